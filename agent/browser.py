@@ -1,0 +1,148 @@
+"""The browser seam: what a session needs of a browser. Implementations: `agent.chromium`, `agent.testing`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from agent.spec import BrowserSpec
+from agent.types import Action, ActionResult, Download, Observation
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOptions:
+    """How one isolated context looks."""
+
+    browser: BrowserSpec = BrowserSpec()  # viewport, locale, headers, proxy, ...
+    storage_state: Json = None  # cookies and storage to begin with, in Playwright's format
+    downloads_dir: str | None = None  # where downloads land; None: a temporary folder of the context
+    action_timeout_s: float = 10.0  # limit of one action
+    navigation_timeout_s: float = 30.0  # limit of one navigation
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """Where a navigation ended."""
+
+    url: str
+    status: int  # HTTP status of the document; 0 when there was no HTTP response (about:, data:)
+    content_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveOptions:
+    """What to look at, and how much of it."""
+
+    screenshot: bool = False
+    marks: bool = False  # also a screenshot with set-of-marks
+    max_elements: int | None = None  # budget; None: no limit
+    max_chars: int | None = None  # budget of the compact text; None: no limit
+    viewport_only: bool = False
+    words: tuple[str, ...] = ()  # of the goal: elements with them are kept first when the budget cuts
+    part: int = 0  # which part of a page that the budget cut, from 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One screenshot."""
+
+    data: bytes
+    content_type: str
+    width: int = 0
+    height: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserHealth:
+    """How a browser is doing."""
+
+    alive: bool
+    contexts: int
+    started_at: float  # seconds since the epoch
+    sessions: int  # contexts opened since the start
+    rss_bytes: int = 0  # resident memory of the process tree
+    pids: tuple[int, ...] = field(default_factory=tuple)  # of the process tree
+
+
+class Context(Protocol):
+    """One isolated context with its tabs. Every call has a deadline and raises a typed error; none hangs."""
+
+    @property
+    def url(self) -> str:
+        """Address of the active tab, as last known; "about:blank" before the first navigation."""
+        ...
+
+    async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        """Opens `url` in the active tab, up to its parsed document.
+
+        An HTTP error status is an answer, not an exception (the caller decides by `Landing.status`).
+
+        Raises:
+            NavigationTimeout, HostUnreachable, NavigationError, AddressForbidden, PageCrashed, BrowserGone.
+        """
+        ...
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        """What the JavaScript function `script` returns for `arg` in the active tab's main frame.
+
+        It runs in an isolated world: page scripts do not see it. The value must be JSON.
+
+        Raises:
+            ActionTimeout, PageCrashed, BrowserGone.
+        """
+        ...
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        """The active tab as an observation, without goal, history and elapsed time."""
+        ...
+
+    async def act(self, action: Action) -> ActionResult:
+        """Performs one action and says what it changed; a failed action is a result, not an exception.
+
+        Raises:
+            PageCrashed, BrowserGone: only what ends the context.
+        """
+        ...
+
+    async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
+        """Waits until network and DOM have been quiet for `quiet_s`; False when the budget ran out."""
+        ...
+
+    async def screenshot(self, *, full_page: bool = False) -> Shot:
+        """The viewport, or the whole page."""
+        ...
+
+    async def downloads(self) -> Sequence[Download]:
+        """Files that came since the last call."""
+        ...
+
+    async def storage_state(self) -> Json:
+        """Cookies and origins' storage, in Playwright's format."""
+        ...
+
+    async def close(self) -> None:
+        """Ends the context and its tabs; never raises, may be called twice."""
+        ...
+
+
+class Browser(Protocol):
+    """One browser process."""
+
+    async def new_context(self, options: ContextOptions = ContextOptions()) -> Context:
+        """A fresh, isolated context with one blank tab.
+
+        Raises:
+            BrowserGone: the process ended; the owner starts another.
+        """
+        ...
+
+    async def health(self) -> BrowserHealth:
+        """How the process is doing; answers also when it is dead."""
+        ...
+
+    async def close(self) -> None:
+        """Ends the process and removes what it left on disk; never raises, may be called twice."""
+        ...

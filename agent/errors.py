@@ -1,0 +1,305 @@
+"""Errors of the agent. The class says who acts; callers match on type, never on the message."""
+
+from __future__ import annotations
+
+import inspect
+from enum import StrEnum
+
+from agent.types import ErrorInfo
+
+
+class Recourse(StrEnum):
+    """Who can do something about an error."""
+
+    RETRY = "retry"
+    """The same session may try again after a pause: the cause passes by itself."""
+    OTHER_SESSION = "other_session"
+    """Another browser must try: this one is gone or tainted."""
+    GIVE_UP = "give_up"
+    """Trying again gives the same answer."""
+    CALLER = "caller"
+    """The job itself must be changed."""
+
+
+class AgentError(Exception):
+    """Something went wrong in a session."""
+
+    recourse: Recourse = Recourse.GIVE_UP
+    code: str = "agent_error"
+
+    def __init__(self, message: str | None = None, **details: object) -> None:
+        self.details = details
+        self.message = message or inspect.getdoc(type(self)) or type(self).__name__
+        super().__init__(self.message)
+
+    @property
+    def retryable(self) -> bool:
+        """True when another attempt may succeed without anybody changing the job."""
+        return self.recourse in (Recourse.RETRY, Recourse.OTHER_SESSION)
+
+    def info(self) -> ErrorInfo:
+        """The record of this error that results, events and the store carry."""
+        return ErrorInfo(cls=type(self).__name__, code=self.code, message=self.message, retryable=self.retryable)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross process borders (Ray); the default would call __init__ without the details.
+        return (_rebuild, (type(self), self.message, self.details))
+
+
+def _rebuild(cls: type[AgentError], message: str, details: dict[str, object]) -> AgentError:
+    return cls(message, **details)
+
+
+# --- the browser ------------------------------------------------------------------------------------
+
+
+class BrowserError(AgentError):
+    """The browser failed."""
+
+    recourse = Recourse.OTHER_SESSION
+    code = "browser_error"
+
+
+class BrowserGone(BrowserError):
+    """The browser process ended or does not answer."""
+
+    code = "browser_gone"
+
+
+class BrowserNotFound(BrowserError):
+    """No Chromium was found. Run `shoal doctor`, or name one with SHOAL_CHROMIUM."""
+
+    recourse = Recourse.CALLER
+    code = "browser_not_found"
+
+
+class PageCrashed(BrowserError):
+    """The page's renderer crashed or hangs."""
+
+    code = "page_crashed"
+
+
+# --- navigation -------------------------------------------------------------------------------------
+
+
+class NavigationError(AgentError):
+    """The page could not be reached."""
+
+    recourse = Recourse.RETRY
+    code = "navigation_failed"
+
+
+class NavigationTimeout(NavigationError):
+    """The page did not load within its time."""
+
+    code = "navigation_timeout"
+
+
+class HostUnreachable(NavigationError):
+    """The host's name does not resolve, or nothing accepts connections there."""
+
+    code = "host_unreachable"
+
+
+class ServerBusy(NavigationError):
+    """The site asks for a pause (429 or 503). `retry_after_s` says how long, where the site said it."""
+
+    code = "server_busy"
+
+
+class ServerFailed(NavigationError):
+    """The site answered with a server error."""
+
+    code = "server_failed"
+
+
+class PageMissing(NavigationError):
+    """The site says that this page does not exist or is gone (404, 410)."""
+
+    recourse = Recourse.GIVE_UP
+    code = "page_missing"
+
+
+class AccessDenied(NavigationError):
+    """The site refuses access (401, 403, 451)."""
+
+    recourse = Recourse.GIVE_UP
+    code = "access_denied"
+
+
+class RequestRefused(NavigationError):
+    """The site refuses this request with another 4xx status."""
+
+    recourse = Recourse.GIVE_UP
+    code = "request_refused"
+
+
+class RobotsForbidden(NavigationError):
+    """The site's robots.txt forbids this page; `politeness.robots` of the job turns the rule off."""
+
+    recourse = Recourse.GIVE_UP
+    code = "robots_forbidden"
+
+
+class AddressForbidden(NavigationError):
+    """The address is private, loopback, link-local or a metadata service, which the operator does not allow."""
+
+    recourse = Recourse.CALLER
+    code = "address_forbidden"
+
+
+# --- actions: what the next observation shows --------------------------------------------------------
+
+
+class ActionError(AgentError):
+    """The action failed; the session goes on and the next observation says so."""
+
+    code = "action_failed"
+
+
+class ActionInvalid(ActionError):
+    """No such action, or its arguments do not fit its signature."""
+
+    code = "action_invalid"
+
+
+class ElementMissing(ActionError):
+    """No element has this id now; observe again."""
+
+    code = "element_missing"
+
+
+class ElementNotUsable(ActionError):
+    """The element is disabled, hidden, covered or not of the kind that this action needs."""
+
+    code = "element_not_usable"
+
+
+class ActionTimeout(ActionError):
+    """The action did not finish within its time."""
+
+    code = "action_timeout"
+
+
+class ActionRefused(ActionError):
+    """The operator or the job does not allow this action."""
+
+    code = "action_refused"
+
+
+class DownloadFailed(ActionError):
+    """The download did not start, did not end, or is too large."""
+
+    code = "download_failed"
+
+
+class ReplyUnparsable(AgentError):
+    """The reply is not in the notation that was asked for; `place` says where."""
+
+    code = "reply_unparsable"
+
+
+# --- deciding ---------------------------------------------------------------------------------------
+
+
+class GoalNeedsModel(AgentError):
+    """The rules policy cannot plan this goal; configure a model (SHOAL_MODEL_URL) or spell it out in data."""
+
+    recourse = Recourse.CALLER
+    code = "goal_needs_model"
+
+
+class ModelError(AgentError):
+    """The model server could not be asked."""
+
+    recourse = Recourse.RETRY
+    code = "model_error"
+
+
+class ModelUnavailable(ModelError):
+    """The model server is not reachable, overloaded or too slow."""
+
+    code = "model_unavailable"
+
+
+class ModelRefused(ModelError):
+    """The model server refused the request itself."""
+
+    recourse = Recourse.CALLER
+    code = "model_refused"
+
+
+class ReplyInvalid(ModelError):
+    """The model's reply does not fit its schema, and neither did the second one."""
+
+    recourse = Recourse.RETRY
+    code = "reply_invalid"
+
+
+class FieldsMissing(AgentError):
+    """The page does not show fields that the schema requires."""
+
+    code = "fields_missing"
+
+
+class RecordInvalid(AgentError):
+    """What was read from the page does not fit the job's schema."""
+
+    code = "record_invalid"
+
+
+class EmptyLoop(AgentError):
+    """The loop found no items."""
+
+    code = "empty_loop"
+
+
+class ItemNotFound(AgentError):
+    """The page shows nothing that this loop value names."""
+
+    code = "item_not_found"
+
+
+class FormIncomplete(AgentError):
+    """The form could not be filled or was not accepted."""
+
+    code = "form_incomplete"
+
+
+class StepLimit(AgentError):
+    """The session used up its steps before the goal was reached."""
+
+    code = "step_limit"
+
+
+class DeadlinePassed(AgentError):
+    """The time that the job allows ran out."""
+
+    code = "deadline_passed"
+
+
+class SecretRefused(AgentError):
+    """The secret is unknown, or this page's domain is not one it may be used on."""
+
+    recourse = Recourse.CALLER
+    code = "secret_refused"
+
+
+class ArtifactsAway(AgentError):
+    """The artifact store does not take what the session must keep."""
+
+    recourse = Recourse.RETRY
+    code = "artifacts_away"
+
+
+class Canceled(AgentError):
+    """The owner canceled or paused this session."""
+
+    code = "canceled"
+
+
+class Unexpected(AgentError):
+    """A bug in Shoal, or something nobody foresaw; the log has the traceback."""
+
+    recourse = Recourse.OTHER_SESSION
+    code = "unexpected"

@@ -1,0 +1,1 @@
+"""The models that decide, behind one protocol."""

@@ -1,0 +1,67 @@
+"""The model seam: one chat completion held to a JSON Schema. Implementations: `openai_compatible`, `agent.testing`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from agent.types import Usage
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One image of a message."""
+
+    data: bytes
+    content_type: str = "image/jpeg"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message; images come before the text."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request."""
+
+    messages: Sequence[Message]
+    schema_name: str = "reply"
+    json_schema: dict[str, Json] | None = None  # None: free text
+    max_tokens: int = 2048
+    temperature: float = 0.0
+    affinity: str = ""  # requests with the same key go to the same server, for its prefix cache
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer."""
+
+    text: str
+    usage: Usage
+    finish_reason: str = "stop"  # "length" when it was cut off
+    seconds: float = 0.0
+
+
+class Model(Protocol):
+    """A model server."""
+
+    async def ask(self, ask: Ask) -> Reply:
+        """The answer.
+
+        Raises:
+            ModelUnavailable: after retries: not reachable, overloaded, or over its time-out.
+            ModelRefused: the server refuses the request itself (400, 401, 404, 422).
+        """
+        ...
+
+    async def close(self) -> None:
+        """Ends the connections; may be called twice."""
+        ...

@@ -1,0 +1,1 @@
+"""Who decides: rules, a model, or a learned workflow."""

@@ -1,0 +1,225 @@
+"""The job spec: what a caller asks for. Unknown fields are refused by name."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from jsonschema.exceptions import SchemaError
+from jsonschema.validators import Draft202012Validator, validator_for
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Json = Any
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+def _http_url(text: str) -> str:
+    """`text` when it is an absolute http(s) URL with a host.
+
+    Raises:
+        ValueError: saying what is wrong with it.
+    """
+    try:
+        parts = urlsplit(text.strip())
+        _ = parts.port
+    except ValueError as err:
+        raise ValueError(f"not a URL: {err}") from err
+    if parts.scheme.lower() not in ("http", "https"):
+        raise ValueError(f"must start with http:// or https://, not {parts.scheme or 'nothing'!r}")
+    if not parts.hostname:
+        raise ValueError("has no host name")
+    if parts.username or parts.password:
+        raise ValueError("must not carry a user name or password; use `secrets`")
+    return text.strip()
+
+
+HttpUrl = Annotated[str, AfterValidator(_http_url)]
+
+
+class ExtractSpec(_Part):
+    """What to read from a page."""
+
+    goal: str | None = Field(None, description="what to read, in words")
+    json_schema: dict[str, Json] | None = Field(
+        None, alias="schema", description="JSON Schema (2020-12) of one record, or of an array of records"
+    )
+
+    @field_validator("json_schema")
+    @classmethod
+    def _is_schema(cls, schema: dict[str, Json] | None) -> dict[str, Json] | None:
+        if schema is None:
+            return None
+        try:
+            validator_for(schema, default=Draft202012Validator).check_schema(schema)
+        except SchemaError as err:
+            place = "/".join(str(part) for part in err.absolute_path) or "the top"
+            raise ValueError(f"is not a valid JSON Schema at {place}: {err.message}") from err
+        if schema.get("type", "object") not in ("object", "array"):
+            raise ValueError("must describe an object (one record) or an array of objects")
+        return schema
+
+    @model_validator(mode="after")
+    def _says_something(self) -> ExtractSpec:
+        if self.goal is None and self.json_schema is None:
+            raise ValueError("needs `goal`, `schema` or both")
+        return self
+
+    @property
+    def many(self) -> bool:
+        """True when the schema asks for an array of records from one page."""
+        return (self.json_schema or {}).get("type") == "array"
+
+    @property
+    def record_schema(self) -> dict[str, Json] | None:
+        """The schema of one record, also when `schema` asks for an array of them."""
+        if self.json_schema is None or not self.many:
+            return self.json_schema
+        items = self.json_schema.get("items")
+        return items if isinstance(items, dict) else {"type": "object"}
+
+
+class LoopFrom(_Part):
+    """Where a loop's values are collected."""
+
+    select: str = Field(min_length=1, description="CSS selector of the items, or words that name them")
+    next: str | None = Field(None, description="CSS selector or words of the link to the next page")
+    max_pages: int = Field(100, ge=1, le=100_000, description="stop collecting after so many pages")
+
+
+class LoopSpec(_Part):
+    """The same work for each of many values, each in a session of its own."""
+
+    values: tuple[str, ...] | None = Field(None, description="the values, in order")
+    source: LoopFrom | None = Field(None, alias="from", description="where to collect the values")
+    is_link: bool | None = Field(
+        None, description="the values are URLs to open; default: true for collected links and http(s) values"
+    )
+    max_items: int | None = Field(None, ge=1, description="stop collecting after so many items")
+    concurrency: int | None = Field(None, ge=1, description="at most so many items at once")
+    on_error: Literal["continue", "stop"] = "continue"
+    loop: LoopSpec | None = Field(None, description="each item is itself a loop: how its items are found")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> LoopSpec:
+        if (self.values is None) == (self.source is None):
+            raise ValueError("needs exactly one of `values` and `from`")
+        if self.values is not None and not self.values:
+            raise ValueError("`values` is empty: the loop has nothing to do")
+        return self
+
+
+class Viewport(_Part):
+    """Size of the page in CSS pixels."""
+
+    width: int = Field(1280, ge=200, le=7680)
+    height: int = Field(800, ge=200, le=4320)
+
+
+class ProxySpec(_Part):
+    """A proxy for this job's browsers."""
+
+    server: str = Field(description="http://host:port, https:// or socks5://")
+    bypass: str | None = None
+    username: str | None = None
+    password: str | None = Field(None, description="use secret:NAME rather than the password itself")
+
+
+class BrowserSpec(_Part):
+    """How the browser of this job looks."""
+
+    viewport: Viewport = Viewport()
+    locale: str | None = Field(None, description="BCP 47, such as de-DE")
+    timezone: str | None = Field(None, description="IANA name, such as Europe/Berlin")
+    user_agent: str | None = None
+    headers: dict[str, str] = Field(default_factory=dict, description="sent with every request")
+    proxy: ProxySpec | None = None
+    storage_state: str | None = Field(None, description="artifact id or profile name of a saved login")
+    block: tuple[Literal["image", "font", "media", "stylesheet", "script"], ...] = Field(
+        (), description="resource types that are not fetched"
+    )
+    headless: bool = True
+    attach: str | None = Field(None, description="DevTools address of a browser that runs already")
+
+
+class PolitenessSpec(_Part):
+    """How gently this job treats sites. The operator's limits hold too; the stricter one wins."""
+
+    robots: bool = Field(True, description="obey robots.txt")
+    per_domain: int | None = Field(None, ge=1, description="sessions on one domain at once")
+    delay_s: float = Field(0.0, ge=0, le=3600, description="seconds between session starts on one domain")
+
+
+class SecretUse(_Part):
+    """Where a stored secret may be filled in."""
+
+    domains: tuple[str, ...] = Field(min_length=1, description="host names; sub-domains are included")
+
+
+class ArtifactsSpec(_Part):
+    """What evidence is kept."""
+
+    screenshots: Literal["all", "errors", "none"] = "all"
+    recording: bool = False
+    trace: bool = False
+    har: bool = False
+    retention_days: int | None = Field(None, ge=1)
+
+
+class WebhookSpec(_Part):
+    """Where to tell that the job has ended."""
+
+    url: HttpUrl
+    events: tuple[Literal["job.finished", "session.finished"], ...] = ("job.finished",)
+
+
+class JobSpec(_Part):
+    """One job. Only `url` and one of `goal`, `extract` and `loop` are required."""
+
+    url: HttpUrl = Field(description="where to start")
+    goal: str | None = Field(None, min_length=1, description="what is wanted, in plain language")
+    data: Json = Field(None, description="the caller's details for forms and goals (any JSON)")
+    extract: ExtractSpec | None = None
+    loop: LoopSpec | None = None
+    policy: str = Field("auto", pattern=r"^(auto|model|rules|workflow:[A-Za-z0-9_-]+)$")
+    complete_criterion: str | None = Field(None, description="what must hold on the page when the goal is reached")
+    error_codes: dict[str, str] = Field(default_factory=dict, description="the caller's codes: code to meaning")
+    allow_terminate: bool = True
+    max_steps: int = Field(50, ge=1, le=10_000, description="steps of one session")
+    deadline_s: float | None = Field(None, gt=0, description="seconds from submission to the end of the job")
+    max_attempts: int = Field(3, ge=1, le=100, description="attempts of one session")
+    action_sets: tuple[str, ...] = Field((), description="names from `shoal actions`; empty: the default sets")
+    grounding: Literal["bid", "mark", "attributes", "choice", "coordinates"] = "bid"
+    repeatable: bool | None = Field(
+        None,
+        description="false: a submitting action is never repeated after a crash; default: true without `data`",
+    )
+    browser: BrowserSpec = BrowserSpec()
+    politeness: PolitenessSpec = PolitenessSpec()
+    secrets: dict[str, SecretUse] = Field(default_factory=dict, description="stored secrets by name")
+    totp: str | None = Field(None, description="name of the secret that holds the TOTP key")
+    artifacts: ArtifactsSpec = ArtifactsSpec()
+    webhook: WebhookSpec | None = None
+    priority: int = Field(0, ge=-100, le=100, description="higher goes first within a tenant")
+    labels: dict[str, str] = Field(default_factory=dict)
+    idempotency_key: str | None = Field(None, min_length=1, max_length=200)
+
+    @model_validator(mode="after")
+    def _wants_something(self) -> JobSpec:
+        if self.goal is None and self.extract is None and self.loop is None:
+            raise ValueError("needs at least one of `goal`, `extract` and `loop`")
+        return self
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether a submitting action may run again after a crash."""
+        return self.repeatable if self.repeatable is not None else self.data is None
+
+    def loop_at(self, depth: int) -> LoopSpec | None:
+        """The loop that a session at `depth` has to do: the outermost for the root, None for the leaves."""
+        loop = self.loop
+        for _ in range(depth):
+            loop = loop.loop if loop else None
+        return loop

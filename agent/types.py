@@ -1,0 +1,292 @@
+"""The vocabulary of a session: frozen records, a comment per field. Imports nothing of ours but `status`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from agent.status import Status
+
+Json = Any
+"""A value that JSON can express."""
+
+TaskType = Literal["navigate", "extract", "loop"]
+
+
+# --- what a page gives -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle in CSS pixels, relative to the viewport's top left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One node of the element tree that an observation shows."""
+
+    bid: str  # id for actions: digits, with one letter per nested frame before them ("12", "a46"); "" for plain text
+    tag: str  # lower-case tag name; "#text" for text between elements
+    role: str = ""  # ARIA role, explicit or implied
+    name: str = ""  # accessible name
+    text: str = ""  # visible text that belongs to this element itself
+    attributes: Mapping[str, str] = field(
+        default_factory=dict
+    )  # type, placeholder, value, href, title, alt, aria-*, name
+    options: tuple[tuple[str, str, bool], ...] = ()  # of a select: (label, value, selected)
+    states: frozenset[str] = frozenset()  # checked, disabled, expanded, selected, required, invalid, focused, readonly
+    box: Box | None = None  # where it is; None when it has no box
+    visible: bool = True  # rendered, not hidden by style
+    in_viewport: bool = True  # some of it can be seen without scrolling
+    clickable: bool = False  # takes clicks, by its kind, role, listener or cursor
+    marked: bool = False  # carries a number in the set-of-marks image
+    children: tuple[Element, ...] = ()  # in document order, frames and shadow roots included
+
+
+@dataclass(frozen=True, slots=True)
+class TabInfo:
+    """One open tab."""
+
+    url: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class DialogSeen:
+    """A JavaScript dialog since the last step, and how it was answered."""
+
+    kind: str  # alert, confirm, prompt, beforeunload
+    message: str
+    answer: str  # accepted, dismissed, or the text that was entered
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file that the page gave since the last step."""
+
+    filename: str  # as the site suggests it
+    url: str
+    bytes: int
+    artifact: str | None = None  # artifact id once stored
+    text: str = ""  # parsed text of a PDF or of a text file, clipped
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a page shows at one moment; the source of everything a policy decides."""
+
+    url: str
+    title: str
+    elements: Element  # the root of the tree
+    goal: str = ""
+    messages: tuple[tuple[str, str], ...] = ()  # chat: (role, text)
+    tabs: tuple[TabInfo, ...] = ()
+    active_tab: int = 0
+    screenshot: bytes | None = None  # encoded image of the viewport
+    marked_screenshot: bytes | None = None  # the same with set-of-marks
+    focused: str = ""  # bid of the focused element, "" when none
+    scroll: tuple[float, float] = (0.0, 0.0)  # CSS pixels
+    viewport: tuple[int, int] = (0, 0)  # CSS pixels
+    page_size: tuple[float, float] = (0.0, 0.0)  # CSS pixels
+    last_action: str = ""  # as a call in BrowserGym notation
+    last_error: str = ""  # message of the last action's error, "" when it worked
+    elapsed_s: float = 0.0  # since the session began
+    dialogs: tuple[DialogSeen, ...] = ()
+    downloads: tuple[Download, ...] = ()
+    console_errors: tuple[str, ...] = ()
+    omitted: int = 0  # elements that the budget cut; ask for the next part to see them
+
+
+# --- what is done ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One call of a primitive from `agent.actions`."""
+
+    name: str  # the primitive, e.g. "click"
+    args: Mapping[str, Json] = field(default_factory=dict)  # by parameter name
+    reasoning: str = ""  # why, in the policy's words; no user data in it
+    submits: bool = False  # sends, pays or books: must not be repeated when the job says so
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What an action changed."""
+
+    url: str | None = None  # the new URL, None when it stayed
+    new_tab: bool = False
+    dialog: bool = False
+    download: bool = False
+    dom_changed: bool = False
+    focus: str | None = None  # bid that has the focus now, None when unchanged
+    value: str | None = None  # value now in the field that was acted on
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorInfo:
+    """An error as data: in results, events and the store."""
+
+    cls: str  # class name, "class" in JSON
+    code: str  # stable code, e.g. "navigation_timeout"
+    message: str
+    retryable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ActionResult:
+    """One performed action."""
+
+    action: Action
+    error: ErrorInfo | None = None  # None when it worked
+    effect: Effect = Effect()
+    value: Json = None  # what the primitive returns, if anything
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One observe, decide, act."""
+
+    index: int  # within its task, from 0
+    url: str  # where it was decided
+    thought: str  # the policy's reason
+    results: tuple[ActionResult, ...]  # in the order they ran
+    screenshot: str | None = None  # artifact id
+    prompt: str | None = None  # artifact id of prompt and reply, when a model was asked
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSource:
+    """Where a field's value came from."""
+
+    how: str  # json-ld, microdata, meta, table, label, selector, model, ...
+    where: str  # selector of the element, or the text that was found
+    confirmed: bool  # the value was found again in what the page shows
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One extracted record, valid against the job's schema."""
+
+    value: Json
+    sources: Mapping[str, FieldSource] = field(default_factory=dict)  # by field name
+    url: str = ""  # the page it was read from
+    at: str = ""  # ISO 8601, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One finished navigate, extract or loop of a session."""
+
+    type: TaskType
+    plan: str  # the mini goal
+    status: Status  # completed, terminated or failed; waiting for a loop that has fanned out
+    result: Json = None  # what it gave: text, counts; records live in the outcome
+    reason: str = ""  # why it ended so
+    steps: tuple[Step, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a session cost."""
+
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0  # prompt tokens that the server took from its prefix cache
+    pages: int = 0  # navigations
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.model_calls + other.model_calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.pages + other.pages,
+        )
+
+
+# --- what a session is given, and what it gives back --------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LoopItem:
+    """One value of a loop."""
+
+    index: int  # position in the loop, from 0
+    value: str  # a URL when is_link, else words or JSON text
+    is_link: bool
+    label: str = ""  # what the page calls it (the link's text), "" when unknown
+
+
+@dataclass(frozen=True, slots=True)
+class ChildrenSummary:
+    """How a finished loop went; what its parent is told when it goes on."""
+
+    expected: int
+    completed: int
+    failed: int  # failed, terminated, unsure or canceled
+    samples: tuple[Json, ...] = ()  # the first few records, for the task history
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What a session needs to go on elsewhere after its last finished task. JSON-able."""
+
+    history: tuple[Task, ...] = ()
+    url: str = ""  # where the page was
+    storage_state: Json = None  # cookies and origins' storage, in Playwright's format
+    records: tuple[Record, ...] = ()  # extracted so far
+    usage: Usage = Usage()
+    pending_action: str = ""  # an unrepeatable action that began and is not confirmed
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRef:
+    """An artifact that was stored already; its row is written with the outcome."""
+
+    id: str  # 32 hex digits, made by the worker
+    kind: str  # screenshot, prompt, download, trace, har, recording, reply, page
+    key: str  # where it lies in the artifact store
+    content_type: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class FanOut:
+    """A loop: the session's children, made in one transaction with its checkpoint."""
+
+    items: tuple[LoopItem, ...]
+    checkpoint: Checkpoint
+    on_error: Literal["continue", "stop"] = "continue"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one attempt of a session ended."""
+
+    status: Status  # a final one; WAITING with `fan_out`; QUEUED for "try again" (set by the retry decision)
+    records: tuple[Record, ...] = ()
+    error: ErrorInfo | None = None
+    reason: str = ""  # why it was terminated, in words
+    error_codes: tuple[str, ...] = ()  # the caller's own, on terminated
+    url: str = ""  # where it ended
+    at: str = ""  # ISO 8601, UTC
+    seconds: float = 0.0
+    tasks: tuple[Task, ...] = ()
+    usage: Usage = Usage()  # of this attempt
+    artifacts: tuple[ArtifactRef, ...] = ()
+    screenshot: str | None = None  # artifact id of the page that the result came from
+    answer: str = ""  # free-text answer, where the goal asked for one
+    fan_out: FanOut | None = None
+    checkpoint: Checkpoint | None = None  # where a retry goes on
+    retry_after_s: float | None = None  # the site's own wish

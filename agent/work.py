@@ -1,0 +1,37 @@
+"""What travels between dispatcher and workers: work out, reports back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.spec import JobSpec
+from agent.types import Checkpoint, ChildrenSummary, LoopItem, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One leased session, with all that a worker needs to run it."""
+
+    session: int  # session id
+    fence: int  # fencing token of this lease; every report carries it back
+    job: int  # job id
+    tenant: str
+    attempt: int  # from 1
+    depth: int  # 0 for the job's root session, 1 for its loop's items, ...
+    spec: JobSpec  # of the job; `spec.level(depth)` gives what holds for this session
+    item: LoopItem | None  # None for the root session
+    checkpoint: Checkpoint | None  # None at the first attempt, except for loop items: the parent's state
+    children: ChildrenSummary | None  # set when the session goes on after its loop
+    deadline_at: float | None  # seconds since the epoch; None without a deadline
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a worker says about a session that it holds. Exactly one of outcome and checkpoint is set."""
+
+    session: int
+    fence: int
+    outcome: Outcome | None = None  # the attempt is over
+    checkpoint: Checkpoint | None = None  # a task is done, or an unrepeatable action is about to begin
+    wants_ack: bool = False  # the worker goes on only when the store has it
+    serial: int = 0  # names this report in the acknowledgement

@@ -1,0 +1,1 @@
+"""Screenshots, downloads and other evidence."""

@@ -1,0 +1,45 @@
+"""The artifact seam: put, get, sign, delete. Implementations: `files`, `s3`, `memory`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class ArtifactStore(Protocol):
+    """Bytes under keys such as `tenant/job/session/id.jpg`.
+
+    Keys are relative, made of `[A-Za-z0-9._/-]`, never with `..`; others raise `ValueError`. A store that does not
+    answer raises `ArtifactStoreAway` after its retries.
+    """
+
+    async def put(self, key: str, data: bytes, content_type: str) -> None:
+        """Stores `data`; a reader sees all of it or nothing. Putting the same key again replaces it."""
+        ...
+
+    async def get(self, key: str) -> bytes:
+        """The stored bytes.
+
+        Raises:
+            ArtifactMissing: nothing lies under `key`.
+        """
+        ...
+
+    async def url(self, key: str, content_type: str, *, expires_s: int = 300) -> str | None:
+        """A signed address that anybody may read until it expires; None where the gateway must serve it itself."""
+        ...
+
+    async def delete(self, prefix: str) -> int:
+        """Deletes everything whose key is `prefix` or lies under it; gives how many."""
+        ...
+
+    async def check(self) -> None:
+        """Proves that this store can be written and read.
+
+        Raises:
+            ArtifactStoreAway: saying what is missing and what to do.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Ends the connections; may be called twice."""
+        ...

@@ -1,0 +1,1 @@
+"""The durable truth: jobs, sessions, events, keys."""

@@ -1,0 +1,237 @@
+"""What the store keeps and gives back: frozen records. Ids are integers here; `services.store.ids` prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from agent.spec import JobSpec
+from agent.status import Status
+from agent.types import ErrorInfo, LoopItem, Outcome, Record, Task, Usage
+from agent.work import Work
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A checked job that is to be stored."""
+
+    tenant: str
+    spec: JobSpec
+    domain: str  # host name of its first page
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """What became of one submission."""
+
+    job: int
+    created: bool  # False: the idempotency key was known, `job` is the earlier one
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How a job's items stand. An item that fans out stops counting; its children count instead."""
+
+    expected: int = 0
+    completed: int = 0
+    terminated: int = 0
+    failed: int = 0
+    unsure: int = 0
+    canceled: int = 0
+    running: int = 0
+
+    @property
+    def final(self) -> int:
+        """Items that are over, however they ended."""
+        return self.completed + self.terminated + self.failed + self.unsure + self.canceled
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job as it stands."""
+
+    id: int
+    tenant: str
+    spec: JobSpec
+    status: Status
+    counts: Counts
+    usage: Usage
+    error: ErrorInfo | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    root_session: int
+    cancel_requested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session as it stands."""
+
+    id: int
+    job: int
+    parent: int | None
+    depth: int
+    index: int  # position among its siblings
+    status: Status
+    attempt: int
+    item: LoopItem | None
+    domain: str
+    ready_at: datetime | None  # not claimed before
+    lease_until: datetime | None
+    owner: str | None  # worker that holds it
+    children: int  # how many it fanned out into; 0 for an item
+    pending_children: int
+    outcome: Outcome | None  # of the last attempt; without tasks (see SessionDetail)
+    waiting_for: str = ""  # why it is not running, "" when it is or is final
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDetail:
+    """One session with what each attempt did."""
+
+    row: SessionRow
+    attempts: tuple[tuple[Task, ...], ...]
+    artifacts: tuple[ArtifactRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRow:
+    """One stored artifact."""
+
+    id: str
+    tenant: str
+    job: int
+    session: int
+    kind: str
+    key: str
+    content_type: str
+    bytes: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """One line of a job's results: a record, or an item that gave none."""
+
+    cursor: str  # pass it back to go on after this line
+    job: int
+    session: int
+    item: LoopItem | None
+    status: Status
+    record: Record | None
+    error: ErrorInfo | None
+    url: str
+    at: str  # ISO 8601, UTC
+    attempts: int
+    seconds: float
+    screenshot: str | None
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One thing that happened; the feed of server-sent events, webhooks and the dashboard."""
+
+    seq: int
+    tenant: str
+    job: int
+    name: str  # from services.events
+    data: Mapping[str, Json]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The ready sessions of one job on one domain: the unit of fairness and politeness."""
+
+    job: int
+    tenant: str
+    domain: int  # id of the domain
+    host: str
+    priority: int
+    cursor: int  # no ready session with an id at or below it, as far as the dispatcher knows
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """How many sessions to claim from one lane."""
+
+    job: int
+    domain: int
+    after: int  # the lane's cursor
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """One leased session."""
+
+    work: Work
+    domain: int
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """A lease that is still worked on."""
+
+    session: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """One report to be written, with what the dispatcher decided about it."""
+
+    session: int
+    fence: int
+    outcome: Outcome  # status QUEUED: try again at `ready_in_s`; WAITING: with outcome.fan_out
+    ready_in_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a group commit did."""
+
+    accepted: frozenset[int]  # sessions whose report counted
+    late: frozenset[int]  # sessions whose lease was another's by now: nothing was written
+    ready: tuple[Lane, ...]  # lanes that have ready sessions now (children, resumed parents, retries)
+    finished_jobs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """A session whose lease ended without a report."""
+
+    session: int
+    job: int
+    domain: int
+    status: Status  # queued again, or failed / unsure when its attempts or its pending action say so
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs to list, newest first."""
+
+    tenant: str | None = None
+    statuses: tuple[Status, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    before: int | None = None  # keyset: job ids below this one
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A caller's key, without the key."""
+
+    id: int
+    name: str
+    tenant: str
+    scopes: tuple[str, ...]  # read, submit, control, admin
+    created_at: datetime
+    revoked_at: datetime | None

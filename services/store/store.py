@@ -1,0 +1,163 @@
+"""The store seam: the durable truth about jobs and sessions. Implementation: `sql` (PostgreSQL and SQLite)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from agent.status import Status
+from agent.types import Checkpoint
+from services.store.records import (
+    ApiKey,
+    ArtifactRow,
+    Claimed,
+    EventRow,
+    Finish,
+    Freed,
+    JobFilter,
+    JobRow,
+    Lane,
+    NewJob,
+    Renewal,
+    ResultRow,
+    SessionDetail,
+    SessionRow,
+    Submitted,
+    Take,
+    Written,
+)
+
+Json = Any
+
+
+class Store(Protocol):
+    """Every method is one transaction. Unknown ids raise `NotFound`; a lost database raises `StoreAway`."""
+
+    async def close(self) -> None:
+        """Ends the connections; may be called twice."""
+        ...
+
+    # --- callers (gateway) ---------------------------------------------------------------------------
+
+    async def submit(self, jobs: Sequence[NewJob]) -> list[Submitted]:
+        """Stores each job with its root session, all or none; a known (tenant, idempotency key) gives the old job.
+
+        Raises:
+            KeyReused: the idempotency key stands for a job with another spec.
+        """
+        ...
+
+    async def job(self, job: int, *, tenant: str | None = None) -> JobRow: ...
+    async def jobs(self, wanted: JobFilter) -> list[JobRow]: ...
+    async def sessions(
+        self, job: int, *, statuses: Sequence[Status] = (), after: str | None = None, limit: int = 100
+    ) -> tuple[list[SessionRow], str | None]:
+        """Sessions in item order, and the cursor of the next page (None: this was the last)."""
+        ...
+
+    async def session(self, session: int, *, tenant: str | None = None) -> SessionDetail: ...
+    async def results(self, job: int, *, after: str | None = None, limit: int = 500) -> list[ResultRow]:
+        """One line per record, in item order, of items that are final; items that fanned out have no line."""
+        ...
+
+    def stream_results(self, job: int) -> AsyncIterator[ResultRow]:
+        """All result lines, read page by page."""
+        ...
+
+    async def events(
+        self, *, after: int = 0, job: int | None = None, tenant: str | None = None, limit: int = 500
+    ) -> list[EventRow]: ...
+    async def artifact(self, artifact: str, *, tenant: str | None = None) -> ArtifactRow: ...
+
+    async def cancel(self, job: int, *, tenant: str | None = None) -> JobRow:
+        """Queued, waiting and paused sessions become canceled at once; running ones when their worker says so."""
+        ...
+
+    async def pause(self, job: int, *, tenant: str | None = None) -> JobRow: ...
+    async def resume(self, job: int, *, tenant: str | None = None) -> JobRow: ...
+    async def retry(self, job: int, *, tenant: str | None = None) -> JobRow:
+        """Failed, terminated and canceled items of a final job are queued again with fresh attempts."""
+        ...
+
+    async def delete(self, job: int, *, tenant: str | None = None) -> list[ArtifactRow]:
+        """Removes a final job with all its rows and gives the artifacts that are now nobody's.
+
+        Raises:
+            WrongState: the job is not final.
+        """
+        ...
+
+    # --- keys ----------------------------------------------------------------------------------------
+
+    async def create_key(self, name: str, tenant: str, scopes: Sequence[str], key_hash: str) -> ApiKey: ...
+    async def find_key(self, key_hash: str) -> ApiKey | None: ...
+    async def keys(self) -> list[ApiKey]: ...
+    async def revoke_key(self, key: int) -> ApiKey: ...
+
+    # --- dispatcher ----------------------------------------------------------------------------------
+
+    async def lanes(self) -> list[Lane]:
+        """Every (job, domain) with ready sessions whose job may run, found by a loose index scan; cursor 0."""
+        ...
+
+    async def claim(self, owner: str, takes: Sequence[Take], *, lease_s: float) -> list[Claimed]:
+        """Leases up to `n` ready sessions of each lane, lowest ids first; raises each fence.
+
+        Never gives out a session of a job that is paused, canceled or over, one whose `ready_at` lies ahead, or
+        more of a loop than its `concurrency` allows; two claimers never get the same one.
+        """
+        ...
+
+    async def renew(self, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:
+        """Extends leases; gives the sessions that are still ours *and* still wanted (not canceled, not paused)."""
+        ...
+
+    async def checkpoint(self, session: int, fence: int, checkpoint: Checkpoint) -> bool:
+        """Keeps a running session's checkpoint; False when the lease is another's by now."""
+        ...
+
+    async def finish(self, group: Sequence[Finish]) -> Written:
+        """Writes a group of outcomes in one transaction, each guarded by its fence alone.
+
+        Fan-outs store their children and the parent's checkpoint; a last child makes its parent ready; job counters,
+        artifacts, one event per job and, when its root session is final, the job's status are in the same commit.
+        """
+        ...
+
+    async def reap(self, *, owner: str | None = None) -> list[Freed]:
+        """Ends leases that ran out (or, with `owner`, all of that owner's), raising their fences.
+
+        A session goes back to queued; it fails when its attempts are used up, and becomes unsure when its checkpoint
+        says that an unrepeatable action had begun.
+        """
+        ...
+
+    async def expire_deadlines(self) -> list[int]:
+        """Fails what is left of jobs whose deadline passed; gives the jobs."""
+        ...
+
+    async def next_ready_in_s(self) -> float | None:
+        """Seconds until the next session whose `ready_at` lies ahead; None when there is none."""
+        ...
+
+    # --- shared state --------------------------------------------------------------------------------
+
+    async def changed(self, timeout_s: float) -> None:
+        """Returns soon after anybody committed something that dispatchers or event streams wait for.
+
+        PostgreSQL: LISTEN/NOTIFY. SQLite: `PRAGMA data_version`, looked at every 50 ms. Returns after `timeout_s` in
+        any case; may wake without a cause.
+        """
+        ...
+
+    async def put_state(self, name: str, data: Mapping[str, Json]) -> None:
+        """Keeps a small snapshot under a name (a dispatcher's capacity and causes of waiting, say)."""
+        ...
+
+    async def states(self, prefix: str) -> dict[str, tuple[Mapping[str, Json], float]]:
+        """Snapshots by name, each with its age in seconds."""
+        ...
+
+    async def counts_by_status(self) -> dict[tuple[str, Status], int]:
+        """Sessions by (tenant, status), for metrics; bounded cost."""
+        ...
