@@ -1,0 +1,198 @@
+"""Which hosts a browser may not reach: private, loopback, link-local and metadata addresses, in every spelling.
+
+The gateway asks at submission, the worker's egress filter at every request: both by the same function. Pure, but for
+`HostNames`, which asks the resolver of the machine and remembers the answer for a short while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import time
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import unquote
+
+Address = IPv4Address | IPv6Address
+
+_METADATA = frozenset(
+    {
+        ip_address("169.254.169.254"),  # AWS, Azure, Google Cloud, DigitalOcean, OpenStack
+        ip_address("169.254.170.2"),  # AWS ECS task credentials
+        ip_address("168.63.129.16"),  # Azure's platform address: public by its number, but only the host answers
+        ip_address("100.100.100.200"),  # Alibaba Cloud
+        ip_address("192.0.0.192"),  # Oracle Cloud
+        ip_address("fd00:ec2::254"),  # AWS over IPv6
+        ip_address("fd20:ce::254"),  # Google Cloud over IPv6
+    }
+)
+_METADATA_NAMES = frozenset({"metadata.google.internal", "metadata.goog", "metadata", "instance-data"})
+
+# The first network that holds an address gives the reason, so narrow ones stand before wide ones.
+_NETWORKS: tuple[tuple[IPv4Network | IPv6Network, str], ...] = tuple(
+    (ip_network(network), reason)
+    for network, reason in (
+        ("0.0.0.0/8", "unspecified"),
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "shared with the carrier"),
+        ("127.0.0.0/8", "loopback"),
+        ("169.254.0.0/16", "link-local"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "reserved"),
+        ("192.0.2.0/24", "reserved for documentation"),
+        ("192.88.99.0/24", "reserved"),
+        ("192.168.0.0/16", "private"),
+        ("198.18.0.0/15", "reserved for benchmarks"),
+        ("198.51.100.0/24", "reserved for documentation"),
+        ("203.0.113.0/24", "reserved for documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("240.0.0.0/4", "reserved"),
+        ("::/128", "unspecified"),
+        ("::1/128", "loopback"),
+        ("64:ff9b:1::/48", "private"),
+        ("100::/64", "reserved"),
+        ("2001::/23", "reserved"),
+        ("2001:db8::/32", "reserved for documentation"),
+        ("3fff::/20", "reserved for documentation"),
+        ("5f00::/16", "reserved"),
+        ("fc00::/7", "private"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "private"),
+        ("ff00::/8", "multicast"),
+    )
+)
+_NAT64 = IPv6Network("64:ff9b::/96")
+_COMPATIBLE = IPv6Network("::/96")
+
+# Characters that URL parsers drop from host names or read as a dot.
+_IGNORED = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff\u200c\u200d\t\n\r"))
+_DOTS = str.maketrans({"\u3002": ".", "\uff0e": ".", "\uff61": "."})
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+
+
+def forbidden_reason(host: str, addresses: Iterable[str] = ()) -> str | None:
+    """Why a browser may not go to `host`, in words that follow "the address is"; None when it may.
+
+    `host` is a name or a literal address in any spelling that browsers take (`2130706433`, `0x7f.1`,
+    `[::ffff:10.0.0.1]`, full-width digits). `addresses` are what the name resolves to: one forbidden address forbids
+    the host, since nobody knows which one the browser will take.
+    """
+    name = plain_host(host)
+    literal = literal_address(name)
+    if literal is not None:
+        return address_reason(literal)
+    if name in _METADATA_NAMES:
+        return "a metadata service"
+    if name == "localhost" or name.endswith((".localhost", ".localdomain")):
+        return "loopback"
+    for text in addresses:
+        found = literal_address(plain_host(text))
+        reason = address_reason(found) if found is not None else None
+        if reason is not None:
+            return f"{reason} ({text})"
+    return None
+
+
+def address_reason(address: Address) -> str | None:
+    """Why nobody may go to `address`; None when it is a public one. IPv4 inside IPv6 is looked at as IPv4."""
+    if address in _METADATA:
+        return "a metadata service"
+    if isinstance(address, IPv6Address):
+        inner = _embedded_ipv4(address)
+        if inner is not None:
+            return address_reason(inner)
+    for network, reason in _NETWORKS:
+        if address.version == network.version and address in network:
+            return reason
+    return None
+
+
+def plain_host(host: str) -> str:
+    """`host` as a browser would read it: decoded, folded, lower case, without brackets, zone and last dot."""
+    text = unquote(host).translate(_DOTS).translate(_IGNORED)
+    text = unicodedata.normalize("NFKC", text).translate(_DOTS).strip().lower()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    if ":" in text:
+        text = text.split("%", 1)[0]
+    return text.removesuffix(".")
+
+
+def literal_address(host: str) -> Address | None:
+    """The address that `host` (see `plain_host`) spells out; None when it is a name."""
+    if ":" in host:
+        try:
+            return IPv6Address(host)
+        except ValueError:
+            return None
+    return _legacy_ipv4(host)
+
+
+def _legacy_ipv4(host: str) -> IPv4Address | None:
+    """IPv4 as URL parsers read it: one to four decimal, octal or hexadecimal numbers, the last filling the rest."""
+    parts = host.split(".")
+    if not 1 <= len(parts) <= 4 or not all(_NUMBER.fullmatch(part) for part in parts):
+        return None
+    numbers = [_number(part) for part in parts]
+    if None in numbers:
+        return None
+    *heads, last = (number for number in numbers if number is not None)
+    if any(head > 255 for head in heads) or last >= 256 ** (4 - len(heads)):
+        return None
+    return IPv4Address(sum(head << (8 * (3 - place)) for place, head in enumerate(heads)) + last)
+
+
+def _number(text: str) -> int | None:
+    try:
+        if text.startswith("0x"):
+            return int(text[2:] or "0", 16)
+        return int(text, 8) if len(text) > 1 and text.startswith("0") else int(text)
+    except ValueError:  # an octal number with 8 or 9 in it, or far too many digits
+        return None
+
+
+def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address.sixtofour is not None:
+        return address.sixtofour
+    if address in _NAT64 or (address in _COMPATIBLE and int(address) > 1):
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return None
+
+
+class HostNames:
+    """Names to addresses by the machine's own resolver, remembered for `ttl_s`; at most `size` names."""
+
+    def __init__(self, *, ttl_s: float = 30.0, timeout_s: float = 3.0, size: int = 10_000) -> None:
+        self._ttl_s = ttl_s
+        self._timeout_s = timeout_s
+        self._size = size
+        self._known: OrderedDict[str, tuple[float, tuple[str, ...]]] = OrderedDict()
+
+    async def addresses(self, host: str) -> tuple[str, ...]:
+        """What `host` resolves to; empty when it does not resolve, or not in time."""
+        name = plain_host(host)
+        if literal_address(name) is not None:
+            return (name,)
+        known = self._known.get(name)
+        if known is not None and known[0] > time.monotonic():
+            return known[1]
+        found = await self._resolve(name)
+        self._known[name] = (time.monotonic() + self._ttl_s, found)
+        self._known.move_to_end(name)
+        while len(self._known) > self._size:
+            self._known.popitem(last=False)
+        return found
+
+    async def _resolve(self, name: str) -> tuple[str, ...]:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                rows = await loop.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+        except (OSError, TimeoutError, UnicodeError):
+            return ()
+        return tuple(dict.fromkeys(str(row[4][0]) for row in rows))
