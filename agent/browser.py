@@ -30,6 +30,7 @@ class Landing:
     url: str
     status: int  # HTTP status of the document; 0 when there was no HTTP response (about:, data:)
     content_type: str = ""
+    retry_after_s: float | None = None  # the answer's Retry-After, as seconds from now
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,6 +254,18 @@ class EmptyLoop(AgentError):
     code = "empty_loop"
 
 
+class LoopFailed(AgentError):
+    """No item of the loop succeeded, or one failed and the loop was to stop then."""
+
+    code = "loop_failed"
+
+
+class UnsureAction(AgentError):
+    """An action that must not be repeated may or may not have taken place; a person must settle it."""
+
+    code = "unsure_action"
+
+
 class ItemNotFound(AgentError):
     """The page shows nothing that this loop value names."""
 

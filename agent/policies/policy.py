@@ -49,6 +49,11 @@ class Extraction:
 class Policy(Protocol):
     """Decides; never acts on the page itself except by reading (and scrolling or paging while it collects)."""
 
+    @property
+    def instant(self) -> bool:
+        """True when `plan` asks nobody and takes no time: then no checkpoint is written before it."""
+        ...
+
     async def plan(self, scene: Scene) -> Plan:
         """The next mini goal.
 

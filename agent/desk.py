@@ -1,0 +1,80 @@
+"""What a session is lent while it runs: a browser, a policy, and ways to keep things. The worker supplies it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent.browser import Browser
+from agent.policies.policy import Policy
+from agent.types import ArtifactRef, Checkpoint
+
+
+class Gate(Protocol):
+    """Asked before every page that a session opens by address."""
+
+    async def __call__(self, url: str) -> None:
+        """Returns when the page may be opened now (it may wait, to be gentle).
+
+        Raises:
+            RobotsForbidden, AddressForbidden.
+        """
+        ...
+
+
+class Keeper(Protocol):
+    """Where evidence goes."""
+
+    async def keep(self, kind: str, data: bytes, content_type: str) -> ArtifactRef:
+        """Stores `data` durably and says under which id.
+
+        Raises:
+            ArtifactsAway: the store does not take it, after retries.
+        """
+        ...
+
+
+class Journal(Protocol):
+    """Where progress goes."""
+
+    async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
+        """Hands the checkpoint on; with `durable`, returns only when the store has it.
+
+        Raises:
+            Canceled: the store says that this session is somebody else's by now.
+        """
+        ...
+
+
+class Secrets(Protocol):
+    """Resolves references to stored secrets, as late as possible."""
+
+    def resolve(self, value: object, url: str) -> object:
+        """`value` with every `secret:NAME` string replaced, for use on the page at `url`.
+
+        Raises:
+            SecretRefused: unknown, not granted to this job, or not for this domain.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long things may take."""
+
+    session_s: float = 900.0  # one attempt of one session
+    navigation_s: float = 30.0  # one page load
+    action_s: float = 10.0  # one action
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """All that one session uses of its surroundings."""
+
+    browser: Browser
+    policy: Policy
+    gate: Gate
+    keeper: Keeper
+    journal: Journal
+    secrets: Secrets
+    limits: Limits = Limits()

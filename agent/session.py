@@ -1,0 +1,360 @@
+"""One session: plan, then navigate, extract or loop, until an outcome. The file to read first.
+
+`run` never raises for what a site, a model or a browser may do: every end is an `Outcome`. What it keeps in memory
+between two checkpoints is what a crash may lose.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from agent.browser import ContextOptions
+from agent.desk import Desk
+from agent.errors import (
+    AgentError,
+    Canceled,
+    DeadlinePassed,
+    EmptyLoop,
+    FieldsMissing,
+    LoopFailed,
+    RecordInvalid,
+    StepLimit,
+    UnsureAction,
+)
+from agent.extract import validate_records
+from agent.page import SessionPage
+from agent.plan import Plan
+from agent.policies.policy import Extraction, Scene
+from agent.status import Status
+from agent.types import (
+    Action,
+    ActionResult,
+    ArtifactRef,
+    Checkpoint,
+    Effect,
+    FanOut,
+    LoopItem,
+    Outcome,
+    Step,
+    Task,
+)
+from agent.work import Work
+
+MAX_TASKS = 40
+"""Mini goals of one session; a policy that plans more goes in circles."""
+
+_EVIDENCE_S = 5.0
+"""How long a failed session may take to photograph its page."""
+
+
+async def run(work: Work, desk: Desk) -> Outcome:
+    """How one attempt of the session `work` ended.
+
+    Raises:
+        asyncio.CancelledError: the worker was told to stop it; the lease's end settles the rest.
+    """
+    session = _Session(work, desk)
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(_seconds_allowed(work, desk)):
+            outcome = await session.live()
+    except TimeoutError:
+        outcome = await session.failed(DeadlinePassed(f"the session ran for {time.monotonic() - started:.0f} s"))
+    except AgentError as error:
+        outcome = await session.failed(error)
+    finally:
+        await session.page.close()
+    return replace(
+        outcome,
+        at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        seconds=round(time.monotonic() - started, 4),
+        usage=replace(session.scene.usage, pages=session.page.pages),
+        artifacts=tuple(session.kept),
+    )
+
+
+def _seconds_allowed(work: Work, desk: Desk) -> float:
+    """The session's own limit, or what is left of the job's deadline where that is less."""
+    if work.deadline_at is None:
+        return desk.limits.session_s
+    return max(0.0, min(desk.limits.session_s, work.deadline_at - time.time()))
+
+
+def _start_url(work: Work) -> str:
+    """Where the session begins: where it was, else its link, else the job's first page."""
+    if work.checkpoint and work.checkpoint.url:
+        return work.checkpoint.url
+    if work.item and work.item.is_link:
+        return work.item.value
+    return work.spec.url
+
+
+class _Session:
+    def __init__(self, work: Work, desk: Desk) -> None:
+        self.work = work
+        self.desk = desk
+        self.kept: list[ArtifactRef] = []
+        self.last_screenshot: str | None = None
+        checkpoint = work.checkpoint or Checkpoint()
+        self.saved = work.checkpoint  # where a next attempt goes on
+        options = ContextOptions(
+            browser=work.spec.browser,
+            storage_state=checkpoint.storage_state,
+            action_timeout_s=desk.limits.action_s,
+            navigation_timeout_s=desk.limits.navigation_s,
+        )
+        self.page = SessionPage(desk.browser, options, _start_url(work), desk.gate)
+        self.scene = Scene(
+            spec=work.spec,
+            loop=work.spec.loop_at(work.depth),
+            item=work.item,
+            page=self.page,
+            history=checkpoint.history,
+            records=checkpoint.records,
+            children=work.children,
+        )
+        self.steps_taken = sum(len(task.steps) for task in checkpoint.history)
+
+    # --- the trip ------------------------------------------------------------------------------------
+
+    async def live(self) -> Outcome:
+        """Plans and works off one mini goal after another, until the goal is reached, given up or fanned out."""
+        if self.work.checkpoint and self.work.checkpoint.pending_action:
+            return self._unsure(self.work.checkpoint.pending_action)
+        if self.work.children is not None:
+            self._loop_came_back()
+        for _ in range(MAX_TASKS):
+            plan = await self.desk.policy.plan(self.scene)
+            if plan.should_terminate and self.work.spec.allow_terminate:
+                return self._terminated(plan.termination_reason or plan.thoughts, plan.error_codes)
+            if plan.user_goal_achieved or plan.task_type is None:
+                return self._completed(plan)
+            if self.desk.policy.instant and self.scene.history:
+                # Not before it was clear that work is left: a snapshot of the storage is what a leaf can do without.
+                await self._checkpoint()
+            task, end = await self._do(plan)
+            if end is not None:
+                return end
+            self.scene.history = (*self.scene.history, task)
+            if not self.desk.policy.instant:
+                await self._checkpoint()
+        raise StepLimit(f"{MAX_TASKS} mini goals did not reach the goal")
+
+    async def _do(self, plan: Plan) -> tuple[Task, Outcome | None]:
+        """One mini goal: the finished task, and the session's end when this was it."""
+        started = time.monotonic()
+        doing: dict[str, Callable[[Plan], Awaitable[tuple[Task, Outcome | None]]]] = {
+            "navigate": self._navigate,
+            "extract": self._extract,
+            "loop": self._loop,
+        }
+        task, end = await doing[plan.task_type or "navigate"](plan)
+        return replace(task, seconds=round(time.monotonic() - started, 4)), end
+
+    # --- loop ----------------------------------------------------------------------------------------
+
+    async def _loop(self, plan: Plan) -> tuple[Task, Outcome | None]:
+        """Collects the loop's values and ends this run with a fan-out; the session goes on when the last is final."""
+        items = tuple(await self._values(plan))
+        if not items:
+            raise EmptyLoop(f"the loop found no items on {self.page.url}")
+        task = Task("loop", plan.plan or "", Status.WAITING, result={"expected": len(items)})
+        self.scene.history = (*self.scene.history, task)
+        fan_out = FanOut(items, await self._snapshot(), self.scene.loop.on_error if self.scene.loop else "continue")
+        return task, self._end(Status.WAITING, fan_out=fan_out)
+
+    async def _values(self, plan: Plan) -> list[LoopItem]:
+        limit = self.scene.loop.max_items if self.scene.loop else None
+        items: list[LoopItem] = []
+        if plan.loop_values is not None:
+            values = plan.loop_values[:limit]
+            return [LoopItem(index, value, plan.is_loop_value_link) for index, value in enumerate(values)]
+        async for item in self.desk.policy.collect(self.scene, plan):
+            items.append(item)
+            if limit is not None and len(items) >= limit:
+                break
+        return items
+
+    def _loop_came_back(self) -> None:
+        """Writes into the history how the loop went, and ends the session if it went wrong altogether."""
+        children = self.work.children
+        assert children is not None
+        counts = {"expected": children.expected, "completed": children.completed, "failed": children.failed}
+        told = {**counts, "first_records": list(children.samples)}
+        waiting = next((t for t in reversed(self.scene.history) if t.status is Status.WAITING), None)
+        done = Task("loop", waiting.plan if waiting else "", Status.COMPLETED, result=told)
+        self.scene.history = (*(t for t in self.scene.history if t is not waiting), done)
+        stop = self.scene.loop is not None and self.scene.loop.on_error == "stop"
+        if children.expected and (children.completed == 0 or (stop and children.failed)):
+            raise LoopFailed(f"{children.failed} of {children.expected} items failed", **counts)
+
+    # --- extract -------------------------------------------------------------------------------------
+
+    async def _extract(self, plan: Plan) -> tuple[Task, Outcome | None]:
+        """Reads records from the page, which stands still, and holds them to the job's schema."""
+        found = await self.desk.policy.extract(self.scene)
+        if found.prompt is not None:
+            await self._keep("prompt", found.prompt.encode(), "application/json")
+        self._check(found)
+        if self.work.spec.artifacts.screenshots == "all":
+            await self._photograph()
+        stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
+        url = self.page.url
+        records = tuple(replace(r, url=r.url or url, at=r.at or stamp) for r in found.records)
+        self.scene.records = (*self.scene.records, *records)
+        result = {"records": len(records), "missing": list(found.missing), "complete": found.complete}
+        return Task("extract", plan.plan or "", Status.COMPLETED, result=result), None
+
+    def _check(self, found: Extraction) -> None:
+        extract = self.work.spec.extract
+        problems = validate_records(found.records, extract) if extract else []
+        if not problems:
+            return
+        if found.missing:
+            names = ", ".join(found.missing)
+            raise FieldsMissing(f"{self.page.url} does not show: {names}", fields=found.missing)
+        raise RecordInvalid(f"{self.page.url}: " + "; ".join(str(p) for p in problems[:5]))
+
+    # --- navigate ------------------------------------------------------------------------------------
+
+    async def _navigate(self, plan: Plan) -> tuple[Task, Outcome | None]:
+        """Steps until the policy says that the mini goal is reached, or cannot be."""
+        steps: list[Step] = []
+        goal = plan.plan or ""
+        while self.steps_taken < self.work.spec.max_steps:
+            self.steps_taken += 1
+            step, final = await self._step(goal, steps)
+            steps.append(step)
+            if final is None:
+                continue
+            task = Task("navigate", goal, Status.COMPLETED, steps=tuple(steps))
+            if final.name == "complete":
+                return task, None
+            if final.name == "answer":
+                return replace(task, result=final.args["text"]), None
+            reason = str(final.args.get("reason", ""))
+            task = replace(task, status=Status.TERMINATED, reason=reason)
+            self.scene.history = (*self.scene.history, task)
+            return task, self._terminated(reason, tuple(final.args.get("errors", ())))
+        raise StepLimit(f"{self.work.spec.max_steps} steps did not reach: {goal}")
+
+    async def _step(self, goal: str, steps: list[Step]) -> tuple[Step, Action | None]:
+        """Observe and decide, then act; the action that ends the task, if one did."""
+        started = time.monotonic()
+        url = self.page.url
+        decision = await self.desk.policy.step(self.scene, goal, steps)
+        prompt = None
+        if decision.prompt is not None:
+            prompt = await self._keep("prompt", decision.prompt.encode(), "application/json")
+        shot = await self._photograph() if self.work.spec.artifacts.screenshots == "all" else None
+        results, final = await self._act(decision.actions)
+        step = Step(
+            index=len(steps),
+            url=url,
+            thought=decision.thought,
+            results=tuple(results),
+            screenshot=shot,
+            prompt=prompt,
+            seconds=round(time.monotonic() - started, 4),
+        )
+        return step, final
+
+    async def _act(self, actions: tuple[Action, ...]) -> tuple[list[ActionResult], Action | None]:
+        """Runs actions in order, until one fails, opens another page, or ends the task."""
+        results: list[ActionResult] = []
+        for action in actions:
+            if action.name in _FINAL_ACTIONS:
+                results.append(ActionResult(action, effect=Effect()))
+                return results, action
+            result = await self._perform(action)
+            results.append(result)
+            if result.error is not None or result.effect.url is not None or result.effect.new_tab:
+                break  # what follows was decided for another page
+        return results, None
+
+    async def _perform(self, action: Action) -> ActionResult:
+        """Runs one action; one that must not be repeated is marked in the store before and confirmed after."""
+        resolved = {name: self.desk.secrets.resolve(value, self.page.url) for name, value in action.args.items()}
+        once = action.submits and not self.work.spec.may_repeat
+        if once:
+            mark = replace(await self._snapshot(), pending_action=f"{action.name} on {self.page.url}")
+            await self.desk.journal.checkpoint(mark, durable=True)
+        result = await self.page.act(replace(action, args=resolved))
+        if once:
+            await self.desk.journal.checkpoint(await self._snapshot(), durable=True)
+        return replace(result, action=action)
+
+    # --- ends ----------------------------------------------------------------------------------------
+
+    def _end(self, status: Status, **more: object) -> Outcome:
+        outcome = Outcome(
+            status=status,
+            records=self.scene.records,
+            url=self.page.url,
+            tasks=self.scene.history,
+            screenshot=self.last_screenshot,
+        )
+        return replace(outcome, **more)  # type: ignore[arg-type]
+
+    def _completed(self, plan: Plan) -> Outcome:
+        answer = next((t.result for t in reversed(self.scene.history) if isinstance(t.result, str)), "")
+        return self._end(Status.COMPLETED, reason=plan.thoughts, answer=answer)
+
+    def _terminated(self, reason: str, codes: tuple[str, ...]) -> Outcome:
+        return self._end(Status.TERMINATED, reason=reason, error_codes=codes)
+
+    def _unsure(self, action: str) -> Outcome:
+        error = UnsureAction(f"an earlier attempt died during: {action}")
+        return self._end(Status.UNSURE, error=error.info(), reason=error.message)
+
+    async def failed(self, error: AgentError) -> Outcome:
+        """The outcome of a session that `error` ended, with a picture of the page where one can still be had."""
+        wanted = self.work.spec.artifacts.screenshots != "none"
+        if wanted and self.page.opened and not isinstance(error, Canceled):
+            try:
+                async with asyncio.timeout(_EVIDENCE_S):
+                    await self._photograph()
+            except (AgentError, TimeoutError) as lost:
+                error.add_note(f"no screenshot: {lost}")
+        retry_after = error.details.get("retry_after_s")
+        status = Status.CANCELED if isinstance(error, Canceled) else Status.FAILED
+        return self._end(
+            status,
+            records=(),
+            error=error.info(),
+            reason=error.message,
+            checkpoint=self.saved,
+            retry_after_s=float(str(retry_after)) if retry_after is not None else None,
+        )
+
+    # --- keeping -------------------------------------------------------------------------------------
+
+    async def _keep(self, kind: str, data: bytes, content_type: str) -> str:
+        ref = await self.desk.keeper.keep(kind, data, content_type)
+        self.kept.append(ref)
+        return ref.id
+
+    async def _photograph(self) -> str:
+        shot = await self.page.screenshot()
+        self.last_screenshot = await self._keep("screenshot", shot.data, shot.content_type)
+        return self.last_screenshot
+
+    async def _snapshot(self) -> Checkpoint:
+        return Checkpoint(
+            history=self.scene.history,
+            url=self.page.url,
+            storage_state=await self.page.storage_state(),
+            records=self.scene.records,
+            usage=self.scene.usage,
+        )
+
+    async def _checkpoint(self) -> None:
+        self.saved = await self._snapshot()
+        await self.desk.journal.checkpoint(self.saved, durable=False)
+
+
+_FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasible"})
