@@ -1,0 +1,74 @@
+"""Writes docs/settings.md from services/settings.py; with --check, the exit code says whether it is current (1: no)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from pydantic import SecretStr  # noqa: E402
+from pydantic.fields import FieldInfo  # noqa: E402
+
+from services.settings import PREFIX, Settings  # noqa: E402
+
+HEAD = """# Settings
+
+Shoal is configured by environment variables alone. An empty variable counts as not set. An unknown `SHOAL_…` variable
+or a bad value stops the process with a message that names it; variables that Kubernetes adds for Services are left out
+of account. `shoal doctor` checks what the settings lead to.
+
+This page is written by `scripts/settings-doc` from `services/settings.py`.
+
+| variable | kind | default | meaning | used by |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + "".join(_row(name, field) for name, field in Settings.model_fields.items())
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    told: dict[str, Any] = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    unit = f" {told['unit']}" if told["unit"] else ""
+    return (
+        f"| `{PREFIX}{name.upper()}` | {_kind(field)} | {told['shown'] or _default(field, unit)} "
+        f"| {field.description} | {told['part']} |\n"
+    )
+
+
+def _default(field: FieldInfo, unit: str) -> str:
+    value = field.default
+    if value in ("", (), None) or (isinstance(value, SecretStr) and not value.get_secret_value()):
+        return "(empty)"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`{unit}"
+
+
+def _kind(field: FieldInfo) -> str:
+    annotation = field.annotation
+    if get_origin(annotation) is Literal:
+        return ", ".join(f"`{choice}`" for choice in get_args(annotation) if choice)
+    names = {bool: "`true`, `false`", int: "whole number", float: "number", SecretStr: "secret"}
+    if annotation in names:
+        return names[annotation]
+    if annotation is str:
+        return "text"
+    return "list" if get_origin(annotation) is tuple else "path"
+
+
+def main() -> int:
+    """The exit code."""
+    path = ROOT / "docs" / "settings.md"
+    if "--check" in sys.argv[1:]:
+        return 0 if path.exists() and path.read_text() == page() else 1
+    path.write_text(page())
+    print(f"wrote {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,416 @@
+"""Every setting of Shoal, and the only place that reads the environment.
+
+A setting named `port` is read from `SHOAL_PORT`; an empty variable counts as not set. Entry points call `load_settings`
+once and hand values down; nothing else looks at the environment.
+
+To add a setting:
+1. Put it into the group of the part that uses it, by `_setting(default, meaning, part=…, unit=…)`, with its bounds.
+2. Durations carry their unit in the name (`_s`, `_minutes`), sizes too (`_mib`, `_kib`); the meaning is one sentence.
+3. A secret is a `SecretStr`; an address that may hold a password is `secret=True`, so that no message shows it.
+4. Use it: an entry point passes the value on. A setting that nothing reads does not belong here.
+5. Run `scripts/settings-doc` (a unit test says when docs/settings.md is stale).
+6. Where an operator of a cluster needs it, name it in the Helm chart's values.
+"""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic.config import JsonDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from services.errors import BadSetting
+
+PREFIX = "SHOAL_"
+
+# Kubernetes puts SHOAL_PORT=tcp://10.0.0.7:8700 and the like into every pod beside a Service named `shoal`. These are
+# no settings of ours, and must not stop the process.
+_SERVICE_LINK_NAME = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)")
+_SERVICE_LINK_VALUE = re.compile(r"(tcp|udp|sctp)://\S+")
+
+
+def _is_service_link(name: str, value: str | None) -> bool:
+    return bool(
+        _SERVICE_LINK_NAME.fullmatch(name.upper())
+        or (name.upper().endswith("PORT") and _SERVICE_LINK_VALUE.fullmatch(value or ""))
+    )
+
+
+def _usable_cpus() -> int:
+    """CPUs that this process may use: its affinity, and the quota of its container where there is one."""
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+    except (OSError, ValueError):
+        return cpus
+    return cpus if quota == "max" else max(1, min(cpus, int(quota) // int(period)))
+
+
+def _data_home() -> Path:
+    """Shoal's folder in the user's data home (XDG base directories)."""
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "shoal"
+
+
+def _setting(
+    default: Any,
+    meaning: str,
+    *,
+    part: str,
+    unit: str = "",
+    shown: str | None = None,
+    secret: bool = False,
+    **bounds: Any,
+) -> Any:
+    """A field with its documentation.
+
+    Args:
+        default: the value, or a function that gives it (with the fields above it, where it takes an argument).
+        part: the part of Shoal that uses the setting.
+        shown: how the documentation writes a default that a function gives.
+        secret: no message may show the value.
+    """
+    told: JsonDict = {"part": part, "unit": unit, "shown": shown, "secret": secret}
+    if callable(default):
+        return Field(default_factory=default, description=meaning, json_schema_extra=told, repr=not secret, **bounds)
+    return Field(default, description=meaning, json_schema_extra=told, repr=not secret, **bounds)
+
+
+def _in_data_dir(name: str) -> Callable[[dict[str, Any]], Any]:
+    return lambda above: above["data_dir"] / name
+
+
+class Settings(BaseSettings):
+    """All settings, checked. Frozen; can be pickled to other processes, which then do not read their environment."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        enable_decoding=False,
+        extra="forbid",
+        frozen=True,
+        validate_default=True,
+    )
+
+    # --- everywhere -----------------------------------------------------------------------------------
+
+    data_dir: Path = _setting(
+        _data_home,
+        "Folder of everything that Shoal keeps on this machine.",
+        part="store, artifacts, cluster",
+        shown="`$XDG_DATA_HOME/shoal`, else `~/.local/share/shoal`",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = _setting(
+        "info", "Log lines below this level are dropped.", part="logs"
+    )
+    log_format: Literal["auto", "console", "json"] = _setting(
+        "auto", "How log lines look; `auto` is `console` on a terminal, else `json`.", part="logs"
+    )
+
+    # --- store ----------------------------------------------------------------------------------------
+
+    store_url: str = _setting(
+        lambda above: f"sqlite:///{above['data_dir'] / 'shoal.db'}",
+        "The database: `sqlite:///PATH` or `postgresql://USER:PASSWORD@HOST:PORT/NAME`.",
+        part="store",
+        shown="SQLite: `shoal.db` in the data folder",
+        secret=True,
+    )
+    store_pool: int = _setting(10, "Database connections that one process holds at most.", part="store", ge=1, le=1000)
+
+    # --- artifacts ------------------------------------------------------------------------------------
+
+    artifacts_url: str = _setting(
+        lambda above: str(above["data_dir"] / "artifacts"),
+        "Where screenshots and downloads are kept: a folder, `s3://BUCKET/PREFIX`, or `memory:`.",
+        part="artifacts",
+        shown="`artifacts` in the data folder",
+    )
+    s3_endpoint_url: str = _setting(
+        "", "Address of an S3 service other than AWS. Credentials come from boto3's own chain.", part="artifacts"
+    )
+    s3_public_url: str = _setting(
+        "", "Address under which callers reach the S3 service, for signed URLs, where it differs.", part="artifacts"
+    )
+    s3_region: str = _setting("", "Region of the bucket; empty: boto3's own chain.", part="artifacts")
+    s3_addressing: Literal["auto", "path", "virtual"] = _setting(
+        "auto", "Whether the bucket's name stands in the path or in the host name of requests.", part="artifacts"
+    )
+    s3_encryption: Literal["", "AES256", "aws:kms"] = _setting(
+        "", "Server-side encryption that each upload asks for; empty: what the bucket does.", part="artifacts"
+    )
+    s3_kms_key: str = _setting("", "Key id for `aws:kms`; empty: the account's default key.", part="artifacts")
+    artifact_url_s: int = _setting(
+        300, "A signed artifact URL expires after this time.", part="gateway", unit="s", ge=1, le=604_800
+    )
+    artifact_spill_mib: int = _setting(
+        512, "Uploads that one process keeps on disk while the store is away.", part="artifacts", unit="MiB", ge=0
+    )
+    artifact_retention_days: int = _setting(
+        30,
+        "Artifacts of a job are deleted this long after its end, unless the job says otherwise; 0: never.",
+        part="dispatcher",
+        unit="days",
+        ge=0,
+    )
+
+    # --- gateway and command line ---------------------------------------------------------------------
+
+    host: str = _setting("127.0.0.1", "Address that the gateway listens on.", part="gateway")
+    port: int = _setting(8700, "Port that the gateway listens on; 0: any free one.", part="gateway", ge=0, le=65_535)
+    public_url: str = _setting(
+        "", "Address under which callers reach the gateway, for links in answers and webhooks.", part="gateway"
+    )
+    auth: Literal["auto", "on", "off"] = _setting(
+        "auto", "Whether API keys are needed; `auto`: only when the gateway listens beyond loopback.", part="gateway"
+    )
+    body_limit_kib: int = _setting(
+        1024, "Largest body of one request, other than a batch.", part="gateway", unit="KiB", ge=1
+    )
+    batch_limit_mib: int = _setting(64, "Largest body of one batch.", part="gateway", unit="MiB", ge=1)
+    requests_per_s: float = _setting(
+        50.0, "Requests that one API key may make per second on average; 0: no limit.", part="gateway", unit="1/s", ge=0
+    )
+    tenant_sessions: int = _setting(
+        0, "Sessions of one tenant that run at once at most; 0: no limit.", part="dispatcher", ge=0
+    )
+    tenant_queued: int = _setting(
+        0,
+        "Sessions of one tenant that wait at most before its submissions are refused; 0: no limit.",
+        part="gateway",
+        ge=0,
+    )
+    webhook_timeout_s: float = _setting(
+        10.0, "A webhook's receiver must answer within this time.", part="webhooks", unit="s", gt=0
+    )
+    webhook_attempts: int = _setting(8, "Deliveries of one webhook that are tried.", part="webhooks", ge=1, le=100)
+    webhook_secret: SecretStr = _setting(
+        SecretStr(""), "Key that webhooks are signed with; empty: one is made in the data folder.", part="webhooks"
+    )
+    gateway: str = _setting(
+        "", "Gateway that the command line talks to; empty: `run` starts a cluster of its own.", part="command line"
+    )
+    api_key: SecretStr = _setting(SecretStr(""), "API key that the command line sends.", part="command line")
+
+    # --- what browsers may reach ----------------------------------------------------------------------
+
+    allow_private: bool = _setting(
+        False, "Whether browsers may reach private, loopback and link-local addresses.", part="gateway, browsers"
+    )
+    allow_hosts: tuple[str, ...] = _setting(
+        (),
+        "Exceptions while `allow_private` is false, split by commas: `HOST`, `HOST:PORT` or `NETWORK/BITS`.",
+        part="gateway, browsers",
+    )
+
+    # --- browsers -------------------------------------------------------------------------------------
+
+    chromium: Path | None = _setting(
+        None,
+        "The Chromium program.",
+        part="browsers",
+        shown="looked for: Debian's headless shell, Chromium, Playwright's",
+    )
+    sandbox: Literal["auto", "on", "off"] = _setting(
+        "auto", "Chromium's sandbox; `auto`: on wherever the system allows it.", part="browsers"
+    )
+    workers: int = _setting(
+        lambda: max(1, _usable_cpus() // 2),
+        "Browser workers at most, over the whole cluster; each owns one browser.",
+        part="pool",
+        shown="half the CPUs of this machine, at least 1",
+        ge=1,
+        le=100_000,
+    )
+    workers_min: int = _setting(1, "Browser workers that are kept when there is nothing to do.", part="pool", ge=0)
+    worker_idle_s: float = _setting(
+        300.0, "A worker above the minimum ends after this time without a session.", part="pool", unit="s", gt=0
+    )
+    slots_per_worker: int = _setting(
+        4, "Sessions that run beside each other in one browser.", part="pool, browsers", ge=1, le=100
+    )
+    browser_max_sessions: int = _setting(500, "A browser is replaced after so many sessions.", part="browsers", ge=1)
+    browser_max_minutes: float = _setting(
+        60.0, "A browser is replaced at this age, idle or not.", part="browsers", unit="min", gt=0
+    )
+    browser_max_rss_mib: int = _setting(
+        3072, "A browser whose processes hold more memory than this is replaced.", part="browsers", unit="MiB", ge=128
+    )
+    action_timeout_s: float = _setting(10.0, "Time limit of one action.", part="browsers", unit="s", gt=0)
+    navigation_timeout_s: float = _setting(30.0, "Time limit of one navigation.", part="browsers", unit="s", gt=0)
+    screenshot_format: Literal["jpeg", "png", "webp"] = _setting("jpeg", "Format of kept screenshots.", part="browsers")
+    screenshot_quality: int = _setting(
+        70, "Quality of JPEG and WebP screenshots.", part="browsers", unit="%", ge=1, le=100
+    )
+    download_limit_mib: int = _setting(
+        100, "Largest file that a session may download.", part="browsers", unit="MiB", ge=1
+    )
+    upload_limit_mib: int = _setting(100, "Largest file that a session may upload.", part="browsers", unit="MiB", ge=1)
+    allow_attach: bool = _setting(
+        False, "Whether jobs may use a browser that runs already (`browser.attach`).", part="gateway, browsers"
+    )
+    allow_python: bool = _setting(False, "Whether the `python` action exists.", part="browsers")
+    secrets_dir: Path = _setting(
+        _in_data_dir("secrets"),
+        "Folder of the secrets that jobs may name: `TENANT/NAME`, one file each.",
+        part="browsers",
+        shown="`secrets` in the data folder",
+    )
+
+    # --- dispatch -------------------------------------------------------------------------------------
+
+    lease_s: float = _setting(
+        60.0, "A session whose worker is silent for this long goes to another.", part="dispatcher", unit="s", ge=1
+    )
+    max_attempts: int = _setting(
+        10, "Attempts of one session at most, whatever the job asks for.", part="gateway", ge=1, le=100
+    )
+    per_domain: int = _setting(
+        16, "Sessions on one domain at once at most; a job may ask for fewer.", part="dispatcher", ge=1
+    )
+
+    # --- Ray ------------------------------------------------------------------------------------------
+
+    ray_address: str = _setting("", "The Ray cluster to use; empty: one is started in this process.", part="cluster")
+    ray_namespace: str = _setting("shoal", "Ray namespace of all actors.", part="cluster", min_length=1)
+    ray_object_store_mib: int = _setting(
+        128, "Shared memory of the embedded Ray; artifacts do not pass through it.", part="cluster", unit="MiB", ge=80
+    )
+
+    # --- model ----------------------------------------------------------------------------------------
+
+    model_url: str = _setting(
+        "", "An OpenAI-compatible server, with its `/v1`; empty: the rules policy alone decides.", part="model"
+    )
+    model: str = _setting("", "Name of the model; empty: the first that the server lists.", part="model")
+    model_api_key: SecretStr = _setting(SecretStr(""), "API key of the model server.", part="model")
+    model_timeout_s: float = _setting(60.0, "Time limit of one model call.", part="model", unit="s", gt=0)
+    model_max_tokens: int = _setting(2048, "Longest reply of the model.", part="model", unit="tokens", ge=16)
+    model_structured: Literal["auto", "json_schema", "json_object", "off"] = _setting(
+        "auto", "How replies are held to their schema; `auto`: the strongest that the server takes.", part="model"
+    )
+    model_max_waiting: int = _setting(
+        16,
+        "No new sessions that need the model start while its server has more requests than this waiting.",
+        part="dispatcher",
+        ge=0,
+    )
+
+    # --- checks ---------------------------------------------------------------------------------------
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Overrides first, then the environment without Kubernetes' service links; no other source."""
+        assert isinstance(env_settings, EnvSettingsSource)
+        links = {name for name, value in env_settings.env_vars.items() if _is_service_link(name, value)}
+        env_settings.env_vars = {n: v for n, v in env_settings.env_vars.items() if n not in links}
+        return init_settings, env_settings
+
+    @field_validator("data_dir", "secrets_dir", "chromium", mode="after")
+    @classmethod
+    def _whole_path(cls, path: Path | None) -> Path | None:
+        return path and path.expanduser().absolute()
+
+    @field_validator("allow_hosts", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("allow_hosts")
+    @classmethod
+    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        for host in hosts:
+            if "/" in host:
+                try:
+                    ipaddress.ip_network(host)
+                except ValueError as err:
+                    raise ValueError(f"{host!r} is neither a host nor a network: {err}") from err
+        return hosts
+
+    @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway", "model_url")
+    @classmethod
+    def _is_http_url(cls, url: str) -> str:
+        if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+            raise ValueError("must start with http:// or https:// and name a host")
+        return url.rstrip("/")
+
+    @field_validator("artifacts_url")
+    @classmethod
+    def _is_artifact_place(cls, url: str) -> str:
+        scheme = url.partition(":")[0] if re.match(r"[a-z0-9+]+:", url) else ""
+        if scheme not in ("", "file", "s3", "memory"):
+            raise ValueError("must be a folder, file:///FOLDER, s3://BUCKET/PREFIX or memory:")
+        if scheme == "s3" and not urlsplit(url).netloc:
+            raise ValueError("names no bucket: write s3://BUCKET or s3://BUCKET/PREFIX")
+        return url
+
+    @field_validator("store_url")
+    @classmethod
+    def _is_database(cls, url: str) -> str:
+        if re.match(r"(sqlite|postgres(ql)?)(\+\w+)?://", url) is None:
+            raise ValueError("must start with sqlite:/// or postgresql://")
+        return url
+
+
+def load_settings(**overrides: object) -> Settings:
+    """The settings of this process: `overrides` first, then the environment, then the defaults.
+
+    Raises:
+        BadSetting: naming each unknown or bad setting. Entry points print it and stop.
+    """
+    faults = _unknown(os.environ)
+    try:
+        settings = Settings(**overrides)  # type: ignore[arg-type]  # checked by pydantic, field by field
+    except ValidationError as err:
+        faults += [_fault(error) for error in err.errors() if error["type"] not in _FOLLOWS_ANOTHER]
+    if faults:
+        raise BadSetting("; ".join(faults), faults=faults)
+    return settings
+
+
+# A default that is made from a bad setting: that one is reported already.
+_FOLLOWS_ANOTHER = ("default_factory_not_called",)
+
+
+def _unknown(environment: Mapping[str, str]) -> list[str]:
+    known = [PREFIX + name.upper() for name in Settings.model_fields]
+    return [
+        f"{name} is not a setting" + _nearest(name.upper(), known)
+        for name, value in sorted(environment.items())
+        if name.upper().startswith(PREFIX) and name.upper() not in known and not _is_service_link(name, value)
+    ]
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]}?" if near else "; docs/settings.md lists them all"
+
+
+def _fault(error: Any) -> str:
+    """One line about one of pydantic's errors; never shows the value of a secret."""
+    field = str(error["loc"][0]) if error["loc"] else "settings"
+    name = PREFIX + field.upper()
+    if error["type"] == "extra_forbidden":
+        return f"{field!r} is not a setting" + _nearest(
+            name, [PREFIX + known.upper() for known in Settings.model_fields]
+        )
+    info = Settings.model_fields.get(field)
+    extra = info.json_schema_extra if info and isinstance(info.json_schema_extra, dict) else {}
+    hidden = extra.get("secret") or (info is not None and info.annotation is SecretStr)
+    value = "" if hidden else f"={str(error['input'])!r}"
+    reason = str(error["msg"]).removeprefix("Value error, ")
+    return f"{name}{value}: {reason[:1].lower() + reason[1:]}"
