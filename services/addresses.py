@@ -12,7 +12,8 @@ import socket
 import time
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import unquote
 
@@ -70,6 +71,7 @@ _COMPATIBLE = IPv6Network("::/96")
 # Characters that URL parsers drop from host names or read as a dot.
 _IGNORED = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff\u200c\u200d\t\n\r"))
 _DOTS = str.maketrans({"\u3002": ".", "\uff0e": ".", "\uff61": "."})
+_HOST_AND_PORT = re.compile(r"(\[[^\]]*\]|[^:]*):[0-9]+")
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 
 
@@ -162,6 +164,47 @@ def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
     if address in _NAT64 or (address in _COMPATIBLE and int(address) > 1):
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What browsers may reach: everything public, and what the operator allows besides."""
+
+    allow_private: bool = False  # everything is allowed
+    exceptions: tuple[str, ...] = ()  # `HOST`, `HOST:PORT` or `NETWORK/BITS`, as the setting `allow_hosts` has them
+
+    def refusal(self, host: str, port: int | None = None, addresses: Sequence[str] = ()) -> str | None:
+        """Why a browser may not go to `host`, as `forbidden_reason` says it; None when it may.
+
+        An exception by name or by literal address allows the host whatever it resolves to; one by network allows the
+        addresses in it, so that a name that also points elsewhere stays forbidden.
+        """
+        if self.allow_private or self._is_named(plain_host(host), port):
+            return None
+        literal = literal_address(plain_host(host))
+        if literal is not None:
+            return None if self._is_in_network(literal) else address_reason(literal)
+        outside = [text for text in addresses if not self._is_in_network(literal_address(plain_host(text)))]
+        if addresses and not outside:
+            return None
+        return forbidden_reason(host, outside)
+
+    def _is_named(self, name: str, port: int | None) -> bool:
+        for exception in self.exceptions:
+            if "/" in exception:
+                continue
+            allowed, number = exception, ""
+            if _HOST_AND_PORT.fullmatch(exception):
+                allowed, _, number = exception.rpartition(":")
+            if plain_host(allowed) == name and number in ("", str(port)):
+                return True
+        return False
+
+    def _is_in_network(self, address: Address | None) -> bool:
+        if address is None:
+            return False
+        networks = (ip_network(exception) for exception in self.exceptions if "/" in exception)
+        return any(address.version == network.version and address in network for network in networks)
 
 
 class HostNames:

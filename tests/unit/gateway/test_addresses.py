@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from services.addresses import HostNames, forbidden_reason
+from services.addresses import HostNames, Reach, forbidden_reason
 
 
 @pytest.mark.parametrize(
@@ -91,6 +91,32 @@ def test_one_forbidden_address_of_a_name_forbids_the_name() -> None:
     assert forbidden_reason("rebind.example", ["93.184.216.34", "10.0.0.7"]) == "private (10.0.0.7)"
     assert forbidden_reason("rebind.example", ["93.184.216.34", "fe80::1%2"]) == "link-local (fe80::1%2)"
     assert forbidden_reason("public.example", ["93.184.216.34"]) is None
+
+
+@pytest.mark.parametrize(
+    ("exceptions", "host", "port", "addresses", "reason"),
+    [
+        ((), "127.0.0.1", 80, (), "loopback"),
+        (("127.0.0.1",), "127.0.0.1", 80, (), None),
+        (("127.0.0.1",), "127.1", 80, (), None),
+        (("127.0.0.1:8080",), "127.0.0.1", 8080, (), None),
+        (("127.0.0.1:8080",), "127.0.0.1", 22, (), "loopback"),
+        (("[::1]:8080",), "::1", 8080, (), None),
+        (("::1",), "::1", 1, (), None),
+        (("10.0.0.0/8",), "10.200.0.1", 80, (), None),
+        (("10.0.0.0/8",), "192.168.0.1", 80, (), "private"),
+        (("10.0.0.0/8",), "shop.corp", 80, ("10.0.0.9",), None),
+        (("10.0.0.0/8",), "shop.corp", 80, ("10.0.0.9", "127.0.0.1"), "loopback (127.0.0.1)"),
+        (("shop.corp",), "SHOP.corp.", 80, ("192.168.0.1",), None),
+        (("127.0.0.0/8",), "localhost", 80, ("127.0.0.1",), None),
+        (("127.0.0.0/8",), "localhost", 80, ("127.0.0.1", "::1"), "loopback"),
+    ],
+)
+def test_the_operators_exceptions_open_what_they_name_and_no_more(
+    exceptions: tuple[str, ...], host: str, port: int, addresses: tuple[str, ...], reason: str | None
+) -> None:
+    assert Reach(exceptions=exceptions).refusal(host, port, addresses) == reason
+    assert Reach(allow_private=True).refusal(host, port, addresses) is None
 
 
 async def test_names_are_resolved_once_and_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
