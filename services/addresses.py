@@ -196,7 +196,7 @@ class Reach:
             allowed, number = exception, ""
             if _HOST_AND_PORT.fullmatch(exception):
                 allowed, _, number = exception.rpartition(":")
-            if plain_host(allowed) == name and number in ("", str(port)):
+            if _same_host(allowed, name) and number in ("", str(port)):
                 return True
         return False
 
@@ -205,6 +205,12 @@ class Reach:
             return False
         networks = (ip_network(exception) for exception in self.exceptions if "/" in exception)
         return any(address.version == network.version and address in network for network in networks)
+
+
+def _same_host(one: str, name: str) -> bool:
+    plain = plain_host(one)
+    literal = literal_address(plain)
+    return plain == name or (literal is not None and literal == literal_address(name))
 
 
 class HostNames:
