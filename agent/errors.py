@@ -229,6 +229,19 @@ class ModelRefused(ModelError):
     code = "model_refused"
 
 
+class PromptTooLong(ModelRefused):
+    """The prompt does not fit the model's context."""
+
+    code = "prompt_too_long"
+
+
+class PolicyUnavailable(AgentError):
+    """The policy that the job asks for cannot be had here."""
+
+    recourse = Recourse.CALLER
+    code = "policy_unavailable"
+
+
 class ReplyInvalid(ModelError):
     """The model's reply does not fit its schema, and neither did the second one."""
 

@@ -69,9 +69,10 @@ def _from_error(error: ValidationError, index: int | None) -> Iterator[Problem]:
     path = [str(part) for part in error.absolute_path]
     if index is None:
         index = int(path.pop(0)) if path else -1
-    if error.validator == "required" and isinstance(error.instance, dict):
+    wanted: Any = error.validator_value
+    if error.validator == "required" and isinstance(wanted, list) and isinstance(error.instance, dict):
         # jsonschema reports each absent name by itself but says which one only in its message.
-        for name in error.validator_value:
+        for name in wanted:
             if name not in error.instance:
                 yield Problem(index, "/".join([*path, name]), "is required and missing", missing=True)
         return
