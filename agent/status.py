@@ -43,12 +43,15 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
 """What the system may do by itself."""
 
 REOPENINGS: dict[Status, frozenset[Status]] = {
-    Status.FAILED: frozenset({Status.QUEUED}),
-    Status.TERMINATED: frozenset({Status.QUEUED}),
-    Status.CANCELED: frozenset({Status.QUEUED}),
-    Status.UNSURE: frozenset({Status.QUEUED, Status.COMPLETED, Status.FAILED}),
+    Status.COMPLETED: frozenset({Status.WAITING}),
+    Status.FAILED: frozenset({Status.QUEUED, Status.WAITING}),
+    Status.TERMINATED: frozenset({Status.QUEUED, Status.WAITING}),
+    Status.CANCELED: frozenset({Status.QUEUED, Status.WAITING}),
+    Status.UNSURE: frozenset({Status.QUEUED, Status.WAITING, Status.COMPLETED, Status.FAILED}),
 }
-"""What only an explicit command of the owner may do to a final state (`retry`, settling an `unsure`)."""
+"""What only an explicit command of the owner may do to a final state (`retry`, settling an `unsure`).
+
+A session that fanned out waits again, whatever it had become, when items of its loop are retried."""
 
 
 def may_become(now: Status, then: Status, *, commanded: bool = False) -> bool:

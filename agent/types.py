@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from agent.status import Status
 
@@ -133,7 +135,7 @@ class Effect:
 class ErrorInfo:
     """An error as data: in results, events and the store."""
 
-    cls: str  # class name, "class" in JSON
+    cls: Annotated[str, Field(alias="class")]  # class name, "class" in JSON
     code: str  # stable code, e.g. "navigation_timeout"
     message: str
     retryable: bool
