@@ -1,0 +1,37 @@
+# Every target sets up what it needs by itself; the second time that takes a second.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo up test unit check bench lock clean
+
+PYTHON := .venv/bin/python
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+		printf '  make %-8s %s\n' "$$name" "$$text"; done
+
+setup: ## make .venv, install the packages, find or install a Chromium
+	@scripts/setup
+
+demo: setup ## run a job on a local demo shop and print its records
+	@$(PYTHON) scripts/demo.py
+
+up: setup ## start the embedded cluster: gateway, dashboard, dispatcher, browsers
+	@.venv/bin/shoal up
+
+test: setup ## checks and all tests
+	@scripts/test
+
+unit: setup ## the first ring of tests: seconds, no browser, Ray or database server
+	@.venv/bin/pytest tests/unit
+
+check: setup ## lint, format and types
+	@scripts/check
+
+bench: setup ## run the benchmarks and write docs/benchmarks.md
+	@$(PYTHON) load-tests/bench/all.py
+
+lock: setup ## remake requirements.lock after a change of pyproject.toml
+	@scripts/lock
+
+clean: ## remove what set-up and tests made in this folder (not the data folder)
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
