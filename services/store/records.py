@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from agent.spec import JobSpec
+from agent.spec import JobSpec, PolitenessSpec
 from agent.status import Status
 from agent.types import ErrorInfo, LoopItem, Outcome, Record, Task, Usage
 from agent.work import Work
@@ -155,6 +155,7 @@ class Lane:
     host: str
     priority: int
     cursor: int  # no ready session with an id at or below it, as far as the dispatcher knows
+    politeness: PolitenessSpec = PolitenessSpec()  # what the job asks for
 
 
 @dataclass(frozen=True, slots=True)

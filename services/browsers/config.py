@@ -1,0 +1,39 @@
+"""What a browser worker has to know; made from the settings at the entry point, and sent to the worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.models.settings import ModelSettings
+
+from agent.desk import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserLimits:
+    """When a browser process is replaced. Everything long-lived has an end."""
+
+    max_sessions: int = 1000  # contexts opened
+    max_age_s: float = 3600.0
+    max_rss_bytes: int = 3 * 1024**3  # resident memory of the process tree
+    idle_s: float = 60.0  # closed when nobody used it for so long
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerConfig:
+    """One browser worker."""
+
+    slots: int  # sessions at once
+    artifacts_url: str  # where evidence goes, see services.artifacts
+    chromium: str | None = None  # path of the browser; None: found
+    sandbox: str = "auto"  # auto, on, off
+    allow_private: bool = False  # may pages reach private and loopback addresses
+    allowed_networks: tuple[str, ...] = ()  # exceptions to that rule
+    user_agent: str = "Shoal"  # token that robots.txt is asked for
+    limits: Limits = Limits()
+    browser: BrowserLimits = BrowserLimits()
+    model: ModelSettings | None = None  # None: no model is configured
+    secrets_dir: str | None = None  # a file per secret, named as the secret
+    temp_dir: str | None = None  # for profiles and downloads; removed with the worker
+    log_level: str = "INFO"
+    log_format: str = "auto"

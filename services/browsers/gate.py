@@ -1,0 +1,53 @@
+"""What is asked before a session opens a page by address: may it, and is it time?"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from agent.errors import RobotsForbidden
+from agent.spec import PolitenessSpec
+
+
+class Rules(Protocol):
+    """robots.txt, as `services.browsers.robots` reads it."""
+
+    async def allowed(self, url: str, user_agent: str) -> bool: ...
+
+    async def crawl_delay(self, url: str, user_agent: str) -> float | None: ...
+
+
+class Pace:
+    """When each host was last asked for a page by this worker; one for all its sessions."""
+
+    def __init__(self) -> None:
+        self._free_at: dict[str, float] = {}
+
+    async def wait(self, host: str, delay_s: float) -> None:
+        """Returns when `delay_s` has passed since the last page of `host`; later callers wait behind earlier ones."""
+        now = time.monotonic()
+        start = max(now, self._free_at.get(host, 0.0))
+        self._free_at[host] = start + delay_s
+        if start > now:
+            await asyncio.sleep(start - now)
+
+
+class PoliteGate:
+    """A `Gate` that obeys robots.txt and keeps the pauses that the job, or the site's crawl-delay, asks for."""
+
+    def __init__(self, politeness: PolitenessSpec, rules: Rules, pace: Pace, user_agent: str) -> None:
+        self._politeness = politeness
+        self._rules = rules
+        self._pace = pace
+        self._agent = user_agent
+
+    async def __call__(self, url: str) -> None:
+        delay_s = self._politeness.delay_s
+        if self._politeness.robots:
+            if not await self._rules.allowed(url, self._agent):
+                raise RobotsForbidden(f"robots.txt of {urlsplit(url).netloc} forbids {url}")
+            delay_s = max(delay_s, await self._rules.crawl_delay(url, self._agent) or 0.0)
+        if delay_s > 0:
+            await self._pace.wait(urlsplit(url).netloc, delay_s)

@@ -1,0 +1,93 @@
+"""A session's progress on its way to the store: numbered reports, kept until the dispatcher has committed them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import replace
+
+from agent.errors import Canceled
+from agent.types import Checkpoint, Outcome
+from agent.work import Report
+
+_LINGER_S = 0.004
+"""How long a pull waits for company once there is something to give: groups are what makes commits cheap."""
+
+
+class Outbox:
+    """The reports of one worker.
+
+    A report leaves the outbox only when the dispatcher says that the store has it, so a dispatcher that dies between
+    pulling and committing loses nothing: its successor pulls the same reports again, and fences drop the doubles.
+    """
+
+    def __init__(self) -> None:
+        self._reports: deque[Report] = deque()
+        self._serial = 0
+        self._news = asyncio.Event()
+        self._acks: dict[int, asyncio.Future[bool]] = {}
+
+    def put(self, report: Report) -> int:
+        """Adds a report and gives its serial number."""
+        self._serial += 1
+        self._reports.append(replace(report, serial=self._serial))
+        self._news.set()
+        return self._serial
+
+    async def put_and_wait(self, report: Report) -> bool:
+        """Adds a report and waits until the store took it; False when it refused it."""
+        serial = self.put(replace(report, wants_ack=True))
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._acks[serial] = answer
+        try:
+            return await answer
+        finally:
+            self._acks.pop(serial, None)
+
+    async def pull(self, seen: int, timeout_s: float) -> list[Report]:
+        """Reports after serial number `seen`, at once when there are any, else those of the next `timeout_s`."""
+        found = self._after(seen)
+        if not found:
+            self._news.clear()
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await self._news.wait()
+            except TimeoutError:
+                return []
+            await asyncio.sleep(_LINGER_S)
+            found = self._after(seen)
+        return found
+
+    def _after(self, seen: int) -> list[Report]:
+        return [report for report in self._reports if report.serial > seen]
+
+    def confirm(self, committed: int, refused: frozenset[int]) -> None:
+        """The store has every report up to serial number `committed`, save the `refused` ones, which were late."""
+        while self._reports and self._reports[0].serial <= committed:
+            self._reports.popleft()
+        for serial, answer in list(self._acks.items()):
+            if serial <= committed and not answer.done():
+                answer.set_result(serial not in refused)
+
+    def __len__(self) -> int:
+        return len(self._reports)
+
+
+class SessionJournal:
+    """Where one session writes its checkpoints."""
+
+    def __init__(self, outbox: Outbox, session: int, fence: int) -> None:
+        self._outbox = outbox
+        self._session = session
+        self._fence = fence
+
+    async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
+        report = Report(self._session, self._fence, checkpoint=checkpoint)
+        if not durable:
+            self._outbox.put(report)
+        elif not await self._outbox.put_and_wait(report):
+            raise Canceled("the lease of this session has passed to another worker")
+
+    def outcome(self, outcome: Outcome) -> None:
+        """The attempt is over."""
+        self._outbox.put(Report(self._session, self._fence, outcome=outcome))

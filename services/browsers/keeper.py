@@ -1,0 +1,31 @@
+"""Puts one session's evidence into the artifact store, under keys that say whose it is."""
+
+from __future__ import annotations
+
+import mimetypes
+from uuid import uuid4
+
+from agent.errors import ArtifactsAway
+from agent.types import ArtifactRef
+from agent.work import Work
+from services.artifacts.store import ArtifactStore
+from services.errors import ArtifactStoreAway
+
+
+class ArtifactKeeper:
+    """Keys are `tenant/job/session/attempt-id.ext`: a job's artifacts share a prefix and can be deleted by it."""
+
+    def __init__(self, store: ArtifactStore, work: Work) -> None:
+        self._store = store
+        self._work = work
+
+    async def keep(self, kind: str, data: bytes, content_type: str) -> ArtifactRef:
+        name = uuid4().hex
+        work = self._work
+        extension = mimetypes.guess_extension(content_type) or ".bin"
+        key = f"{work.tenant}/{work.job}/{work.session}/{work.attempt}-{name}{extension}"
+        try:
+            await self._store.put(key, data, content_type)
+        except ArtifactStoreAway as error:
+            raise ArtifactsAway(str(error)) from error
+        return ArtifactRef(name, kind, key, content_type, len(data))

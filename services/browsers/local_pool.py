@@ -1,0 +1,88 @@
+"""Workers in this very process: for tests, and for those who use Shoal as a library without Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from agent.work import Report, Work
+from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
+from services.browsers.worker import Worker
+
+
+class LocalWorker:
+    """A `WorkerHandle` on a `Worker` beside it; `lose()` makes it behave like one whose node died."""
+
+    def __init__(self, worker: Worker, slots: int) -> None:
+        self._worker = worker
+        self._slots = slots
+        self._lost = False
+
+    @property
+    def name(self) -> str:
+        return self._worker.name
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    def _here(self) -> Worker:
+        if self._lost:
+            raise WorkerLost(f"{self.name} is gone")
+        return self._worker
+
+    async def submit(self, works: Sequence[Work]) -> None:
+        await self._here().submit(works)
+
+    async def pull(self, seen: int) -> list[Report]:
+        reports = await self._here().pull(seen)
+        self._here()
+        return reports
+
+    async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
+        await self._here().confirm(committed, refused)
+
+    async def cancel(self, sessions: Sequence[int]) -> None:
+        await self._here().cancel(sessions)
+
+    async def stats(self) -> WorkerStats:
+        return await self._here().stats()
+
+    async def drain(self, drain_s: float) -> None:
+        await self._here().drain(drain_s)
+
+    async def end(self) -> None:
+        self._lost = True
+        await self._worker.close()
+
+    @property
+    def lost(self) -> bool:
+        return self._lost
+
+    async def lose(self) -> None:
+        """The worker's death: nobody hears from it again, what it ran is stopped, what it had to say is lost."""
+        self._lost = True
+        await self._worker.drain(0)
+        await self._worker.close()
+
+
+class LocalPool:
+    """A `Pool` of `LocalWorker`s."""
+
+    def __init__(self, make: Callable[[str], Awaitable[Worker]], slots: int) -> None:
+        self._make = make
+        self._slots = slots
+        self.workers: list[LocalWorker] = []
+
+    async def adopt(self) -> list[WorkerHandle]:
+        return [worker for worker in self.workers if not worker.lost]
+
+    async def start(self) -> WorkerHandle:
+        worker = LocalWorker(await self._make(f"local-{len(self.workers)}"), self._slots)
+        self.workers.append(worker)
+        return worker
+
+    async def close(self) -> None:
+        for worker in self.workers:
+            if not worker.lost:
+                await worker.drain(0)
+                await worker.end()

@@ -1,0 +1,89 @@
+"""The pool seam: workers that take sessions and give reports. Implementations: `ray_pool`, `local_pool`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent.work import Report, Work
+from services.errors import ServiceError
+
+
+class WorkerLost(ServiceError):
+    """The worker died or cannot be reached any more."""
+
+    code = "worker_lost"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStats:
+    """How one worker stands."""
+
+    name: str
+    slots: int
+    busy: int  # sessions that run
+    waiting: int  # sessions that it holds beyond its slots
+    browsers: int  # Chromium processes
+    browser_restarts: int
+    held: Mapping[int, int]  # session: fence, of everything it has not reported yet
+    rss_bytes: int = 0  # of the worker and its browsers
+
+
+class WorkerHandle(Protocol):
+    """One worker. Every call raises `WorkerLost` when the worker is gone."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def slots(self) -> int: ...
+
+    async def submit(self, works: Sequence[Work]) -> None:
+        """Hands sessions over; returns at once, they run as slots get free."""
+        ...
+
+    async def pull(self, seen: int) -> list[Report]:
+        """Reports after serial number `seen`; waits for the next ones, up to some seconds, when there are none."""
+        ...
+
+    async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
+        """The store has all reports up to `committed`, save the `refused` ones."""
+        ...
+
+    async def cancel(self, sessions: Sequence[int]) -> None:
+        """Stops these sessions; each gives a last report with status canceled."""
+        ...
+
+    async def stats(self) -> WorkerStats: ...
+
+    async def drain(self, drain_s: float) -> None:
+        """Takes no more, gives queued sessions back, lets running ones end for up to `drain_s`, then stops them.
+
+        Their reports can still be pulled afterwards.
+        """
+        ...
+
+    async def end(self) -> None:
+        """Ends the browsers and the worker, with what it holds."""
+        ...
+
+
+class Pool(Protocol):
+    """All workers."""
+
+    async def adopt(self) -> list[WorkerHandle]:
+        """Workers that an earlier dispatcher left running."""
+        ...
+
+    async def start(self) -> WorkerHandle:
+        """One more worker; returns when it can take sessions.
+
+        Raises:
+            WorkerLost: it could not be started.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Ends whatever is left."""
+        ...

@@ -1,0 +1,162 @@
+"""Browser workers as Ray actors, on any node of the cluster. The only file of this room that imports Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Sequence
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import ray
+from ray.actor import ActorHandle
+from ray.exceptions import RayActorError, RaySystemError
+from ray.util import list_named_actors
+
+from agent.work import Report, Work
+from services.browsers.config import WorkerConfig
+from services.browsers.parts import make_worker
+from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
+from services.browsers.worker import Worker
+from services.logs import configure
+
+PREFIX = "shoal-worker-"
+
+_START_S = 120.0
+"""A new node may have to be fetched first; on a busy machine Ray alone takes tens of seconds."""
+
+_CALL_S = 60.0
+"""Longer than any pull waits: a worker that does not answer by then hangs, and is as good as dead."""
+
+T = TypeVar("T")
+
+
+class BrowserWorkerActor:
+    """The actor: one `Worker` with its browser. All methods run on one event loop, beside each other."""
+
+    def __init__(self) -> None:
+        self._worker: Worker | None = None
+
+    async def open(self, name: str, config: WorkerConfig) -> int:
+        """Makes the worker; gives the process id."""
+        configure(level=config.log_level, style=config.log_format)
+        self._worker = await make_worker(name, config)
+        return os.getpid()
+
+    def _here(self) -> Worker:
+        if self._worker is None:
+            raise WorkerLost("the worker was not opened")
+        return self._worker
+
+    async def submit(self, works: Sequence[Work]) -> None:
+        await self._here().submit(works)
+
+    async def pull(self, seen: int) -> list[Report]:
+        return await self._here().pull(seen)
+
+    async def confirm(self, committed: int, refused: frozenset[int]) -> None:
+        await self._here().confirm(committed, refused)
+
+    async def cancel(self, sessions: Sequence[int]) -> None:
+        await self._here().cancel(sessions)
+
+    async def stats(self) -> WorkerStats:
+        return await self._here().stats()
+
+    async def drain(self, drain_s: float) -> None:
+        await self._here().drain(drain_s)
+
+    async def close(self) -> None:
+        await self._here().close()
+
+
+class RayWorker:
+    """A `WorkerHandle` on an actor."""
+
+    def __init__(self, name: str, slots: int, actor: ActorHandle[Any]) -> None:
+        self._name = name
+        self._slots = slots
+        self._actor = actor
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    async def submit(self, works: Sequence[Work]) -> None:
+        await _answer(self._actor.submit.remote(list(works)), self._name)
+
+    async def pull(self, seen: int) -> list[Report]:
+        return await _answer(self._actor.pull.remote(seen), self._name)
+
+    async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
+        await _answer(self._actor.confirm.remote(committed, refused), self._name)
+
+    async def cancel(self, sessions: Sequence[int]) -> None:
+        await _answer(self._actor.cancel.remote(list(sessions)), self._name)
+
+    async def stats(self) -> WorkerStats:
+        return await _answer(self._actor.stats.remote(), self._name)
+
+    async def drain(self, drain_s: float) -> None:
+        await _answer(self._actor.drain.remote(drain_s), self._name, limit_s=drain_s + _CALL_S)
+
+    async def end(self) -> None:
+        try:
+            await _answer(self._actor.close.remote(), self._name)
+        finally:
+            ray.kill(self._actor)
+
+
+async def _answer(call: Awaitable[T], name: str, *, limit_s: float = _CALL_S) -> T:
+    """The actor's answer; a dead or silent actor is `WorkerLost`, an exception of the method stays what it is."""
+    try:
+        async with asyncio.timeout(limit_s):
+            return await call
+    except (RayActorError, RaySystemError) as error:
+        raise WorkerLost(f"{name}: {error}".splitlines()[0]) from error
+    except TimeoutError as error:
+        raise WorkerLost(f"{name} did not answer within {limit_s:.0f} s") from error
+
+
+class RayPool:
+    """A `Pool` of actors that hold one `browser` resource each.
+
+    The actors are detached and named: a dispatcher that is restarted finds them, with what they run, by their names.
+    """
+
+    def __init__(self, config: WorkerConfig) -> None:
+        self._config = config
+        self._class = ray.remote(num_cpus=0, resources={"browser": 1}, max_restarts=0, max_concurrency=1000)(
+            BrowserWorkerActor
+        )
+        self._actors: dict[str, ActorHandle[Any]] = {}
+
+    async def adopt(self) -> list[WorkerHandle]:
+        found: list[WorkerHandle] = []
+        for name in list_named_actors():
+            if not name.startswith(PREFIX):
+                continue
+            worker = RayWorker(name, self._config.slots, ray.get_actor(name))
+            try:
+                await worker.stats()
+            except WorkerLost:
+                continue  # it died with its node; its leases run out
+            self._actors[name] = ray.get_actor(name)
+            found.append(worker)
+        return found
+
+    async def start(self) -> WorkerHandle:
+        name = f"{PREFIX}{uuid4().hex[:8]}"
+        actor = self._class.options(name=name, lifetime="detached").remote()
+        self._actors[name] = actor
+        await _answer(actor.open.remote(name, self._config), name, limit_s=_START_S)
+        return RayWorker(name, self._config.slots, actor)
+
+    async def close(self) -> None:
+        for actor in self._actors.values():
+            ray.kill(actor)
+        self._actors.clear()

@@ -1,0 +1,203 @@
+"""A browser worker: owns a browser, runs many sessions beside each other in it, and reports.
+
+Knows nothing of Ray: `ray_pool` wraps it into an actor, `local_pool` runs it in the same process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Protocol
+
+import psutil
+import structlog
+
+from agent import session
+from agent.desk import Desk, Gate
+from agent.errors import AgentError, BrowserError, Unexpected
+from agent.policies.policy import Policy
+from agent.spec import JobSpec
+from agent.status import Status
+from agent.types import Outcome
+from agent.work import Report, Work
+from services.artifacts.store import ArtifactStore
+from services.browsers.config import WorkerConfig
+from services.browsers.journal import Outbox, SessionJournal
+from services.browsers.keeper import ArtifactKeeper
+from services.browsers.owner import BrowserOwner
+from services.browsers.pool import WorkerStats
+from services.browsers.secrets import FolderSecrets
+from services.events import LogEvent
+
+log = structlog.get_logger()
+
+_PULL_S = 20.0
+"""How long a pull waits for the first report; well under any time-out between dispatcher and worker."""
+
+
+class Parts(Protocol):
+    """What a worker is made of; see `services.browsers.parts` for the real ones."""
+
+    owner: BrowserOwner
+    artifacts: ArtifactStore
+
+    def policy(self, spec: JobSpec) -> Policy:
+        """Who decides for this job.
+
+        Raises:
+            AgentError: the job names a policy that is not there.
+        """
+        ...
+
+    def gate(self, spec: JobSpec) -> Gate:
+        """What is asked before a session of this job opens a page by address."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class _Held:
+    fence: int
+    journal: SessionJournal
+    task: asyncio.Task[None] | None = None  # None while it waits for a slot
+
+
+class Worker:
+    """Takes sessions, runs up to `config.slots` of them at once, and keeps their reports until they are committed."""
+
+    def __init__(self, name: str, config: WorkerConfig, parts: Parts) -> None:
+        self.name = name
+        self._config = config
+        self._parts = parts
+        self._queue: deque[Work] = deque()
+        self._held: dict[int, _Held] = {}
+        self._outbox = Outbox()
+        self._busy = 0
+        self._stopping = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def submit(self, works: Sequence[Work]) -> None:
+        """Queues sessions; each starts as soon as a slot is free."""
+        for work in works:
+            journal = SessionJournal(self._outbox, work.session, work.fence)
+            self._held[work.session] = _Held(work.fence, journal)
+            self._queue.append(work)
+        self._fill_slots()
+
+    def _fill_slots(self) -> None:
+        while self._queue and self._busy < self._config.slots and not self._stopping:
+            work = self._queue.popleft()
+            self._busy += 1
+            self._idle.clear()
+            task = asyncio.create_task(self._run(work), name=f"session-{work.session}")
+            self._held[work.session].task = task
+
+    async def _run(self, work: Work) -> None:
+        """One session in one slot; whatever happens, it ends with a report and a free slot."""
+        held = self._held[work.session]
+        try:
+            outcome = await self._outcome(work, held)
+        except asyncio.CancelledError:
+            outcome = Outcome(Status.CANCELED, reason="stopped by its owner or with its worker")
+        held.journal.outcome(outcome)
+        del self._held[work.session]
+        self._busy -= 1
+        if self._busy == 0:
+            self._idle.set()
+        self._fill_slots()
+
+    async def _outcome(self, work: Work, held: _Held) -> Outcome:
+        try:
+            async with AsyncExitStack() as stack:
+                browser = await stack.enter_async_context(self._parts.owner.lend())
+                desk = Desk(
+                    browser=browser,
+                    policy=self._parts.policy(work.spec),
+                    gate=self._parts.gate(work.spec),
+                    keeper=ArtifactKeeper(self._parts.artifacts, work),
+                    journal=held.journal,
+                    secrets=FolderSecrets(self._config.secrets_dir, work.spec),
+                    limits=self._config.limits,
+                )
+                outcome = await session.run(work, desk)
+                if outcome.error is not None and outcome.error.cls in _BROWSER_ERRORS:
+                    await self._parts.owner.suspect(browser)
+                return outcome
+        except AgentError as error:  # no browser could be had, or no such policy
+            return Outcome(Status.FAILED, error=error.info(), reason=error.message, checkpoint=work.checkpoint)
+        except Exception as error:
+            log.exception(LogEvent.SESSION_FAILED, worker=self.name, session=work.session)
+            unexpected = Unexpected(f"{type(error).__name__}: {error}")
+            return Outcome(Status.FAILED, error=unexpected.info(), reason=str(unexpected), checkpoint=work.checkpoint)
+
+    # --- the dispatcher's side -----------------------------------------------------------------------
+
+    async def pull(self, seen: int) -> list[Report]:
+        return await self._outbox.pull(seen, _PULL_S)
+
+    async def confirm(self, committed: int, refused: frozenset[int]) -> None:
+        self._outbox.confirm(committed, refused)
+
+    async def cancel(self, sessions: Sequence[int]) -> None:
+        """Stops these sessions where this worker has them; each gives a last report."""
+        wanted = set(sessions)
+        for work in [work for work in self._queue if work.session in wanted]:
+            self._queue.remove(work)
+            held = self._held.pop(work.session)
+            held.journal.outcome(Outcome(Status.CANCELED, reason="stopped before it began", checkpoint=work.checkpoint))
+        for session_id in wanted & self._held.keys():
+            if (task := self._held[session_id].task) is not None:
+                task.cancel()
+
+    async def stats(self) -> WorkerStats:
+        owner = self._parts.owner
+        return WorkerStats(
+            name=self.name,
+            slots=self._config.slots,
+            busy=self._busy,
+            waiting=len(self._queue),
+            browsers=owner.running,
+            browser_restarts=owner.restarts,
+            held={session_id: held.fence for session_id, held in self._held.items()},
+            rss_bytes=await asyncio.to_thread(_tree_rss),
+        )
+
+    async def drain(self, drain_s: float) -> None:
+        """Takes no more, gives queued sessions back, lets running ones end for up to `drain_s`, stops the rest."""
+        self._stopping = True
+        await self.cancel([work.session for work in self._queue])
+        try:
+            async with asyncio.timeout(drain_s):
+                await self._idle.wait()
+        except TimeoutError:
+            tasks = [held.task for held in self._held.values() if held.task is not None]
+            await self.cancel(list(self._held))
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Ends the browser and what else the worker holds."""
+        await self._parts.close()
+
+
+def _tree_rss() -> int:
+    """Resident memory of this process and all below it, in bytes."""
+    total = 0
+    me = psutil.Process()
+    for process in [me, *me.children(recursive=True)]:
+        try:
+            total += process.memory_info().rss
+        except psutil.NoSuchProcess:
+            continue
+    return total
+
+
+def _names(error: type[AgentError]) -> set[str]:
+    return {error.__name__}.union(*(_names(child) for child in error.__subclasses__()))
+
+
+_BROWSER_ERRORS = _names(BrowserError)

@@ -1,0 +1,1 @@
+"""Hands ready sessions to browser workers, and writes what became of them."""

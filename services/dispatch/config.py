@@ -1,0 +1,21 @@
+"""What the dispatcher has to know; made from the settings at the entry point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchConfig:
+    """How one dispatcher works."""
+
+    name: str = "main"  # of its shard; names its snapshot in the store
+    workers: int = 1  # browser workers
+    prefetch: float = 0.5  # sessions that a worker holds beyond its slots, as a share of them
+    lease_s: float = 60.0
+    per_domain: int = 8  # sessions on one domain at once
+    max_attempts: int = 10  # upper bound for what jobs ask for
+    group: int = 256  # outcomes of one commit at most
+    group_s: float = 0.01  # how long a commit waits for company
+    drain_s: float = 20.0  # what running sessions get to end when the dispatcher stops
+    held_reports: int = 20_000  # outcomes kept in memory while the store is away
