@@ -1,0 +1,294 @@
+"""The model seam over any server that speaks OpenAI's chat completions: vLLM first."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import random
+import time
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import openai
+from httpx2 import Limits  # the HTTP library that the openai package is built on
+from openai import AsyncOpenAI, DefaultAsyncHttpx2Client
+from openai.types.chat import ChatCompletion
+
+from agent.errors import ModelRefused, ModelUnavailable, PromptTooLong
+from agent.models.breaker import Breaker
+from agent.models.model import Ask, Message, Reply
+from agent.models.settings import ModelSettings
+from agent.types import Usage
+from prompts import render
+
+Json = Any
+
+_MAY_PASS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+"""Statuses that another try may turn into an answer; the request has no effect at the server but its cost."""
+
+_OVERLOAD = frozenset({429, 503, 529})
+"""The server lives and asks for a pause: no reason to open the circuit."""
+
+_TOO_LONG = ("context length", "context_length", "max_model_len", "maximum model length", "prompt is too long")
+"""No status says this one; these are the words of vLLM, OpenAI, llama.cpp and SGLang."""
+
+_REMEMBERED_SHAPES = 256
+"""How many reply shapes a server's refusal is remembered for; jobs bring schemas of their own without end."""
+
+_SHOWN_CHARS = 500
+
+
+class _Trouble(Exception):
+    """One try failed in a way that another may not."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class OpenAICompatible:
+    """A model on one or several like servers; requests with the same affinity keep to one server while it is well."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        if not settings.base_urls:
+            raise ValueError("a model needs at least one base URL")
+        self._settings = settings
+        self._servers = [_Server(url, settings) for url in settings.base_urls]
+        self._closed = False
+
+    async def ask(self, ask: Ask) -> Reply:
+        """The answer of the first server that gives one.
+
+        Raises:
+            ModelUnavailable: after retries; `retry_after_s` in the details when the circuit is open.
+            ModelRefused: the server refuses the request itself; PromptTooLong when that is why.
+        """
+        tried = 0
+        while not self._closed:
+            server = self._server_for(ask.affinity, tried)
+            try:
+                return await server.ask(ask)
+            except _Trouble as trouble:
+                tried += 1
+                if tried > self._settings.retries:
+                    raise ModelUnavailable(f"after {tried} tries: {trouble}", server=server.url) from trouble
+                # With another server at hand there is nothing to wait for in the first round.
+                if tried >= len(self._servers) or trouble.retry_after_s is not None:
+                    await asyncio.sleep(self._pause_s(tried, trouble.retry_after_s))
+        raise ModelUnavailable("the model client is closed")
+
+    def _server_for(self, affinity: str, tried: int) -> _Server:
+        """The server for the next try: the affinity's own first, then the next one that is not left alone."""
+        ranked = sorted(self._servers, key=lambda server: _weight(affinity, server.url))
+        ranked = ranked[tried % len(ranked) :] + ranked[: tried % len(ranked)]
+        waits = [server.breaker.wait_s() for server in ranked]
+        for server, wait_s in zip(ranked, waits, strict=True):
+            if wait_s == 0:
+                return server
+        raise ModelUnavailable(
+            f"the model server failed repeatedly and is left alone for {min(waits):.0f} s", retry_after_s=min(waits)
+        )
+
+    def _pause_s(self, tried: int, asked_for: float | None) -> float:
+        """Full jitter: sessions that failed together do not come back together. A server's own wish is a floor."""
+        limit = self._settings.retry_max_s
+        backoff = random.uniform(0, min(limit, self._settings.retry_base_s * 2 ** (tried - 1)))
+        return min(limit, max(asked_for or 0.0, backoff))
+
+    async def close(self) -> None:
+        """Ends the connections; may be called twice."""
+        self._closed = True
+        for server in self._servers:
+            await server.client.close()
+
+
+def _weight(affinity: str, url: str) -> bytes:
+    """Rendezvous hashing: when a server is added or goes, only its own share of the keys moves."""
+    return hashlib.blake2b(f"{affinity}\0{url}".encode(), digest_size=8).digest()
+
+
+class _Server:
+    """One server: its connections, its circuit breaker, and which reply shapes it does not enforce."""
+
+    def __init__(self, url: str, settings: ModelSettings) -> None:
+        self.url = url
+        self.breaker = Breaker(settings.breaker_failures, settings.breaker_pause_s)
+        self._settings = settings
+        self._unenforced: dict[str, None] = {}
+        timeout = openai.Timeout(settings.timeout_s, connect=settings.connect_timeout_s)
+        self.client = AsyncOpenAI(
+            base_url=url,
+            api_key=settings.api_key or "none",
+            max_retries=0,  # tries are counted in one place, above
+            timeout=timeout,
+            http_client=DefaultAsyncHttpx2Client(
+                base_url=url,
+                timeout=timeout,
+                limits=Limits(max_connections=settings.max_connections),
+                trust_env=False,
+                proxy=settings.proxy,
+            ),
+        )
+        # Both were taken from the environment of whoever started the process.
+        self.client.organization = self.client.project = None
+
+    async def ask(self, ask: Ask) -> Reply:
+        """One try, or two where the server turns out not to take the schema."""
+        shape = _shape(ask)
+        enforce = ask.json_schema is not None and self._settings.structured != "off" and shape not in self._unenforced
+        if not enforce:
+            return await self._send(ask, enforce=False)
+        try:
+            return await self._send(ask, enforce=True)
+        except PromptTooLong:
+            raise
+        except ModelRefused as refusal:
+            if self._settings.structured == "json_schema" or refusal.details.get("status") not in (400, 422):
+                raise
+            # Nothing standard tells a refused schema from any other bad request. If the same request passes without
+            # one, it was the schema; if not, the second refusal is the answer.
+            reply = await self._send(ask, enforce=False)
+            self._unenforced[shape] = None
+            while len(self._unenforced) > _REMEMBERED_SHAPES:
+                self._unenforced.pop(next(iter(self._unenforced)))
+            return reply
+
+    async def _send(self, ask: Ask, *, enforce: bool) -> Reply:
+        started = time.monotonic()
+        self.breaker.begin()
+        try:
+            # httpx limits each read, not the whole: a server that drips a byte a minute would hold a session for ever.
+            async with asyncio.timeout(self._settings.timeout_s):
+                completion = await self.client.chat.completions.create(**self._body(ask, enforce=enforce))
+            reply = _reply(completion, time.monotonic() - started)
+        except _Trouble:
+            self.breaker.failed()
+            raise
+        except (openai.APITimeoutError, TimeoutError) as err:
+            self.breaker.failed()
+            # Not tried again here: the server may still be at work on it, and a second request would double its load.
+            raise ModelUnavailable(f"no answer within {self._settings.timeout_s:.0f} s", server=self.url) from err
+        except openai.APIStatusError as err:
+            self._note_status(err.status_code)
+            _raise_for_status(err)
+        except (openai.APIError, ValueError) as err:
+            self.breaker.failed()
+            raise _Trouble(f"{type(err).__name__}: {err}") from err
+        except asyncio.CancelledError:
+            self.breaker.abandoned()
+            raise
+        self.breaker.succeeded()
+        return reply
+
+    def _note_status(self, status: int) -> None:
+        if status in _OVERLOAD or status not in _MAY_PASS:
+            self.breaker.succeeded()
+        else:
+            self.breaker.failed()
+
+    def _body(self, ask: Ask, *, enforce: bool) -> dict[str, Json]:
+        settings = self._settings
+        messages = list(ask.messages)
+        if ask.json_schema is not None and not enforce:
+            messages.append(Message("user", render("shape", schema=ask.json_schema)))
+        body: dict[str, Json] = {
+            "model": settings.model,
+            "messages": _wire(messages),
+            settings.token_limit_field: min(ask.max_tokens, settings.max_tokens),
+            "temperature": ask.temperature if settings.temperature is None else settings.temperature,
+        }
+        if enforce:
+            named = {"name": ask.schema_name, "strict": True, "schema": ask.json_schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        if settings.extra_body:
+            body["extra_body"] = dict(settings.extra_body)
+        return body
+
+
+def _shape(ask: Ask) -> str:
+    """What a refusal is remembered by: keywords and nesting of the schema, not this page's ids."""
+    return f"{ask.schema_name} {hashlib.blake2b(repr(_outline(ask.json_schema)).encode(), digest_size=8).hexdigest()}"
+
+
+def _outline(schema: Json) -> Json:
+    if isinstance(schema, dict):
+        return {key: "…" if key in ("enum", "const", "description") else _outline(part) for key, part in schema.items()}
+    if isinstance(schema, list):
+        return [_outline(part) for part in schema]
+    return schema
+
+
+def _wire(messages: Sequence[Message]) -> list[dict[str, Json]]:
+    """The messages in the protocol's form; neighbours of one role become one message, since some templates insist.
+
+    Parts keep their order, so that an image of the page stands after the text that stays the same.
+    """
+    wired: list[dict[str, Json]] = []
+    for message in messages:
+        parts = [_image_part(image.data, image.content_type) for image in message.images]
+        if message.text:
+            parts.append({"type": "text", "text": message.text})
+        if wired and wired[-1]["role"] == message.role:
+            wired[-1]["content"].extend(parts)
+        else:
+            wired.append({"role": message.role, "content": parts})
+    for message_out in wired:
+        if all(part["type"] == "text" for part in message_out["content"]):
+            message_out["content"] = "\n\n".join(part["text"] for part in message_out["content"])
+    return wired
+
+
+def _image_part(data: bytes, content_type: str) -> dict[str, Json]:
+    encoded = base64.b64encode(data).decode("ascii")
+    return {"type": "image_url", "image_url": {"url": f"data:{content_type};base64,{encoded}"}}
+
+
+def _reply(completion: ChatCompletion, seconds: float) -> Reply:
+    """The completion as a record; a 200 that is none (a proxy's page, another protocol) counts as trouble."""
+    # The client builds its records without checking them: every attribute may be missing or of another type.
+    choices = getattr(completion, "choices", None)
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(choice, "message", None)
+    content = getattr(message, "content", None)
+    if message is None or not isinstance(content, str | None):
+        raise _Trouble(f"not a chat completion: {str(completion)[:_SHOWN_CHARS]}")
+    finish = getattr(choice, "finish_reason", None)
+    return Reply(
+        text=content or "",
+        usage=_usage(getattr(completion, "usage", None)),
+        finish_reason=finish if isinstance(finish, str) else "stop",
+        seconds=seconds,
+    )
+
+
+def _usage(usage: object) -> Usage:
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Usage(
+        model_calls=1,
+        prompt_tokens=_count(usage, "prompt_tokens"),
+        completion_tokens=_count(usage, "completion_tokens"),
+        cached_tokens=_count(details, "cached_tokens"),
+    )
+
+
+def _count(owner: object, name: str) -> int:
+    value = getattr(owner, name, None)
+    return value if isinstance(value, int) else 0
+
+
+def _raise_for_status(err: openai.APIStatusError) -> NoReturn:
+    status, words = err.status_code, str(err)[:_SHOWN_CHARS]
+    if status in _MAY_PASS or status >= 500:
+        raise _Trouble(words, retry_after_s=_retry_after_s(err)) from err
+    if status in (400, 413) and (err.code == "context_length_exceeded" or any(w in words.lower() for w in _TOO_LONG)):
+        raise PromptTooLong(words, status=status) from err
+    raise ModelRefused(words, status=status) from err
+
+
+def _retry_after_s(err: openai.APIStatusError) -> float | None:
+    """The server's wish in seconds; its form with a date is rare among model servers and counts as none."""
+    try:
+        return max(0.0, float(err.response.headers.get("retry-after", "")))
+    except ValueError:
+        return None

@@ -1,0 +1,34 @@
+"""How the model server is reached. Built at the entry points from the settings; nothing here reads the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """One model on one server, or on several that serve the same."""
+
+    base_urls: tuple[str, ...]  # each with its version part, such as http://127.0.0.1:8000/v1
+    model: str  # the name under which the server serves it
+    api_key: str = ""  # "" for servers that want none
+    timeout_s: float = 120.0  # of one request, from sending to the last byte; a slow model may need an hour
+    connect_timeout_s: float = 5.0
+    max_tokens: int = 4096  # upper limit of one reply, whatever a decision asks for
+    temperature: float | None = None  # None: as each decision asks
+    structured: Literal["auto", "json_schema", "off"] = "auto"  # auto: enforced where the server takes the schema
+    retries: int = 3  # further tries of one request, for what may pass by itself
+    retry_base_s: float = 0.5  # the pause doubles from here, with full jitter
+    retry_max_s: float = 20.0  # longest pause, also of a server's own Retry-After
+    max_connections: int = 64  # per server
+    breaker_failures: int = 5  # requests that fail in a row until a server is left alone
+    breaker_pause_s: float = 15.0  # how long it is left alone before one request tries again
+    token_limit_field: Literal["max_tokens", "max_completion_tokens"] = (
+        "max_tokens"  # some hosted models want the latter
+    )
+    proxy: str | None = None  # for the way to the server
+    extra_body: Mapping[str, Json] = field(default_factory=dict)  # added to every request, e.g. chat_template_kwargs
