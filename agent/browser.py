@@ -21,6 +21,9 @@ class ContextOptions:
     downloads_dir: str | None = None  # where downloads land; None: a temporary folder of the context
     action_timeout_s: float = 10.0  # limit of one action
     navigation_timeout_s: float = 30.0  # limit of one navigation
+    download_timeout_s: float = 60.0  # limit of one download
+    max_download_bytes: int = 100_000_000  # a larger file is not kept
+    accept_dialogs: bool = True  # confirm and prompt get yes and the default text; False: they are dismissed
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ class Download:
     bytes: int
     artifact: str | None = None  # artifact id once stored
     text: str = ""  # parsed text of a PDF or of a text file, clipped
+    path: str = ""  # where it lies on the worker while its context is open
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,137 @@
+"""One Chromium process."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Browser as PlaywrightBrowser
+from playwright.async_api import Error as PlaywrightError
+
+from agent.browser import BrowserHealth, Context, ContextOptions
+from agent.chromium.context import ChromiumContext
+from agent.chromium.driver import Driver, forget_driver
+from agent.chromium.processes import ProcessTree
+from agent.errors import BrowserError, BrowserGone
+from agent.spec import Viewport
+
+_CONTEXT_S = 20.0
+"""A browser that needs longer for a new context does not answer any more."""
+_CLOSE_S = 5.0
+"""A browser that needs longer to end is killed."""
+
+
+class ChromiumBrowser:
+    """A `Browser` on Playwright's."""
+
+    def __init__(
+        self,
+        browser: PlaywrightBrowser,
+        driver: Driver,
+        processes: ProcessTree,
+        *,
+        temp: Path | None,
+        window: Viewport | None,
+    ) -> None:
+        self._browser = browser
+        self._driver = driver
+        self._processes = processes
+        self._temp = temp
+        self._window = window
+        self._contexts: set[ChromiumContext] = set()
+        self._started_at = time.time()
+        self._sessions = 0
+        self._gone = asyncio.Event()
+        self._closed = False
+        browser.on("disconnected", lambda _: self._gone.set())
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is there and connected, as far as can be told without asking it."""
+        return self._browser.is_connected() and not self._gone.is_set() and self._processes.alive()
+
+    async def ended(self, *, within_s: float) -> bool:
+        """Whether the process is known to be gone, or becomes so within `within_s`."""
+        if self.alive:
+            try:
+                async with asyncio.timeout(within_s):
+                    await self._gone.wait()
+            except TimeoutError:
+                pass
+        return not self.alive
+
+    async def new_context(self, options: ContextOptions = ContextOptions()) -> Context:
+        try:
+            async with asyncio.timeout(_CONTEXT_S):
+                playwright_context = await self._browser.new_context(**self._settings(options))
+                page = await playwright_context.new_page()
+        except TimeoutError as error:
+            raise BrowserGone("the browser did not open a new context in time") from error
+        except PlaywrightError as error:
+            if not self.alive or "closed" in error.message:
+                raise BrowserGone() from error
+            raise BrowserError(f"the browser refused this context: {error.message}") from error
+        self._sessions += 1
+        context = ChromiumContext(self, playwright_context, page, self._driver, options)
+        self._contexts.add(context)
+        if options.browser.block:
+            await context.block(options.browser.block)
+        return context
+
+    def forget(self, context: ChromiumContext) -> None:
+        """Says that `context` is closed."""
+        self._contexts.discard(context)
+
+    def _settings(self, options: ContextOptions) -> dict[str, Any]:
+        wanted = options.browser
+        settings: dict[str, Any] = {"accept_downloads": True}
+        if wanted.viewport == self._window:
+            settings["no_viewport"] = True  # the window has that size already: one emulation call less per page
+        else:
+            settings["viewport"] = {"width": wanted.viewport.width, "height": wanted.viewport.height}
+        if wanted.locale:
+            settings["locale"] = wanted.locale
+        if wanted.timezone:
+            settings["timezone_id"] = wanted.timezone
+        if wanted.user_agent:
+            settings["user_agent"] = wanted.user_agent
+        if wanted.headers:
+            settings["extra_http_headers"] = dict(wanted.headers)
+        if wanted.proxy:
+            settings["proxy"] = wanted.proxy.model_dump(exclude_none=True)
+        if options.storage_state is not None:
+            settings["storage_state"] = options.storage_state
+        return settings
+
+    async def health(self) -> BrowserHealth:
+        pids, memory = await asyncio.to_thread(self._processes.measure)
+        return BrowserHealth(
+            alive=self.alive,
+            contexts=len(self._contexts),
+            started_at=self._started_at,
+            sessions=self._sessions,
+            rss_bytes=memory,
+            pids=pids,
+        )
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        seen = await asyncio.to_thread(self._processes.members)
+        await asyncio.gather(*(context.close() for context in tuple(self._contexts)))
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                await self._browser.close()
+        except PlaywrightError as error:
+            if "Connection closed" in error.message:
+                forget_driver(self._driver)
+        except TimeoutError:
+            pass  # it is killed below
+        await asyncio.to_thread(self._processes.end, seen)
+        if self._temp is not None:
+            await asyncio.to_thread(shutil.rmtree, self._temp, True)
+        await self._driver.release()

@@ -1,0 +1,229 @@
+"""One isolated context with its tabs."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import email.utils
+import io
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from PIL import Image
+from playwright.async_api import BrowserContext, Page, Response
+from playwright.async_api import Error as PlaywrightError
+
+from agent.browser import ContextOptions, Landing, Shot
+from agent.chromium.blocking import block
+from agent.chromium.dialogs import Dialogs
+from agent.chromium.downloads import Downloads
+from agent.chromium.driver import Driver
+from agent.chromium.faults import action_error, navigation_error, net_error
+from agent.chromium.tab import Tab
+from agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageCrashed
+from agent.types import Download
+
+if TYPE_CHECKING:
+    from agent.chromium.browser import ChromiumBrowser
+
+Json = Any
+
+_GRACE_S = 2.0
+"""Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
+_CLOSE_S = 3.0
+_GONE_S = 1.0
+"""How long after a call was cut off the end of the process may become known."""
+_JPEG_QUALITY = 70
+
+
+class ChromiumContext:
+    """A `Context` on Playwright's. Nothing is attached to a page before a call needs it."""
+
+    def __init__(
+        self, browser: ChromiumBrowser, context: BrowserContext, page: Page, driver: Driver, options: ContextOptions
+    ) -> None:
+        self._browser = browser
+        self._context = context
+        self._driver = driver
+        self._options = options
+        self._blocked: Sequence[str] = ()
+        self._closed = False
+        self.tabs: list[Tab] = [Tab(page)]
+        self.tab = self.tabs[0]  # the active one
+        self.opened_tabs = 0  # pages that the site opened, so far
+        self.dialogs = Dialogs(accept=options.accept_dialogs)
+        self.files = Downloads(
+            options.downloads_dir, max_bytes=options.max_download_bytes, limit_s=options.download_timeout_s
+        )
+        page.on("download", self.files.on_download)
+        page.on("close", self._on_page_closed)
+        context.on("page", self._on_page)
+        context.on("dialog", self.dialogs.on_dialog)
+
+    # --- what pages do ------------------------------------------------------------------------------
+
+    def _on_page(self, page: Page) -> None:
+        """A page that the site opened becomes a tab and gets the focus."""
+        if any(tab.page == page for tab in self.tabs):
+            return
+        page.on("download", self.files.on_download)
+        page.on("close", self._on_page_closed)
+        self.tab = Tab(page)
+        self.tabs.append(self.tab)
+        self.opened_tabs += 1
+
+    def _on_page_closed(self, page: Page) -> None:
+        """A closed tab leaves; its left neighbour gets the focus. The last one stays, so that there is a tab."""
+        index = next((i for i, tab in enumerate(self.tabs) if tab.page == page), None)
+        if index is None or len(self.tabs) == 1:
+            return
+        closed = self.tabs.pop(index)
+        if closed is self.tab:
+            self.tab = self.tabs[max(0, index - 1)]
+
+    # --- limits and errors --------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def guard(self, seconds: float, what: str) -> AsyncIterator[None]:
+        """Runs a call with a deadline, and says what its failure means.
+
+        Raises:
+            ActionError: the call failed; its kinds say how.
+            PageCrashed, BrowserGone: the context is of no further use.
+        """
+        self._check()
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except TimeoutError as error:
+            raise self._end() or ActionTimeout(f"{what} took longer than {seconds:g} s") from error
+        except PlaywrightError as error:
+            raise await self._meaning(error) or action_error(error) from error
+
+    def _check(self) -> None:
+        end = self._end()
+        if end is not None:
+            raise end
+
+    def _end(self) -> AgentError | None:
+        """Why this context is of no further use, None when it still is."""
+        if self.tab.crashed:
+            return PageCrashed(f"the page crashed: {self.tab.page.url}")
+        if self._closed or not self._browser.alive:
+            return BrowserGone("the context is closed" if self._closed else None)
+        return None
+
+    async def _meaning(self, error: PlaywrightError) -> AgentError | None:
+        """What `error` means where it tells of a page or a browser that ended, else None."""
+        end = self._end()
+        if end is not None or "closed" not in error.message.lower():
+            return end
+        # A killed process is known to be gone a moment after the calls into it are cut off.
+        if await self._browser.ended(within_s=_GONE_S):
+            return self._end()
+        return ActionError("the tab was closed")
+
+    # --- the seam -----------------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        return self.tab.page.url or "about:blank"
+
+    async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        limit = timeout_s if timeout_s is not None else self._options.navigation_timeout_s
+        self._check()
+        page = self.tab.page
+        began = self.files.count
+        try:
+            async with asyncio.timeout(limit + _GRACE_S):
+                response = await page.goto(url, wait_until="domcontentloaded", timeout=limit * 1000)
+        except TimeoutError as error:
+            raise self._end() or PageCrashed(f"the page hangs: {page.url}") from error
+        except PlaywrightError as error:
+            if "Download is starting" in error.message or self.files.count > began:
+                return Landing(url, 200, "application/octet-stream")
+            if net_error(error.message) == "ERR_HTTP_RESPONSE_CODE_FAILURE":
+                return await self._empty_answer(url)
+            raise await self._meaning(error) or navigation_error(error, url, limit) from error
+        return _landing(page.url, response)
+
+    async def _empty_answer(self, url: str) -> Landing:
+        """The landing of an error status without a body, which Chromium reports as a failed navigation."""
+        async with self.guard(_GRACE_S, "reading the answer"):
+            for request in reversed(await self.tab.page.requests()):
+                if request.is_navigation_request() and (response := await request.response()) is not None:
+                    return _landing(response.url, response)
+        raise ActionError(f"{url} answered with an error and no content")
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        async with self.guard(self._options.action_timeout_s, "reading the page"):
+            return await self.tab.read(script, arg)
+
+    async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
+        self._check()
+        try:
+            async with self.guard(budget_s, "settling"):
+                await self.tab.settled(quiet_s)
+        except ActionError:
+            return False  # still busy when the budget ran out, or the document was replaced again and again
+        return True
+
+    async def screenshot(self, *, full_page: bool = False) -> Shot:
+        async with self.guard(self._options.action_timeout_s, "the screenshot"):
+            asked: dict[str, Any] = {"format": "jpeg", "quality": _JPEG_QUALITY, "optimizeForSpeed": True}
+            session = await self.tab.session()
+            if full_page:
+                size = (await session.send("Page.getLayoutMetrics"))["cssContentSize"]
+                asked["clip"] = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+                asked["captureBeyondViewport"] = True
+            data = base64.b64decode((await session.send("Page.captureScreenshot", asked))["data"])
+        width, height = Image.open(io.BytesIO(data)).size
+        return Shot(data, "image/jpeg", width, height)
+
+    async def downloads(self) -> Sequence[Download]:
+        self._check()
+        return await self.files.take(self._options.action_timeout_s)
+
+    async def storage_state(self) -> Json:
+        async with self.guard(self._options.action_timeout_s, "reading the storage"):
+            return await self._context.storage_state()
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._browser.forget(self)
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                await self._context.close()
+        except (PlaywrightError, TimeoutError):
+            pass  # gone with its browser, or hanging: the browser's owner ends the process
+        await self.files.close()
+
+    async def block(self, kinds: Sequence[str]) -> None:
+        """Keeps every tab from fetching resources of these `kinds`."""
+        self._blocked = kinds
+        async with self.guard(self._options.action_timeout_s, "blocking resources"):
+            await block(await self.tab.session(), kinds)
+
+
+def _landing(url: str, response: Response | None) -> Landing:
+    if response is None:
+        return Landing(url, 0)
+    headers = response.headers
+    return Landing(url, response.status, headers.get("content-type", ""), _seconds(headers.get("retry-after")))
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """A Retry-After header, which is a number of seconds or a date, as seconds from now."""
+    if not retry_after:
+        return None
+    if retry_after.strip().isdigit():
+        return float(retry_after)
+    try:
+        when = email.utils.parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    return max(0.0, when.timestamp() - time.time())

@@ -1,0 +1,110 @@
+"""Files that pages give, stored in a folder of the context."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from playwright.async_api import Download as PlaywrightDownload
+from playwright.async_api import Error as PlaywrightError
+
+from agent.errors import DownloadFailed
+from agent.observe.documents import file_text
+from agent.types import Download
+
+_UNSAFE = re.compile(r"[^\w.\-() ]+")
+_NAME_CHARS = 120
+
+
+class Downloads:
+    """Saves each download under a name of its own; too large and endless ones are ended and reported."""
+
+    def __init__(self, folder: str | None, *, max_bytes: int, limit_s: float) -> None:
+        self._given = folder
+        self._own: Path | None = None
+        self._max_bytes = max_bytes
+        self._limit_s = limit_s
+        self._running: dict[asyncio.Task[Download], PlaywrightDownload] = {}
+        self._done: list[Download] = []
+        self.count = 0  # begun so far
+        self.latest: asyncio.Task[Download] | None = None
+
+    def on_download(self, download: PlaywrightDownload) -> None:
+        """Playwright's event."""
+        self.count += 1
+        task = asyncio.ensure_future(self._save(download))
+        self._running[task] = download
+        self.latest = task
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[Download]) -> None:
+        self._running.pop(task, None)
+        if not task.cancelled() and task.exception() is None:
+            self._done.append(task.result())
+
+    async def _save(self, download: PlaywrightDownload) -> Download:
+        name = safe_name(download.suggested_filename)
+        try:
+            async with asyncio.timeout(self._limit_s):
+                source = await download.path()
+        except TimeoutError as error:
+            await _cancel(download)
+            raise DownloadFailed(f"{name} did not end within {self._limit_s:g} s", url=download.url) from error
+        except PlaywrightError as error:
+            raise DownloadFailed(f"{name} could not be downloaded: {error.message}", url=download.url) from error
+        size = source.stat().st_size
+        if size > self._max_bytes:
+            await _cancel(download)
+            raise DownloadFailed(f"{name} has {size} bytes; {self._max_bytes} are allowed", url=download.url)
+        target = self._place(name)
+        await asyncio.to_thread(shutil.copyfile, source, target)
+        text = await asyncio.to_thread(file_text, target)
+        return Download(download.suggested_filename, download.url, size, text=text, path=str(target))
+
+    def _place(self, name: str) -> Path:
+        folder = Path(self._given) if self._given else self._own
+        if folder is None:
+            folder = self._own = Path(tempfile.mkdtemp(prefix="shoal-downloads-"))
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / name
+        number = 1
+        while target.exists():
+            number += 1
+            target = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
+        return target
+
+    async def take(self, wait_s: float) -> tuple[Download, ...]:
+        """Those that ended since the last call; waits up to `wait_s` for those under way."""
+        if self._running:
+            await asyncio.wait(tuple(self._running), timeout=wait_s)
+        done, self._done = tuple(self._done), []
+        return done
+
+    async def close(self) -> None:
+        """Ends what is under way and removes the context's own folder."""
+        for task in tuple(self._running):
+            task.cancel()
+        if self._running:
+            await asyncio.wait(tuple(self._running), timeout=1)
+        if self._own is not None:
+            await asyncio.to_thread(shutil.rmtree, self._own, True)
+
+
+async def _cancel(download: PlaywrightDownload) -> None:
+    with contextlib.suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(2):
+            await download.cancel()
+            await download.delete()
+
+
+def safe_name(suggested: str) -> str:
+    """A site's file name as one that is safe to write: no folders, no odd characters, not too long."""
+    name = _UNSAFE.sub("_", Path(suggested.replace("\\", "/")).name).strip(". ")
+    stem, dot, ending = name.rpartition(".")
+    if dot and len(ending) <= 10:
+        return f"{stem[: _NAME_CHARS - 11] or 'download'}.{ending}"
+    return name[:_NAME_CHARS] or "download"

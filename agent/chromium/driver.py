@@ -1,0 +1,56 @@
+"""Playwright's driver process, shared by all browsers of one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from weakref import WeakKeyDictionary
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Playwright, async_playwright
+
+_STOP_S = 5.0
+"""The driver is asked once to end; with its pipe closed it ends by itself."""
+
+
+class Driver:
+    """One Node.js process that speaks to browsers; counted, so that the last browser ends it."""
+
+    def __init__(self, playwright: Playwright) -> None:
+        self.playwright = playwright
+        self.users = 0
+        self.engine: asyncio.Task[None] | None = None  # registers our selector engine, once
+
+    async def release(self) -> None:
+        """Says that one browser needs it no longer."""
+        self.users -= 1
+        if self.users > 0:
+            return
+        loop = asyncio.get_running_loop()
+        if _drivers.get(loop) is self:
+            del _drivers[loop]
+        with contextlib.suppress(PlaywrightError, TimeoutError, OSError):
+            async with asyncio.timeout(_STOP_S):
+                await self.playwright.stop()
+
+
+_drivers: WeakKeyDictionary[asyncio.AbstractEventLoop, Driver] = WeakKeyDictionary()
+_starting: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+
+async def acquire_driver() -> Driver:
+    """This event loop's driver, started when there is none; the caller releases it."""
+    loop = asyncio.get_running_loop()
+    async with _starting.setdefault(loop, asyncio.Lock()):
+        driver = _drivers.get(loop)
+        if driver is None:
+            driver = _drivers[loop] = Driver(await async_playwright().start())
+        driver.users += 1
+        return driver
+
+
+def forget_driver(driver: Driver) -> None:
+    """Makes the next browser start a fresh driver, because this one died."""
+    loop = asyncio.get_running_loop()
+    if _drivers.get(loop) is driver:
+        del _drivers[loop]

@@ -1,0 +1,114 @@
+"""Playwright's and Chromium's errors as ours: translated here, once, by table."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+from agent.errors import (
+    ActionError,
+    ActionTimeout,
+    AddressForbidden,
+    AgentError,
+    BrowserGone,
+    ElementMissing,
+    ElementNotUsable,
+    HostUnreachable,
+    NavigationError,
+    NavigationTimeout,
+    PageCrashed,
+)
+
+# Chromium has about 250 network errors (net_error_list.h). What is not listed becomes a NavigationError.
+_NET_ERRORS: dict[str, type[NavigationError]] = {
+    "ERR_NAME_NOT_RESOLVED": HostUnreachable,
+    "ERR_NAME_RESOLUTION_FAILED": HostUnreachable,
+    "ERR_DNS_TIMED_OUT": HostUnreachable,
+    "ERR_DNS_SERVER_FAILED": HostUnreachable,
+    "ERR_CONNECTION_REFUSED": HostUnreachable,
+    "ERR_CONNECTION_FAILED": HostUnreachable,
+    "ERR_CONNECTION_TIMED_OUT": HostUnreachable,
+    "ERR_ADDRESS_UNREACHABLE": HostUnreachable,
+    "ERR_ADDRESS_INVALID": HostUnreachable,
+    "ERR_INTERNET_DISCONNECTED": HostUnreachable,
+    "ERR_PROXY_CONNECTION_FAILED": HostUnreachable,
+    "ERR_SOCKS_CONNECTION_FAILED": HostUnreachable,
+    "ERR_SOCKS_CONNECTION_HOST_UNREACHABLE": HostUnreachable,
+    "ERR_TUNNEL_CONNECTION_FAILED": HostUnreachable,
+    "ERR_TIMED_OUT": NavigationTimeout,
+    "ERR_BLOCKED_BY_CLIENT": AddressForbidden,
+    "ERR_BLOCKED_BY_ADMINISTRATOR": AddressForbidden,
+    "ERR_BLOCKED_BY_LOCAL_NETWORK_ACCESS_CHECKS": AddressForbidden,
+    "ERR_BLOCKED_BY_PRIVATE_NETWORK_ACCESS_CHECKS": AddressForbidden,
+    "ERR_UNSAFE_PORT": AddressForbidden,
+    "ERR_NETWORK_ACCESS_DENIED": AddressForbidden,
+}
+
+# The order matters: Playwright mentions several of these in one message.
+_SAYINGS: tuple[tuple[str, type[AgentError]], ...] = (
+    (r"Page crashed|Target crashed", PageCrashed),
+    (r"Browser (has been )?closed|browser has disconnected|Connection closed|Browser\.close", BrowserGone),
+    (r"element was detached|Element is not attached|Frame was detached|Cannot find context"
+     r"|failed to find (frame|element)", ElementMissing),
+    (r"intercepts pointer events|element is not (visible|enabled|editable|stable)|outside of the viewport"
+     r"|is not an? <|Cannot type text into|Malformed value|not a checkbox|did not change its state"
+     r"|Element is not|Node is not|did not find some options|cannot be filled|not have a role allowing",
+     ElementNotUsable),
+)  # fmt: skip
+
+_NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
+_NOISE = re.compile(r"^[A-Za-z]+\.[a-z_]+: |\x1b\[\d+m")
+
+
+def net_error(message: str) -> str | None:
+    """The name of Chromium's network error in `message`, such as ERR_CONNECTION_REFUSED."""
+    found = _NET.search(message)
+    return found.group(1) if found else None
+
+
+def navigation_error(error: PlaywrightError, url: str, seconds: float) -> AgentError:
+    """What a failed navigation to `url` means; `seconds` is the limit that it had."""
+    if isinstance(error, PlaywrightTimeout):
+        return NavigationTimeout(f"{url} did not load within {seconds:g} s", url=url)
+    name = net_error(error.message)
+    if name is not None:
+        kind = _NET_ERRORS.get(name, NavigationError)
+        return kind(f"{url} could not be opened: {name}", url=url, net_error=name)
+    known = _by_saying(error)
+    if isinstance(known, (PageCrashed, BrowserGone)):
+        return known
+    return NavigationError(f"{url} could not be opened: {first_line(error)}", url=url)
+
+
+def action_error(error: PlaywrightError) -> AgentError:
+    """What a failed call on a page or an element means."""
+    known = _by_saying(error)
+    if known is not None:
+        return known
+    if isinstance(error, PlaywrightTimeout):
+        return ActionTimeout(first_line(error))
+    return ActionError(first_line(error))
+
+
+def _by_saying(error: PlaywrightError) -> AgentError | None:
+    for pattern, kind in _SAYINGS:
+        if found := re.search(pattern, error.message, re.IGNORECASE):
+            if kind in (PageCrashed, BrowserGone):
+                return kind()
+            return kind(f"{first_line(error)} ({_line_of(error.message, found.start())})")
+    return None
+
+
+def _line_of(text: str, at: int) -> str:
+    """The line of Playwright's call log that says what was in the way."""
+    end = text.find("\n", at)
+    line = text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
+    return _NOISE.sub("", line).strip(" -")[:300]
+
+
+def first_line(error: PlaywrightError) -> str:
+    """Playwright's message without its call log."""
+    lines = error.message.strip().splitlines() or [type(error).__name__]
+    return _NOISE.sub("", lines[0]).strip()[:500]

@@ -1,0 +1,81 @@
+"""The operating system's view of one Chromium: its processes, their memory, and their end."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+_PROFILE_FLAG = "--user-data-dir="
+_KILL_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTree:
+    """A browser's main process with all that it started. Every method may block for some milliseconds."""
+
+    root: psutil.Process | None  # None when it runs elsewhere, or was gone before it was seen
+    profile: Path | None = None  # its profile folder, which an unclean end leaves behind
+
+    @classmethod
+    def marked(cls, flag: str) -> ProcessTree:
+        """The tree below this process whose command line carries `flag`."""
+        for process in psutil.Process().children(recursive=True):
+            try:
+                command = process.cmdline()
+            except psutil.Error:
+                continue
+            # Only the main process has the flag of its own; children get a chosen few flags.
+            if flag in command and not any(part.startswith("--type=") for part in command):
+                folders = [part.removeprefix(_PROFILE_FLAG) for part in command if part.startswith(_PROFILE_FLAG)]
+                return cls(process, Path(folders[0]) if folders else None)
+        return cls(None)
+
+    @classmethod
+    def nothing(cls) -> ProcessTree:
+        """Of a browser that somebody else started."""
+        return cls(None)
+
+    def alive(self) -> bool:
+        """False once the main process has ended; True also when it runs elsewhere."""
+        if self.root is None:
+            return True
+        try:
+            return bool(self.root.is_running() and self.root.status() != psutil.STATUS_ZOMBIE)
+        except psutil.Error:
+            return False
+
+    def members(self) -> list[psutil.Process]:
+        """The processes that live now, the main one first."""
+        if self.root is None:
+            return []
+        try:
+            return [self.root, *self.root.children(recursive=True)] if self.root.is_running() else []
+        except psutil.Error:
+            return []
+
+    def measure(self) -> tuple[tuple[int, ...], int]:
+        """Process ids, and resident memory in bytes (pages that processes share count for each)."""
+        pids, total = [], 0
+        for process in self.members():
+            try:
+                if process.status() != psutil.STATUS_ZOMBIE:
+                    total += process.memory_info().rss
+                    pids.append(process.pid)
+            except psutil.Error:
+                continue
+        return tuple(pids), total
+
+    def end(self, seen: list[psutil.Process]) -> None:
+        """Kills what is left of the tree, `seen` earlier included, and removes the profile folder."""
+        left = {process.pid: process for process in (*seen, *self.members())}
+        for process in left.values():
+            try:
+                process.kill()  # psutil checks that the id was not given to another process since
+            except psutil.Error:
+                continue
+        psutil.wait_procs(list(left.values()), timeout=_KILL_S)
+        if self.profile is not None:
+            shutil.rmtree(self.profile, ignore_errors=True)

@@ -1,0 +1,140 @@
+"""One tab: its page, its DevTools session, and the world beside the page's in which scripts read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from playwright.async_api import CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
+
+from agent.chromium.traffic import Traffic
+from agent.errors import ActionError
+
+Json = Any
+
+_WORLD = "shoal"
+_LOST = (
+    "Cannot find context",
+    "Execution context was destroyed",
+    "Inspected target navigated",
+    "uniqueContextId not found",
+)
+"""What Chromium says when the document went away under a script."""
+_TRIES = 5
+
+# Lives in the isolated world, so that a page cannot see that it is watched.
+_DOM_QUIET = """
+async (quietMs) => {
+  const watch = globalThis.shoalWatch ??= (() => {
+    const state = { last: performance.now() };
+    new MutationObserver(() => { state.last = performance.now(); }).observe(
+      document, { subtree: true, childList: true, attributes: true, characterData: true });
+    return state;
+  })();
+  for (;;) {
+    if (document.readyState !== 'complete') {
+      await new Promise(done => addEventListener('load', done, { once: true }));
+      watch.last = performance.now();
+    }
+    const left = watch.last + quietMs - performance.now();
+    if (left <= 0) return true;
+    await new Promise(done => setTimeout(done, left));
+  }
+}
+"""
+
+
+class Tab:
+    """A page and what is attached to it. Attaches nothing before it is needed: most sessions only open and read."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.crashed = False
+        self._session: asyncio.Task[CDPSession] | None = None
+        self._frame_id = ""
+        self._world: int | None = None
+        self._traffic: Traffic | None = None
+        page.on("crash", self._on_crash)
+
+    def _on_crash(self, _: Page) -> None:
+        self.crashed = True
+
+    async def session(self) -> CDPSession:
+        """The DevTools session of this tab, opened once."""
+        if self._session is None or (self._session.done() and self._session.exception() is not None):
+            self._session = asyncio.ensure_future(self.page.context.new_cdp_session(self.page))
+        return await asyncio.shield(self._session)
+
+    async def frame_id(self) -> str:
+        """DevTools' id of the main frame; it stays the same through all navigations."""
+        if not self._frame_id:
+            tree = await (await self.session()).send("Page.getFrameTree")
+            self._frame_id = tree["frameTree"]["frame"]["id"]
+        return self._frame_id
+
+    async def traffic(self) -> Traffic:
+        """The watch over this tab's requests, which sees those that start from now on."""
+        if self._traffic is None:
+            self._traffic = Traffic(await self.frame_id())
+            await self._traffic.follow(await self.session())
+        return self._traffic
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        """What the function `script` returns for `arg`, run beside the page's own scripts.
+
+        Raises:
+            ActionError: the script threw, or gave what JSON cannot express.
+        """
+        session = await self.session()
+        for attempt in range(_TRIES):
+            try:
+                answer = await session.send(
+                    "Runtime.callFunctionOn",
+                    {
+                        "functionDeclaration": script,
+                        "executionContextId": await self._isolated_world(session),
+                        "arguments": [{"value": arg}],
+                        "returnByValue": True,
+                        "awaitPromise": True,
+                    },
+                )
+            except PlaywrightError as error:
+                # The page navigated in between: the same question to its new document.
+                self._world = None
+                if attempt + 1 == _TRIES or not any(saying in error.message for saying in _LOST):
+                    raise
+                continue
+            return _value(answer)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def _isolated_world(self, session: CDPSession) -> int:
+        if self._world is None:
+            asked = {"frameId": await self.frame_id(), "worldName": _WORLD}
+            self._world = int((await session.send("Page.createIsolatedWorld", asked))["executionContextId"])
+        return self._world
+
+    async def settled(self, quiet_s: float) -> None:
+        """Returns once neither requests nor changes of the document were seen for `quiet_s`."""
+        traffic = await self.traffic()
+        while True:
+            await asyncio.gather(traffic.quiet(quiet_s), self.read(_DOM_QUIET, quiet_s * 1000))
+            if traffic.quiet_for() >= quiet_s:
+                return
+
+
+def _value(answer: dict[str, Any]) -> Json:
+    failed = answer.get("exceptionDetails")
+    if failed:
+        said = failed.get("exception", {}).get("description") or failed.get("text", "")
+        raise ActionError(f"the script failed in the page: {said.splitlines()[0] if said else 'no reason given'}")
+    result = answer["result"]
+    if "unserializableValue" in result:
+        raise ActionError(f"the script gave {result['unserializableValue']}, which JSON cannot express")
+    return result.get("value")
+
+
+def as_call(function: str, *args: Json) -> str:
+    """JavaScript source that calls `function` with JSON arguments."""
+    return f"({function})({', '.join(json.dumps(arg) for arg in args)})"
