@@ -58,6 +58,18 @@ class QuotaExceeded(ServiceError):
     code = "quota_exceeded"
 
 
+class TooLarge(ServiceError):
+    """The body is larger than the gateway takes."""
+
+    code = "too_large"
+
+
+class NotJson(ServiceError):
+    """The body must be JSON and say so in its Content-Type."""
+
+    code = "not_json"
+
+
 class StoreAway(ServiceError):
     """The database does not answer."""
 

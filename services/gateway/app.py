@@ -1,0 +1,89 @@
+"""The gateway: one FastAPI app over a store and an artifact store. It never touches Ray."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any, Literal
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+
+from agent.spec import JobSpec
+from services.gateway import problems
+from services.gateway.auth import Authenticator
+from services.gateway.batch import batch_routes
+from services.gateway.deps import GatewayDeps
+from services.gateway.feed import feed_routes
+from services.gateway.jobs import job_routes
+from services.gateway.quota import Quota
+from services.gateway.requests import RequestContext
+from services.gateway.results import result_routes
+from services.gateway.sessions import session_routes
+from services.gateway.specs import SpecGate
+from services.gateway.status import status_routes
+from services.gateway.views import ProblemView, ResultView, SubmittedView
+
+_SECURITY = {"apiKey": {"type": "http", "scheme": "bearer", "description": "an API key, `shoal_…`"}}
+_MODELS: tuple[tuple[type[BaseModel], Literal["validation", "serialization"]], ...] = (
+    (JobSpec, "validation"),
+    (ProblemView, "serialization"),
+    (SubmittedView, "serialization"),
+    (ResultView, "serialization"),
+)
+"""Models that FastAPI does not see, since their routes read and write bytes."""
+_OPEN_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+
+
+def create_app(deps: GatewayDeps) -> FastAPI:
+    """The app. It owns nothing of `deps`: whoever made the stores closes them."""
+    authenticator = Authenticator(deps.store, required=deps.options.auth, requests_per_s=deps.options.requests_per_s)
+    gate = SpecGate(deps.options.rules, deps.names)
+    quota = Quota(deps.store, deps.options.tenant_queued)
+    app = FastAPI(
+        title="Shoal",
+        version=version("shoal"),
+        summary="A browser-automation cluster: jobs in, validated records out.",
+        docs_url=None,
+        redoc_url=None,
+    )
+    problems.install(app)
+    app.include_router(batch_routes(deps, authenticator, gate, quota))
+    app.include_router(job_routes(deps, authenticator, gate, quota))
+    app.include_router(session_routes(deps, authenticator))
+    app.include_router(result_routes(deps, authenticator))
+    app.include_router(feed_routes(deps, authenticator))
+    app.include_router(status_routes(deps, authenticator))
+    app.add_middleware(RequestContext, metrics=deps.metrics)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend the document
+    return app
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """openapi.json: FastAPI's own, with the job spec, the problem documents and the keys."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        for model, mode in _MODELS:
+            schema = model.model_json_schema(ref_template="#/components/schemas/{model}", mode=mode)
+            schemas.update(schema.pop("$defs", {}))
+            schemas[model.__name__] = schema
+        schemas.pop("HTTPValidationError", None)
+        schemas.pop("ValidationError", None)
+        document["components"]["securitySchemes"] = _SECURITY
+        for path, operations in document["paths"].items():
+            for operation in operations.values():
+                _complete(path, operation)
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def _complete(path: str, operation: dict[str, Any]) -> None:
+    """Adds what holds for every operation: how it fails, and that it needs a key."""
+    operation["responses"].pop("422", None)
+    operation["responses"]["default"] = {
+        "description": "What went wrong (RFC 9457)",
+        "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemView"}}},
+    }
+    if path not in _OPEN_PATHS:
+        operation["security"] = [{"apiKey": []}, {}]

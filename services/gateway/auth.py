@@ -1,0 +1,175 @@
+"""Who is calling: API keys, where keys are needed, and what protects a gateway that needs none."""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+from fastapi import Request
+
+from services.errors import BadSetting, NotAllowed, QuotaExceeded, Unauthenticated
+from services.gateway.keys import EVERYBODY, PREFIX, Caller, Scope, hash_key
+from services.store.store import Store
+
+KNOWN_FOR_S = 5.0
+"""How long a key that was found is not looked up again; a revoked key works at most this much longer."""
+KNOWN_KEYS = 10_000
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def needs_keys(setting: str, host: str) -> bool:
+    """Whether a gateway on `host` asks for keys, by the setting `auth`.
+
+    Raises:
+        BadSetting: `off` for a gateway that others can reach.
+    """
+    local = is_loopback(host)
+    if setting == "off" and not local:
+        raise BadSetting(f"SHOAL_AUTH=off: not while the gateway listens on {host}, where others can reach it")
+    return setting == "on" or not local
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host` names this machine alone."""
+    name = host.strip("[]").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+class Authenticator:
+    """Finds the caller of a request."""
+
+    def __init__(self, store: Store, *, required: bool, requests_per_s: float = 0.0) -> None:
+        self._store = store
+        self._required = required
+        self._rate = requests_per_s
+        self._known: OrderedDict[str, tuple[float, Caller]] = OrderedDict()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    @property
+    def required(self) -> bool:
+        """Whether callers need a key."""
+        return self._required
+
+    async def caller(self, request: Request, scope: Scope) -> Caller:
+        """The caller of an API request, who may do what `scope` stands for.
+
+        Raises:
+            Unauthenticated, NotAllowed, QuotaExceeded.
+        """
+        if not self._required:
+            require_local(request)
+            return EVERYBODY
+        kind, _, key = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not key.strip():
+            raise Unauthenticated("An API key is needed: send `Authorization: Bearer shoal_…`.")
+        caller = await self.by_key(key.strip())
+        self._limit(caller)
+        require_scope(caller, scope)
+        return caller
+
+    async def by_key(self, key: str) -> Caller:
+        """The caller that `key` stands for.
+
+        Raises:
+            Unauthenticated: no such key, or it was revoked.
+        """
+        if not key.startswith(PREFIX):
+            raise Unauthenticated("The API key is not valid.")
+        return await self.by_hash(hash_key(key))
+
+    async def by_hash(self, key_hash: str) -> Caller:
+        """The caller whose key has this hash.
+
+        Raises:
+            Unauthenticated: no such key, or it was revoked.
+        """
+        known = self._known.get(key_hash)
+        if known is not None and known[0] > time.monotonic():
+            return known[1]
+        row = await self._store.find_key(key_hash)
+        if row is None or row.revoked_at is not None:
+            self._known.pop(key_hash, None)
+            raise Unauthenticated("The API key is not valid.")
+        caller = Caller(tenant=row.tenant, scopes=frozenset(row.scopes), name=row.name, key_hash=key_hash)
+        self._known[key_hash] = (time.monotonic() + KNOWN_FOR_S, caller)
+        _forget_oldest(self._known)
+        return caller
+
+    def _limit(self, caller: Caller) -> None:
+        """One token bucket per key, filled at the allowed rate, holding two seconds' worth.
+
+        It counts in this process only: with several gateways behind one address the limit is theirs added up.
+        """
+        if self._rate <= 0:
+            return
+        now = time.monotonic()
+        size = max(1.0, 2 * self._rate)
+        level, at = self._buckets.pop(caller.key_hash, (size, now))
+        level = min(size, level + (now - at) * self._rate)
+        self._buckets[caller.key_hash] = (max(0.0, level - 1), now)
+        _forget_oldest(self._buckets)
+        if level < 1:
+            raise QuotaExceeded(
+                f"This key may make {self._rate:g} requests per second.", retry_after_s=(1 - level) / self._rate
+            )
+
+
+def _forget_oldest(remembered: OrderedDict[str, tuple[float, Caller]] | OrderedDict[str, tuple[float, float]]) -> None:
+    while len(remembered) > KNOWN_KEYS:
+        remembered.popitem(last=False)
+
+
+def require_scope(caller: Caller, scope: Scope) -> None:
+    """Raises NotAllowed unless `caller` has `scope`."""
+    if not caller.may(scope):
+        raise NotAllowed(f"This needs the scope `{scope}`; the key has {', '.join(sorted(caller.scopes)) or 'none'}.")
+
+
+def require_local(request: Request) -> None:
+    """Refuses what a foreign web page could send through the browser of the person at this machine.
+
+    Without keys, only the address protects the gateway. A page can still aim requests at it: under a name of its own
+    that resolves to loopback (so the Host header must name loopback), or blindly (so its origin must be ours).
+
+    Raises:
+        NotAllowed: saying which of the two it was.
+    """
+    if not is_loopback(urlsplit(f"//{request.headers.get('host', '')}").hostname or ""):
+        raise NotAllowed("Without API keys the gateway answers under loopback names only; the Host header is another.")
+    require_same_origin(request)
+
+
+def require_same_origin(request: Request) -> None:
+    """Refuses a request that another origin's page has made a browser send; reads are left to the browser's own rules.
+
+    Raises:
+        NotAllowed: the origin is another's.
+    """
+    if request.method in _SAFE_METHODS:
+        return
+    origin = request.headers.get("origin")
+    site = request.headers.get("sec-fetch-site", "none")
+    if site not in ("none", "same-origin") or (
+        origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
+    ):
+        raise NotAllowed("Requests from other origins' pages are not taken.")
+
+
+Guard = Callable[[Request], Awaitable[Caller]]
+
+
+def guard(authenticator: Authenticator, scope: Scope) -> Guard:
+    """A FastAPI dependency that gives the caller, who may do what `scope` stands for."""
+
+    async def caller(request: Request) -> Caller:
+        return await authenticator.caller(request, scope)
+
+    return caller

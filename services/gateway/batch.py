@@ -1,0 +1,178 @@
+"""Many jobs at once: JSON lines in, one outcome per line out."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import IO
+
+import orjson
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import StreamingResponse
+
+from services.errors import KeyReused, ServiceError, TooLarge
+from services.gateway.auth import Authenticator, guard
+from services.gateway.body import LINES_TYPES, read_lines, require_length, require_type
+from services.gateway.deps import GatewayDeps
+from services.gateway.keys import Caller
+from services.gateway.problems import STATUS, faults_of
+from services.gateway.quota import Quota
+from services.gateway.specs import SpecGate
+from services.store import ids
+from services.store.records import NewJob, Submitted
+
+GROUP_JOBS = 500
+"""Jobs of one transaction: enough that the commit does not count, few enough that others get in between."""
+GROUP_BYTES = 4 << 20
+"""A group is stored early once its lines have this size together, so that large jobs do not fill the memory."""
+IN_MEMORY = 1 << 20
+"""Outcomes beyond this size go to a temporary file until the body has been read."""
+CHUNK = 1 << 16
+NDJSON = "application/x-ndjson"
+
+
+def batch_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, quota: Quota) -> APIRouter:
+    """The route of batches."""
+    router = APIRouter(prefix="/v1", tags=["jobs"])
+
+    @router.post(
+        "/jobs:batch",
+        summary="Submit many jobs",
+        response_class=StreamingResponse,
+        responses={200: {"content": {NDJSON: {"schema": {"$ref": "#/components/schemas/SubmittedView"}}}}},
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {NDJSON: {"schema": {"type": "string", "description": "one job spec per line"}}},
+            }
+        },
+    )
+    async def batch(request: Request, caller: Caller = Depends(guard(authenticator, "submit"))) -> StreamingResponse:
+        """Stores each line by itself: a bad one does not keep the others back.
+
+        With an Idempotency-Key header, a line without a key of its own has `KEY:NUMBER`, so that the whole batch can
+        be sent again. The answer begins when the body has been read: most clients do not read before they have
+        written, and would wait for ever on a full connection.
+        """
+        require_type(request, LINES_TYPES)
+        require_length(request, deps.options.batch_limit)
+        await quota.check(caller)
+        outcomes: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # closed by _contents
+        run = _Batch(deps, gate, caller.tenant, request.headers.get("idempotency-key"), outcomes)
+        try:
+            await run.read(request)
+        except BaseException:
+            outcomes.close()
+            raise
+        return StreamingResponse(
+            _contents(outcomes),
+            media_type=NDJSON,
+            headers={"Shoal-Accepted": str(run.accepted), "Shoal-Refused": str(run.refused)},
+        )
+
+    return router
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Lines that are checked and wait for their transaction, with the errors between them."""
+
+    numbers: list[int] = field(default_factory=list)
+    jobs: list[NewJob | ServiceError] = field(default_factory=list)
+    size: int = 0
+
+
+class _Batch:
+    """One batch while it is read."""
+
+    def __init__(self, deps: GatewayDeps, gate: SpecGate, tenant: str, key: str | None, outcomes: IO[bytes]) -> None:
+        self._deps = deps
+        self._gate = gate
+        self._tenant = tenant
+        self._key = key
+        self._outcomes = outcomes
+        self._waiting = _Waiting()
+        self.accepted = 0
+        self.refused = 0
+
+    async def read(self, request: Request) -> None:
+        """Takes in every line of the body and writes its outcome."""
+        limit, taken, number = self._deps.options.batch_limit, 0, 0
+        async for line in read_lines(request, self._deps.options.body_limit):
+            number += 1
+            taken += len(line or b"") + 1
+            if taken > limit:
+                self._add(number, TooLarge(f"The batch has more than {limit} bytes; nothing from here on was read."), 0)
+                break
+            if line is None:
+                self._add(number, TooLarge(f"The line has more than {self._deps.options.body_limit} bytes."), 0)
+            elif line.strip():
+                await self._take(number, line)
+            if len(self._waiting.jobs) >= GROUP_JOBS or self._waiting.size >= GROUP_BYTES:
+                await self._store()
+        await self._store()
+
+    async def _take(self, number: int, line: bytes) -> None:
+        try:
+            job = await self._gate.check(line, self._tenant)
+        except ServiceError as error:
+            self._add(number, error, 0)
+            return
+        if self._key is not None and job.spec.idempotency_key is None:
+            keyed = job.spec.model_copy(update={"idempotency_key": f"{self._key}:{number}"})
+            job = NewJob(tenant=job.tenant, spec=keyed, domain=job.domain)
+        self._add(number, job, len(line))
+
+    def _add(self, number: int, job: NewJob | ServiceError, size: int) -> None:
+        self._waiting.numbers.append(number)
+        self._waiting.jobs.append(job)
+        self._waiting.size += size
+
+    async def _store(self) -> None:
+        waiting, self._waiting = self._waiting, _Waiting()
+        done = iter(await self._submit([job for job in waiting.jobs if isinstance(job, NewJob)]))
+        for number, job in zip(waiting.numbers, waiting.jobs, strict=True):
+            self._write(number, next(done) if isinstance(job, NewJob) else job)
+
+    async def _submit(self, jobs: list[NewJob]) -> list[Submitted | ServiceError]:
+        """Stores a group in one transaction; where one line spoils it, each line in its own."""
+        if not jobs:
+            return []
+        try:
+            return list(await self._deps.store.submit(jobs))
+        except KeyReused as error:
+            if len(jobs) == 1:
+                return [error]
+            return [(await self._submit([job]))[0] for job in jobs]
+        except ServiceError as error:  # the store is away: every line of the group says so
+            return [error] * len(jobs)
+
+    def _write(self, number: int, outcome: Submitted | ServiceError) -> None:
+        line: dict[str, object]
+        if isinstance(outcome, Submitted):
+            self.accepted += 1
+            if outcome.created:
+                self._deps.metrics.jobs_submitted.labels("batch").inc()
+            line = {"line": number, "job": ids.job_id(outcome.job), "created": outcome.created}
+        else:
+            self.refused += 1
+            self._deps.metrics.submissions_refused.labels(outcome.code).inc()
+            line = {"line": number, "error": problem_of(outcome)}
+        self._outcomes.write(orjson.dumps(line) + b"\n")
+
+
+def problem_of(error: ServiceError) -> dict[str, object]:
+    """An error inside a stream, where no status line can carry it."""
+    status = next((STATUS[cls] for cls in type(error).__mro__ if cls in STATUS), 500)
+    told: dict[str, object] = {"status": status, "code": error.code, "detail": error.message}
+    if faults := faults_of(error):
+        told["errors"] = faults
+    return told
+
+
+async def _contents(file: IO[bytes]) -> AsyncIterator[bytes]:
+    with file:
+        file.seek(0)
+        while chunk := file.read(CHUNK):
+            yield chunk

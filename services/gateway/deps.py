@@ -1,0 +1,41 @@
+"""What a gateway is given: all of it by value, so that two can live in one process."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+
+from services.addresses import HostNames
+from services.artifacts.store import ArtifactStore
+from services.gateway.specs import SpecRules
+from services.metrics import Metrics
+from services.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayOptions:
+    """The values that the operator sets."""
+
+    auth: bool = True  # API keys are needed; False only on loopback, see `auth.needs_keys`
+    rules: SpecRules = SpecRules()  # what jobs may ask for
+    body_limit: int = 1 << 20  # bytes of one request's body, and of one line of a batch
+    batch_limit: int = 64 << 20  # bytes of one batch
+    requests_per_s: float = 0.0  # per API key; 0: no limit
+    tenant_queued: int = 0  # sessions of one tenant that may wait before submissions are refused; 0: no limit
+    artifact_url_s: int = 300  # how long a signed artifact URL holds
+    dashboard: bool = True  # the operators' web pages at /
+    cookie_secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    """Signs the dashboard's logins. Gateways behind one address need the same one; by default each start makes its
+    own, which ends all logins."""
+    secure_cookies: bool = False  # cookies over https only; for a public address that is https
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayDeps:
+    """What the gateway works with. It closes none of them."""
+
+    store: Store
+    artifacts: ArtifactStore
+    options: GatewayOptions = GatewayOptions()
+    names: HostNames = field(default_factory=HostNames)
+    metrics: Metrics = field(default_factory=Metrics)

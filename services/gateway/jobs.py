@@ -1,0 +1,195 @@
+"""Routes of jobs: submit, list, look at, control, delete."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import structlog
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from agent.status import Status
+from services.artifacts.store import ArtifactStore
+from services.errors import ArtifactStoreAway, BadInput, NotFound, ServiceError
+from services.events import LogEvent
+from services.gateway.auth import Authenticator, guard
+from services.gateway.body import JSON_TYPES, read_body, require_type
+from services.gateway.deps import GatewayDeps
+from services.gateway.keys import Caller
+from services.gateway.quota import Quota
+from services.gateway.specs import SpecGate
+from services.gateway.views import JobPage, JobSummary, JobView
+from services.store import ids
+from services.store.records import ArtifactRow, JobFilter, JobRow
+
+log = structlog.get_logger(__name__)
+
+Verb = Literal["cancel", "pause", "resume", "retry"]
+DELETES_AT_ONCE = 8
+JSON = "application/json"
+
+
+def job_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, quota: Quota) -> APIRouter:
+    """The routes under /v1/jobs that concern whole jobs."""
+    router = APIRouter(prefix="/v1", tags=["jobs"])
+    store = deps.store
+
+    @router.post("/jobs", status_code=201, response_model=JobView, openapi_extra=SPEC_BODY, summary="Submit a job")
+    async def submit(request: Request, caller: Caller = Depends(guard(authenticator, "submit"))) -> Response:
+        """Stores one job. 201 for a new one; 200 with the earlier one when the idempotency key is known."""
+        require_type(request, JSON_TYPES)
+        body = await read_body(request, deps.options.body_limit)
+        try:
+            await quota.check(caller)
+            job = await gate.check(body, caller.tenant, idempotency_key=request.headers.get("idempotency-key"))
+            (done,) = await store.submit([job])
+        except ServiceError as error:
+            deps.metrics.submissions_refused.labels(error.code).inc()
+            raise
+        if done.created:
+            deps.metrics.jobs_submitted.labels("single").inc()
+        row = await store.job(done.job)
+        return Response(
+            JobView.of(row).json_bytes(),
+            status_code=201 if done.created else 200,
+            media_type=JSON,
+            headers={"Location": f"/v1/jobs/{ids.job_id(done.job)}"},
+        )
+
+    @router.get("/jobs", response_model=JobPage, summary="List jobs, newest first")
+    async def listing(
+        caller: Caller = Depends(guard(authenticator, "read")),
+        status: list[Status] = Query(default=[], description="only these statuses"),
+        label: list[str] = Query(default=[], description="only jobs with this label, as `name:value`"),
+        cursor: str | None = Query(None, description="`next` of the page before"),
+        limit: int = Query(50, ge=1, le=500),
+    ) -> Response:
+        """One page of jobs; pass `next` as `cursor` for the next one."""
+        wanted = JobFilter(
+            tenant=caller.sees,
+            statuses=tuple(status),
+            labels=labels_of(label),
+            before=job_cursor(cursor),
+            limit=limit + 1,
+        )
+        rows = await store.jobs(wanted)
+        more = len(rows) > limit
+        shown = rows[:limit]
+        page = JobPage(jobs=[JobSummary.of(row) for row in shown], next=ids.job_id(shown[-1].id) if more else None)
+        return Response(page.json_bytes(), media_type=JSON)
+
+    @router.get("/jobs/{job}", response_model=JobView, summary="Look at a job")
+    async def show(job: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
+        """The job with its counts and its spec."""
+        row = await store.job(ids.parse_job(job), tenant=caller.sees)
+        return Response(JobView.of(row).json_bytes(), media_type=JSON)
+
+    @router.delete("/jobs/{job}", status_code=204, summary="Delete a final job with all it gave")
+    async def delete(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
+        """Removes the job, its sessions, results and artifacts. 409 while it is not final."""
+        orphans = await store.delete(ids.parse_job(job), tenant=caller.sees)
+        await delete_artifacts(deps.artifacts, orphans)
+        return Response(status_code=204)
+
+    def add_control(verb: Verb, summary: str) -> None:
+        @router.post(f"/jobs/{{job}}/{verb}", response_model=JobView, summary=summary, name=verb)
+        async def control(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
+            row = await control_job(deps, verb, ids.parse_job(job), caller)
+            return Response(JobView.of(row).json_bytes(), media_type=JSON)
+
+    for verb, summary in CONTROLS.items():
+        add_control(verb, summary)
+    return router
+
+
+CONTROLS: Mapping[Verb, str] = {
+    "cancel": "Cancel a job",
+    "pause": "Hold a job back",
+    "resume": "Let a paused job go on",
+    "retry": "Queue failed, terminated and canceled items again",
+}
+"""What an owner can do to a job, with a sentence for the documentation."""
+
+SPEC_BODY = {
+    "parameters": [
+        {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": False,
+            "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+            "description": "the same as the field `idempotency_key`: sent again, it gives the job of the first time",
+        }
+    ],
+    "requestBody": {
+        "required": True,
+        "content": {JSON: {"schema": {"$ref": "#/components/schemas/JobSpec"}}},
+    },
+}
+
+
+async def control_job(deps: GatewayDeps, verb: Verb, job: int, caller: Caller) -> JobRow:
+    """Does what `verb` says to a job that `caller` may see, and gives the job as it then stands.
+
+    Raises:
+        NotFound, WrongState.
+    """
+    match verb:
+        case "cancel":
+            return await deps.store.cancel(job, tenant=caller.sees)
+        case "pause":
+            return await deps.store.pause(job, tenant=caller.sees)
+        case "resume":
+            return await deps.store.resume(job, tenant=caller.sees)
+        case "retry":
+            return await deps.store.retry(job, tenant=caller.sees)
+
+
+def labels_of(pairs: Sequence[str]) -> dict[str, str]:
+    """`name:value` pairs of a query as a mapping.
+
+    Raises:
+        BadInput: one has no colon.
+    """
+    labels: dict[str, str] = {}
+    for pair in pairs:
+        name, colon, value = pair.partition(":")
+        if not colon or not name or "\0" in pair:
+            raise BadInput("A label filter is `name:value`.", errors=[{"field": "label", "reason": f"not {pair!r}"}])
+        labels[name] = value
+    return labels
+
+
+def job_cursor(text: str | None) -> int | None:
+    """The job that a cursor stands for.
+
+    Raises:
+        BadInput: it is none of ours.
+    """
+    try:
+        return None if text is None else ids.parse_job(text)
+    except NotFound:
+        raise bad_cursor("cursor") from None
+
+
+def bad_cursor(field: str) -> BadInput:
+    """The error for a cursor that no answer of ours gave."""
+    return BadInput("The cursor is not one of ours.", errors=[{"field": field, "reason": "is not a cursor"}])
+
+
+async def delete_artifacts(artifacts: ArtifactStore, rows: Sequence[ArtifactRow]) -> None:
+    """Removes the bytes of artifacts whose rows are gone already.
+
+    What cannot be removed now is logged by its key: the rows are gone for good, so failing the request would help
+    nobody.
+    """
+    gate = asyncio.Semaphore(DELETES_AT_ONCE)
+
+    async def remove(key: str) -> None:
+        async with gate:
+            try:
+                await artifacts.delete(key)
+            except ArtifactStoreAway as error:
+                log.error(LogEvent.ARTIFACTS_AWAY, left_behind=key, error=error.message)
+
+    await asyncio.gather(*(remove(row.key) for row in rows))

@@ -1,0 +1,122 @@
+"""The cluster at a glance, for /v1/status, the metrics and the dashboard: what it has, what waits, and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent.status import Status
+from services.gateway.keys import Caller
+from services.store.store import Store
+
+Json = Any
+
+PREFIX = "dispatcher/"
+FRESH_S = 10.0
+"""Dispatchers write their snapshot each second; one that is older than this is dead or cut off."""
+FORGOTTEN_S = 3600.0
+"""A snapshot of this age is of a dispatcher that nobody misses any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What one dispatcher last said about itself."""
+
+    data: Mapping[str, Json]
+    age_s: float
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the dispatcher still speaks."""
+        return self.age_s <= FRESH_S
+
+    def number(self, key: str) -> float:
+        """A figure of the snapshot; 0 where it has none."""
+        value = self.data.get(key, 0)
+        return float(value) if isinstance(value, int | float) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How the cluster stands, as far as one caller may know."""
+
+    sessions: Mapping[Status, int]  # of the caller's tenant; of all for admins
+    dispatchers: Mapping[str, Snapshot]  # by name
+
+    @property
+    def live(self) -> list[Snapshot]:
+        """Snapshots of dispatchers that still speak."""
+        return [snapshot for snapshot in self.dispatchers.values() if snapshot.fresh]
+
+    @property
+    def fresh(self) -> bool:
+        """Whether any dispatcher speaks at all."""
+        return bool(self.live)
+
+    @property
+    def workers(self) -> list[Mapping[str, Json]]:
+        """All workers, as their dispatchers describe them."""
+        return [worker for snapshot in self.live for worker in snapshot.data.get("workers", ())]
+
+    @property
+    def slots(self) -> int:
+        """Browser slots in all."""
+        return round(sum(snapshot.number("slots") for snapshot in self.live))
+
+    @property
+    def busy(self) -> int:
+        """Browser slots that run a session."""
+        return round(sum(snapshot.number("busy") for snapshot in self.live))
+
+    @property
+    def causes(self) -> list[str]:
+        """What sessions wait for, in sentences, the gravest first; empty when nothing waits."""
+        queued, told = self.sessions.get(Status.QUEUED, 0), []
+        if queued and not self.fresh:
+            told.append(
+                f"{_sessions(queued)} waiting for a dispatcher: "
+                + ("the last one fell silent." if self.dispatchers else "none has ever run against this store.")
+            )
+        elif queued and not self.slots:
+            told.append(f"{_sessions(queued)} waiting for a browser worker: none is running.")
+        elif queued and self.busy >= self.slots:
+            told.append(f"{_sessions(queued)} queued while all {self.slots} browser slots are busy.")
+        for cause, lanes in sorted(self.lanes_waiting.items(), key=lambda pair: -pair[1]):
+            told.append(f"{lanes} {'queue' if lanes == 1 else 'queues'} (one per job and site) waiting for {cause}.")
+        if children := self.sessions.get(Status.WAITING, 0):
+            told.append(f"{_sessions(children)} waiting for the items of their loops.")
+        if paused := self.sessions.get(Status.PAUSED, 0):
+            told.append(f"{_sessions(paused)} paused by {'its' if paused == 1 else 'their'} owner.")
+        return told
+
+    @property
+    def lanes_waiting(self) -> Mapping[str, int]:
+        """Queues by what they wait for, over all dispatchers."""
+        total: dict[str, int] = {}
+        for snapshot in self.live:
+            for cause, lanes in snapshot.data.get("lanes_waiting", {}).items():
+                total[cause] = total.get(cause, 0) + int(lanes)
+        return total
+
+
+def _sessions(n: int) -> str:
+    return "1 session is" if n == 1 else f"{n:,} sessions are"
+
+
+async def overview(store: Store, caller: Caller) -> Overview:
+    """The cluster as `caller` may see it."""
+    counts = await store.counts_by_status()
+    sessions: dict[Status, int] = {}
+    for (tenant, status), n in counts.items():
+        if caller.sees in (None, tenant):
+            sessions[status] = sessions.get(status, 0) + n
+    states = await store.states(PREFIX)
+    return Overview(
+        sessions=sessions,
+        dispatchers={
+            name.removeprefix(PREFIX): Snapshot(data, age_s)
+            for name, (data, age_s) in sorted(states.items())
+            if age_s <= FORGOTTEN_S
+        },
+    )

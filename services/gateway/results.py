@@ -1,0 +1,175 @@
+"""The route of results: JSON lines, CSV or Parquet, at any time of a job."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from enum import StrEnum
+
+from fastapi import APIRouter, Depends, Header, Query
+from fastapi.responses import StreamingResponse
+from pydantic_core import to_json
+
+from services.errors import BadInput
+from services.gateway.auth import Authenticator, guard
+from services.gateway.deps import GatewayDeps
+from services.gateway.jobs import bad_cursor
+from services.gateway.keys import Caller
+from services.gateway.table import Table
+from services.gateway.views import result_line
+from services.store import ids
+from services.store.records import JobRow, ResultRow
+from services.store.store import Store
+
+PAGE = 500
+"""Lines of one query."""
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+MEDIA_TYPES = {
+    Format.JSONL: "application/x-ndjson",
+    Format.CSV: "text/csv",
+    Format.PARQUET: "application/vnd.apache.parquet",
+}
+_ACCEPTED = {
+    **{media_type: form for form, media_type in MEDIA_TYPES.items()},
+    "application/jsonl": Format.JSONL,
+    "application/json": Format.JSONL,
+    "application/*": Format.JSONL,
+    "*/*": Format.JSONL,
+}
+
+
+def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
+    """The routes of results."""
+    router = APIRouter(prefix="/v1", tags=["results"])
+
+    @router.get(
+        "/jobs/{job}/results",
+        summary="Read a job's results",
+        response_class=StreamingResponse,
+        responses={
+            200: {
+                "description": "One line per record, in item order, of the items that are final",
+                "content": {
+                    MEDIA_TYPES[Format.JSONL]: {"schema": {"$ref": "#/components/schemas/ResultView"}},
+                    MEDIA_TYPES[Format.CSV]: {"schema": {"type": "string"}},
+                    MEDIA_TYPES[Format.PARQUET]: {"schema": {"type": "string", "format": "binary"}},
+                },
+            }
+        },
+    )
+    async def results(
+        job: str,
+        caller: Caller = Depends(guard(authenticator, "read")),
+        format: Format | None = Query(None, description="instead of the Accept header"),
+        after: str | None = Query(None, description="go on after this line: `Shoal-Next` of an earlier answer"),
+        limit: int | None = Query(None, ge=1, le=10_000, description="at most so many lines; default: all"),
+        accept: str = Header("*/*"),
+    ) -> StreamingResponse:
+        """The lines that there are now; while the job runs, later calls give more.
+
+        With `limit` the header `Shoal-Next` carries the cursor of the next page, as long as there may be one.
+        """
+        row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
+        form = format or accepted_format(accept)
+        headers = {}
+        if form is not Format.JSONL:
+            headers["Content-Disposition"] = f'attachment; filename="{ids.job_id(row.id)}.{form}"'
+        if limit is None:
+            await check_cursor(deps.store, row.id, after)
+            rows = result_rows(deps.store, row.id, after)
+        else:
+            page = await _page(deps.store, row.id, after, limit)
+            rows = _each(page)
+            if len(page) == limit:
+                headers["Shoal-Next"] = page[-1].cursor
+        return await written(row, rows, form, headers)
+
+    return router
+
+
+async def written(
+    job: JobRow, rows: AsyncIterator[ResultRow], form: Format, headers: dict[str, str]
+) -> StreamingResponse:
+    """`rows` as an answer in the format `form`."""
+    media_type = MEDIA_TYPES[form]
+    if form is Format.JSONL:
+        return StreamingResponse(_lines(rows), media_type=media_type, headers=headers)
+    table = Table(job.spec.extract.record_schema if job.spec.extract else None)
+    try:
+        await table.fill(result_line(row) async for row in rows)
+    except BaseException:
+        table.close()
+        raise
+    return StreamingResponse(_closing(table, form), media_type=media_type, headers=headers)
+
+
+async def result_rows(store: Store, job: int, after: str | None = None) -> AsyncIterator[ResultRow]:
+    """All result lines after the cursor, read page by page."""
+    while page := await store.results(job, after=after, limit=PAGE):
+        for row in page:
+            yield row
+        after = page[-1].cursor
+
+
+async def check_cursor(store: Store, job: int, after: str | None) -> None:
+    """Proves a caller's cursor before the answer begins, while it can still say 400."""
+    if after is not None:
+        await _page(store, job, after, 1)
+
+
+async def _page(store: Store, job: int, after: str | None, limit: int) -> list[ResultRow]:
+    try:
+        return await store.results(job, after=after, limit=limit)
+    except BadInput:
+        raise bad_cursor("after") from None
+
+
+async def _each(rows: list[ResultRow]) -> AsyncIterator[ResultRow]:
+    for row in rows:
+        yield row
+
+
+async def _lines(rows: AsyncIterator[ResultRow]) -> AsyncIterator[bytes]:
+    """Lines as they come, in pieces of a page."""
+    chunk = bytearray()
+    count = 0
+    async for row in rows:
+        chunk += to_json(result_line(row), inf_nan_mode="null") + b"\n"
+        count += 1
+        if count % PAGE == 0:
+            yield bytes(chunk)
+            chunk.clear()
+    yield bytes(chunk)
+
+
+def _closing(table: Table, form: Format) -> Iterator[bytes]:
+    try:
+        yield from table.csv() if form is Format.CSV else table.parquet()
+    finally:
+        table.close()
+
+
+def accepted_format(accept: str) -> Format:
+    """The format that an Accept header prefers; JSON lines when it names none of ours."""
+    wishes = []
+    for place, part in enumerate(accept.split(",")):
+        media_type, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        weight = next((_weight(p[2:]) for p in parameters if p.startswith("q=")), 1.0)
+        if media_type in _ACCEPTED and weight > 0:
+            wishes.append((-weight, place, _ACCEPTED[media_type]))
+    return min(wishes)[2] if wishes else Format.JSONL
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

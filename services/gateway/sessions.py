@@ -1,0 +1,98 @@
+"""Routes of sessions and of the artifacts that they left."""
+
+from __future__ import annotations
+
+import re
+
+from fastapi import APIRouter, Depends, Query, Response
+from fastapi.responses import RedirectResponse
+
+from agent.status import Status
+from services.errors import BadInput
+from services.gateway.auth import Authenticator, guard
+from services.gateway.deps import GatewayDeps
+from services.gateway.jobs import JSON, bad_cursor
+from services.gateway.keys import Caller
+from services.gateway.views import SessionDetailView, SessionPage, SessionView
+from services.store import ids
+from services.store.records import ArtifactRow
+
+_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*(; ?charset=[A-Za-z0-9-]+)?", re.IGNORECASE)
+_SHOWN_INLINE = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif", "text/plain"})
+_EXTENSIONS = {
+    **{"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"},
+    **{"text/plain": "txt", "text/html": "html", "application/json": "json", "application/pdf": "pdf"},
+    **{"application/zip": "zip", "text/csv": "csv"},
+}
+
+
+def session_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
+    """The routes of sessions and artifacts."""
+    router = APIRouter(prefix="/v1", tags=["sessions"])
+    store = deps.store
+
+    @router.get("/jobs/{job}/sessions", response_model=SessionPage, summary="List a job's sessions")
+    async def listing(
+        job: str,
+        caller: Caller = Depends(guard(authenticator, "read")),
+        status: list[Status] = Query(default=[], description="only these statuses"),
+        cursor: str | None = Query(None, description="`next` of the page before"),
+        limit: int = Query(100, ge=1, le=1000),
+    ) -> Response:
+        """One page of sessions, in item order."""
+        row = await store.job(ids.parse_job(job), tenant=caller.sees)
+        try:
+            rows, after = await store.sessions(row.id, statuses=status, after=cursor, limit=limit)
+        except BadInput:
+            raise bad_cursor("cursor") from None
+        page = SessionPage(sessions=[SessionView.of(row) for row in rows], next=after)
+        return Response(page.json_bytes(), media_type=JSON)
+
+    @router.get("/sessions/{session}", response_model=SessionDetailView, summary="Look at a session")
+    async def show(session: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
+        """The session with its records, and the tasks and steps of each attempt."""
+        detail = await store.session(ids.parse_session(session), tenant=caller.sees)
+        return Response(SessionDetailView.of_detail(detail).json_bytes(), media_type=JSON)
+
+    @router.get(
+        "/artifacts/{artifact}",
+        summary="Fetch an artifact",
+        response_class=Response,
+        responses={
+            200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
+            307: {"description": "to a signed URL that holds for some minutes"},
+        },
+    )
+    async def artifact(artifact: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
+        """The bytes, or the way to them where they lie in an object store."""
+        return await artifact_answer(deps, await store.artifact(artifact, tenant=caller.sees))
+
+    return router
+
+
+async def artifact_answer(deps: GatewayDeps, row: ArtifactRow) -> Response:
+    """One artifact as an answer."""
+    url = await deps.artifacts.url(row.key, row.content_type, expires_s=deps.options.artifact_url_s)
+    if url is not None:
+        return RedirectResponse(url, status_code=307)
+    return Response(await deps.artifacts.get(row.key), headers=safe_headers(row))
+
+
+def safe_headers(row: ArtifactRow) -> dict[str, str]:
+    """Headers under which bytes that a site gave cannot act in this origin.
+
+    The type is never guessed; only raster images and plain text are shown in place, all else is a download; and should
+    a browser render it in spite of that, it does so in a sandbox that may load and run nothing.
+    """
+    media_type = row.content_type.lower() if _MEDIA_TYPE.fullmatch(row.content_type) else "application/octet-stream"
+    bare = media_type.partition(";")[0].strip()
+    shown = bare in _SHOWN_INLINE
+    extension = _EXTENSIONS.get(bare, "bin")
+    return {
+        "Content-Type": media_type if shown or bare in _EXTENSIONS else "application/octet-stream",
+        "Content-Disposition": f'{"inline" if shown else "attachment"}; filename="{row.kind}-{row.id[:8]}.{extension}"',
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "X-Content-Type-Options": "nosniff",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "private, max-age=86400, immutable",
+    }

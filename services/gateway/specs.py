@@ -1,0 +1,196 @@
+"""From the bytes of a submission to a checked job, or to a list of every fault with its field and reason."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails, from_json
+
+from agent.spec import JobSpec
+from services.addresses import HostNames, Reach, plain_host
+from services.errors import BadInput
+from services.gateway.supported import unsupported
+from services.store.records import NewJob
+
+Json = Any
+Fault = dict[str, str]
+
+_INT64 = 2**63
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class SpecRules:
+    """What the operator allows a job to ask for."""
+
+    reach: Reach = Reach()
+    max_attempts: int = 10  # largest `max_attempts` of a job
+
+
+class SpecGate:
+    """Checks submissions: syntax, fields, what this version does, and the addresses that a job names."""
+
+    def __init__(self, rules: SpecRules, names: HostNames) -> None:
+        self._rules = rules
+        self._names = names
+
+    async def check(self, body: bytes, tenant: str, *, idempotency_key: str | None = None) -> NewJob:
+        """The job that `body` asks for.
+
+        Raises:
+            BadInput: listing each fault as {field, reason}.
+        """
+        spec = parse_spec(body, idempotency_key=idempotency_key)
+        faults = unsupported(spec) + self._limits(spec) + await self._addresses(spec)
+        if faults:
+            raise refused(faults)
+        return NewJob(tenant=tenant, spec=spec, domain=plain_host(urlsplit(spec.url).hostname or ""))
+
+    def _limits(self, spec: JobSpec) -> list[Fault]:
+        if spec.max_attempts > self._rules.max_attempts:
+            return [_fault("max_attempts", f"this cluster allows at most {self._rules.max_attempts}")]
+        return []
+
+    async def _addresses(self, spec: JobSpec) -> list[Fault]:
+        """Faults of URLs that lead where browsers may not go.
+
+        Names are looked up too, once per host. That is a courtesy to the caller: what holds is the check of the
+        worker, at each request. A name that does not resolve here may do so there, so it passes.
+        """
+        if self._rules.reach.allow_private:
+            return []
+        places = [(field, urlsplit(url)) for field, url in _urls(spec)]
+        hosts = {parts.hostname or "" for _, parts in places}
+        found = dict(zip(hosts, await asyncio.gather(*map(self._names.addresses, hosts)), strict=True))
+        faults = []
+        for field, parts in places:
+            host = parts.hostname or ""
+            port = parts.port or _DEFAULT_PORTS.get(parts.scheme.lower())
+            reason = self._rules.reach.refusal(host, port, found[host])
+            if reason:
+                faults.append(
+                    _fault(field, f"{host} is not allowed: the address is {reason}; the operator can allow it")
+                )
+        return faults
+
+
+def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
+    """The spec that `body` spells out; `idempotency_key` is the header's.
+
+    Raises:
+        BadInput: listing each fault as {field, reason}.
+    """
+    raw = parse_json(body)
+    try:
+        # Strict: "5" is no number. From the bytes again, since only JSON input may give tuples in strict mode.
+        spec = JobSpec.model_validate_json(body, strict=True)
+    except ValidationError as err:
+        raise refused([_told(error) for error in err.errors(include_url=False)]) from None
+    faults = list(_unstorable(raw, ()))
+    if idempotency_key is not None:
+        if spec.idempotency_key not in (None, idempotency_key):
+            faults.append(_fault("idempotency_key", "differs from the Idempotency-Key header"))
+        if not 1 <= len(idempotency_key) <= 200:
+            faults.append(_fault("Idempotency-Key", "must have 1 to 200 characters"))
+        spec = spec.model_copy(update={"idempotency_key": idempotency_key})
+    if faults:
+        raise refused(faults)
+    return spec
+
+
+def parse_json(body: bytes) -> Json:
+    """The JSON value in `body`.
+
+    Raises:
+        BadInput: with line and column of the fault.
+    """
+    try:
+        return from_json(body, allow_inf_nan=False)
+    except ValueError as err:
+        raise BadInput(f"The body is not valid JSON: {err}.", errors=[_fault("body", str(err))]) from None
+
+
+def refused(faults: Sequence[Fault]) -> BadInput:
+    """One error for all faults of a job spec; its message names the first."""
+    first = f"{faults[0]['field']}: {faults[0]['reason']}"
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return BadInput(f"The job is not valid: {first}{more}.", errors=list(faults))
+
+
+def _urls(spec: JobSpec) -> Iterator[tuple[str, str]]:
+    yield "url", spec.url
+    if spec.webhook is not None:
+        yield "webhook.url", spec.webhook.url
+    for index, value in enumerate(spec.loop.values or () if spec.loop and spec.loop.is_link is not False else ()):
+        if value.lower().startswith(("http://", "https://")):
+            yield f"loop.values[{index}]", value
+
+
+def _unstorable(value: Json, path: tuple[str | int, ...]) -> Iterator[Fault]:
+    """What JSON can say but the store or other readers of JSON cannot keep as it is."""
+    if isinstance(value, str):
+        if "\0" in value:
+            yield _fault(field_name(path), "must not contain the character U+0000")
+    elif isinstance(value, bool):
+        return
+    elif isinstance(value, int):
+        if not -_INT64 <= value < _INT64:
+            yield _fault(field_name(path), "is a number of more than 64 bits; send it as a string")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            yield _fault(field_name(path), "is a number too large to be kept; send it as a string")
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if "\0" in key:
+                yield _fault(field_name(path), "has a key with the character U+0000")
+            yield from _unstorable(inner, (*path, key))
+    elif isinstance(value, Sequence):
+        for index, inner in enumerate(value):
+            yield from _unstorable(inner, (*path, index))
+
+
+def _fault(field: str, reason: str) -> Fault:
+    return {"field": field, "reason": reason}
+
+
+def _told(error: ErrorDetails) -> Fault:
+    """One of pydantic's errors in our words where its own are about Python."""
+    kind, context = error["type"], error.get("ctx", {})
+    field = field_name(error["loc"]) or "body"
+    words = {
+        "extra_forbidden": "is not a field of a job",
+        "missing": "is required",
+        "model_type": "must be an object",
+        "dict_type": "must be an object",
+        "tuple_type": "must be an array",
+        "string_type": "must be a string",
+        "int_type": "must be a whole number",
+        "int_from_float": "must be a whole number",
+        "float_type": "must be a number",
+        "bool_type": "must be true or false",
+    }
+    if kind in words:
+        return _fault(field, words[kind])
+    if kind == "literal_error":
+        return _fault(field, f"must be {context['expected']}")
+    if kind == "too_short":
+        return _fault(field, f"needs at least {context['min_length']}")
+    return _fault(field, _lowered(error["msg"].removeprefix("Value error, ").replace("Input should", "must")))
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def field_name(path: Sequence[str | int]) -> str:
+    """`path` as callers write it: `loop.values[3]`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text

@@ -1,0 +1,122 @@
+"""Routes about the cluster itself: status, health, metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Depends, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import Field
+
+from agent.status import Status
+from services.errors import ServiceError
+from services.gateway.auth import Authenticator, guard
+from services.gateway.deps import GatewayDeps
+from services.gateway.keys import Caller
+from services.gateway.overview import Overview, overview
+from services.gateway.scrape import Snapshots, read_values
+from services.gateway.views import View
+
+Json = Any
+CHECK_TIMEOUT_S = 5.0
+
+
+class CapacityView(View):
+    """What the cluster has."""
+
+    dispatchers: int
+    workers: int
+    slots: int
+    busy: int
+    fresh: bool
+
+
+class StatusView(View):
+    """How the cluster stands."""
+
+    capacity: CapacityView
+    sessions: dict[str, int]
+    waiting: list[str]
+    dispatchers: dict[str, Json]
+
+
+class HealthView(View):
+    """Whether a part works; `ok`, or what is wrong."""
+
+    status: str
+    checks: dict[str, str] = Field(default_factory=dict)
+
+
+def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
+    """The routes of status, health and metrics. The last two need no key: probes and scrapers have none."""
+    router = APIRouter(tags=["cluster"])
+
+    @router.get("/v1/status", response_model=StatusView, summary="Capacity, queue, and what waits for what")
+    async def status(caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
+        """Sessions are those of the caller's tenant; capacity is the whole cluster's."""
+        return Response(orjson.dumps(status_body(await overview(deps.store, caller))), media_type="application/json")
+
+    @router.get("/healthz", response_model=HealthView, summary="This process answers")
+    async def healthz() -> HealthView:
+        """Says nothing about the parts behind it: restarting the gateway does not mend them."""
+        return HealthView(status="ok")
+
+    @router.get(
+        "/readyz",
+        response_model=HealthView,
+        responses={503: {"model": HealthView, "description": "a part does not work"}},
+        summary="This process and the stores behind it answer",
+    )
+    async def readyz() -> Response:
+        """Asks the database and the artifact store."""
+        checks = dict(zip(("store", "artifacts"), await _checks(deps), strict=True))
+        ready = all(answer == "ok" for answer in checks.values())
+        view = HealthView(status="ok" if ready else "unavailable", checks=checks)
+        return Response(view.json_bytes(), status_code=200 if ready else 503, media_type="application/json")
+
+    @router.get("/metrics", response_class=Response, summary="Metrics for Prometheus")
+    async def metrics() -> Response:
+        """The catalogue is services/metrics.py."""
+        values = await read_values(deps.store)
+        text = generate_latest(deps.metrics.registry) + generate_latest(Snapshots(values))
+        return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    return router
+
+
+def status_body(seen: Overview) -> Mapping[str, Json]:
+    """`seen` as /v1/status writes it."""
+    return {
+        "capacity": {
+            "dispatchers": len(seen.dispatchers),
+            "workers": len(seen.workers),
+            "slots": seen.slots,
+            "busy": seen.busy,
+            "fresh": seen.fresh,
+        },
+        "sessions": {str(status): seen.sessions.get(status, 0) for status in Status},
+        "waiting": list(seen.causes),
+        "dispatchers": {
+            name: {"age_s": round(snapshot.age_s, 1), **snapshot.data} for name, snapshot in seen.dispatchers.items()
+        },
+    }
+
+
+async def _checks(deps: GatewayDeps) -> list[str]:
+    async def store() -> None:
+        await deps.store.states("dispatcher/")
+
+    async def told(check: Any) -> str:
+        try:
+            async with asyncio.timeout(CHECK_TIMEOUT_S):
+                await check()
+        except ServiceError as error:
+            return error.message
+        except TimeoutError:
+            return f"does not answer within {CHECK_TIMEOUT_S:g} s"
+        return "ok"
+
+    return list(await asyncio.gather(told(store), told(deps.artifacts.check)))

@@ -1,0 +1,22 @@
+"""Fields of the job spec that this version does not do yet: refused by name, so that nobody waits for them in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.spec import JobSpec
+
+_NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
+    ("policy", lambda spec: spec.policy.startswith("workflow:")),
+    ("browser.attach", lambda spec: spec.browser.attach is not None),
+    ("artifacts.recording", lambda spec: spec.artifacts.recording),
+    ("artifacts.trace", lambda spec: spec.artifacts.trace),
+    ("artifacts.har", lambda spec: spec.artifacts.har),
+    ("webhook", lambda spec: spec.webhook is not None),
+    ("totp", lambda spec: spec.totp is not None),
+)
+
+
+def unsupported(spec: JobSpec) -> list[dict[str, str]]:
+    """The fields of `spec` that ask for something that is not there, as {field, reason}."""
+    return [{"field": field, "reason": "not available in this version"} for field, asked in _NOT_YET if asked(spec)]

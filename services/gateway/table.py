@@ -1,0 +1,220 @@
+"""Result lines as a table: columns by dotted names, for CSV and Parquet.
+
+Objects are flattened (`record.price.amount`); a dot in a key is written `\\.`. Lists, empty objects and `sources`,
+whose fields differ from line to line, stay JSON text. Which columns there are is known only when every line was seen,
+so the lines go through a temporary file; memory stays bounded.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import AsyncIterable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic_core import from_json, to_json
+
+Json = Any
+Row = dict[str, Json]
+
+LEADING = ("job", "session", "item.index", "item.value", "item.is_link", "item.label", "status")
+TRAILING = (
+    *("error.class", "error.code", "error.message", "error.retryable"),
+    *("url", "at", "attempts", "seconds", "sources", "screenshot"),
+    *("usage.model_calls", "usage.prompt_tokens", "usage.completion_tokens"),
+)
+"""The columns around those of the record; present in every table, whatever the lines hold."""
+
+_FIXED_TYPES: Mapping[str, pa.DataType] = {
+    "item.index": pa.int64(),
+    "item.is_link": pa.bool_(),
+    "error.retryable": pa.bool_(),
+    "attempts": pa.int64(),
+    "seconds": pa.float64(),
+    "usage.model_calls": pa.int64(),
+    "usage.prompt_tokens": pa.int64(),
+    "usage.completion_tokens": pa.int64(),
+}
+_TEXT_FIELDS = ("sources",)
+GROUP_ROWS = 5_000
+"""Rows of one Parquet row group."""
+IN_MEMORY = 8 << 20
+CHUNK = 1 << 16
+_INT64 = 2**63
+
+
+class Table:
+    """Rows of one export. Close it when done."""
+
+    def __init__(self, schema: Mapping[str, Json] | None) -> None:
+        self._rows: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # closed by close()
+        self._kinds: dict[str, set[str]] = {name: set() for name in _schema_columns(schema)}
+
+    async def fill(self, lines: AsyncIterable[Row]) -> None:
+        """Takes in all `lines`."""
+        async for line in lines:
+            row = flatten(line)
+            for name, value in row.items():
+                if name not in LEADING and name not in TRAILING:
+                    self._kinds.setdefault(name, set()).add(_kind(value))
+            self._rows.write(to_json(row, inf_nan_mode="null") + b"\n")
+
+    def close(self) -> None:
+        """Drops the rows."""
+        self._rows.close()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns, in order."""
+        own = [name for name, kinds in self._kinds.items() if name != "record" or kinds - {"null"}]
+        return (*LEADING, *own, *TRAILING)
+
+    def _all(self) -> Iterator[Row]:
+        self._rows.seek(0)
+        for line in self._rows:
+            yield from_json(line)
+
+    def csv(self) -> Iterator[bytes]:
+        """The table as CSV (RFC 4180, UTF-8): null is nothing at all, an empty text is `""`."""
+        columns = self.columns
+        chunk = bytearray(_csv_line(columns))
+        for row in self._all():
+            chunk += _csv_line([row.get(name) for name in columns])
+            if len(chunk) >= CHUNK:
+                yield bytes(chunk)
+                chunk.clear()
+        yield bytes(chunk)
+
+    def parquet(self) -> Iterator[bytes]:
+        """The table as a Parquet file, one row group after the other."""
+        columns = self.columns
+        types = {name: self._type(name) for name in columns}
+        schema = pa.schema([pa.field(name, types[name]) for name in columns])
+        sink = _Pipe()
+        with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+            for group in _grouped(self._all(), GROUP_ROWS):
+                arrays = [
+                    pa.array([_as(types[name], row.get(name)) for row in group], type=types[name]) for name in columns
+                ]
+                writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+                yield sink.taken()
+        yield sink.taken()
+
+    def _type(self, name: str) -> pa.DataType:
+        if name in _FIXED_TYPES:
+            return _FIXED_TYPES[name]
+        kinds = self._kinds.get(name, set()) - {"null"}
+        if kinds == {"bool"}:
+            return pa.bool_()
+        if kinds == {"int"}:
+            return pa.int64()
+        if kinds and kinds <= {"int", "float"}:
+            return pa.float64()
+        return pa.string()
+
+
+def flatten(line: Row) -> Row:
+    """One result line with dotted names instead of objects."""
+    flat: Row = {}
+    for field, value in line.items():
+        if field in _TEXT_FIELDS:
+            flat[field] = orjson.dumps(value).decode()
+        else:
+            flat.update(_flat(field, value))
+    return flat
+
+
+def _flat(name: str, value: Json) -> Iterator[tuple[str, Json]]:
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _flat(f"{name}.{_escaped(key)}", inner)
+    elif isinstance(value, Mapping | list | tuple):
+        yield name, to_json(value).decode()
+    elif value is not None or name.startswith("record"):
+        yield name, value
+
+
+def _escaped(key: str) -> str:
+    return key.replace("\\", "\\\\").replace(".", "\\.")
+
+
+def _schema_columns(schema: Mapping[str, Json] | None, prefix: str = "record", depth: int = 0) -> Iterator[str]:
+    """Columns that the job's schema names, so that a table has them though no record does."""
+    properties = (schema or {}).get("properties")
+    if not isinstance(properties, Mapping) or depth > 8:
+        if prefix != "record":
+            yield prefix
+        return
+    for key, inner in properties.items():
+        yield from _schema_columns(
+            inner if isinstance(inner, Mapping) else None, f"{prefix}.{_escaped(key)}", depth + 1
+        )
+
+
+def _kind(value: Json) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int" if -_INT64 <= value < _INT64 else "text"
+    return "float" if isinstance(value, float) else "text"
+
+
+def _as(kind: pa.DataType, value: Json) -> Json:
+    """`value` as its column takes it; in a column of several kinds, what is no text is JSON text."""
+    if value is None or not pa.types.is_string(kind) or isinstance(value, str):
+        return value
+    return to_json(value).decode()
+
+
+def _csv_line(values: Iterable[Json]) -> bytes:
+    return (",".join(map(_csv_value, values)) + "\r\n").encode()
+
+
+def _csv_value(value: Json) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else to_json(value).decode()
+    if text == "" or any(mark in text for mark in ',"\r\n') or text != text.strip():
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _grouped(rows: Iterator[Row], size: int) -> Iterator[Sequence[Row]]:
+    group: list[Row] = []
+    for row in rows:
+        group.append(row)
+        if len(group) == size:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+class _Pipe(io.RawIOBase):
+    """A file that is only appended to, and whose bytes are taken away as they come; its position counts on."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._position = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def write(self, data: Any) -> int:
+        part = bytes(data)
+        self._parts.append(part)
+        self._position += len(part)
+        return len(part)
+
+    def taken(self) -> bytes:
+        """What was written since the last call."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)

@@ -1,0 +1,55 @@
+"""Logs: named events with one context record each, as JSON lines or for a person's eyes.
+
+`log = structlog.get_logger(__name__)`, then `log.info(LogEvent.WORKER_STARTED, worker=name)`. Readers match on the
+event's name, never on words.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Literal, TextIO
+
+import structlog
+
+Format = Literal["auto", "console", "json"]
+
+
+def set_up(level: str = "info", form: Format = "auto", *, stream: TextIO | None = None) -> None:
+    """Sends this process's log lines, ours and the libraries', to `stream` (stderr), from `level` on.
+
+    Standard output stays free: it carries records.
+    """
+    target = stream or sys.stderr
+    threshold = logging.getLevelNamesMapping()[level.upper()]
+    as_json = form == "json" or (form == "auto" and not target.isatty())
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    last: list[structlog.typing.Processor] = (
+        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        if as_json
+        else [structlog.dev.ConsoleRenderer(colors=target.isatty())]
+    )
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(threshold),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(target)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(threshold)
+    # These tell of every request or query at info; our own lines say what matters.
+    for noisy in ("httpx", "httpcore", "uvicorn.access", "botocore", "alembic", "sse_starlette"):
+        logging.getLogger(noisy).setLevel(max(threshold, logging.WARNING))
