@@ -1,0 +1,7 @@
+"""Decides by rules: what a page says by structure, and what the job says by name. No word of any site is in here."""
+
+from __future__ import annotations
+
+from agent.policies.rules.policy import RulesPolicy
+
+__all__ = ["RulesPolicy"]

@@ -1,0 +1,149 @@
+(arg) => {
+  // What a page offers to loop over, and the ways to its next page, as one JSON string. `arg`: `select` and `next` (CSS or
+  // words, may be null). Links are grouped by where they stand; Python chooses among the groups by words.
+  const MAX_ITEMS = 20000, MAX_TEXT = 300;
+  const line = (text) => (text || '').replace(/\s+/g, ' ').trim();
+  const here = location.href.split('#')[0];
+  const query = (css) => { try { return css ? [...document.querySelectorAll(css)] : null; } catch { return null; } };
+  const shown = (el) => el.checkVisibility ? el.checkVisibility({visibilityProperty: true}) : el.getClientRects().length > 0;
+  const isLink = (el) => (el.localName === 'a' || el.localName === 'area') && el.hasAttribute('href');
+  const usable = (a) => !/^(javascript|mailto|tel|data|blob):/i.test(a.getAttribute('href').trim()) && a.getAttribute('href').trim() !== '' && a.getAttribute('href').trim() !== '#';
+  const label = (el) => line(el.innerText || el.textContent).slice(0, MAX_TEXT) || el.getAttribute('aria-label') || el.title || (el.querySelector('img[alt]') || {}).alt || '';
+
+  function mainLink(el) {
+    // The link that a block is about: the one of its heading, the one around it, else the first with text.
+    if (isLink(el)) return el;
+    const inside = [...el.querySelectorAll('a[href]')].filter(usable);
+    if (!inside.length) {
+      const around = el.closest('a[href]');
+      return around && usable(around) ? around : null;
+    }
+    return inside.find((a) => a.closest('h1,h2,h3,h4,h5,h6') || a.querySelector('h1,h2,h3,h4,h5,h6'))
+      || inside.find((a) => line(a.textContent)) || inside[0];
+  }
+  function item(el) {
+    const link = mainLink(el);
+    const head = el.querySelector ? el.querySelector('h1,h2,h3,h4,h5,h6') : null;
+    const text = link ? label(head && !link.contains(head) && !head.contains(link) ? head : link) : label(el);
+    return {h: link && usable(link) ? link.href : '', t: text || label(el), v: shown(el) ? 1 : 0};
+  }
+
+  const out = {url: location.href, lang: document.documentElement.lang || '', css: null, groups: [], next: [], more: [], relNext: '',
+    height: document.documentElement.scrollHeight, viewport: innerHeight, ready: document.readyState, busy: Boolean(document.querySelector('[aria-busy="true"]')),
+    scripts: [...document.scripts].some((s) => !s.type || /javascript|module/i.test(s.type)), count: ''};
+
+  const matched = query(arg.select);
+  if (matched) out.css = matched.slice(0, MAX_ITEMS).map(item);
+
+  // --- groups --------------------------------------------------------------------------------------
+  const STATE = /^(first|last|odd|even|active|current|selected|is-|has-|js-)/;
+  const kind = (el) => {
+    for (const name of el.classList) if (!STATE.test(name) && !/\d/.test(name)) return el.localName + '.' + name;
+    return el.localName;
+  };
+  const landmark = (el) => {
+    for (let n = el; n && n !== document.body; n = n.parentElement) {
+      const role = n.getAttribute('role'), tag = n.tagName;
+      if (tag === 'NAV' || role === 'navigation' || role === 'menu' || role === 'menubar') return 'nav';
+      if (tag === 'ASIDE' || role === 'complementary') return 'aside';
+      if (tag === 'DIALOG' || role === 'dialog') return 'dialog';
+      if (tag === 'FOOTER' && !n.parentElement.closest('main,article,section')) return 'footer';
+      if (tag === 'HEADER' && !n.parentElement.closest('main,article,section')) return 'header';
+      if (role === 'contentinfo') return 'footer';
+      if (role === 'banner') return 'header';
+      if (tag === 'MAIN' || role === 'main') return 'main';
+      for (const name of n.id ? [n.id, ...n.classList] : n.classList) {
+        if (/^(site-?|page-?|top-?)?(nav|navbar|navigation|menu|breadcrumbs?|pagination|pager|topbar|toolbar|sort|sorting|filters?|facets?|tabs)$/i.test(name)) return 'nav';
+        if (/^(site-?|page-?)?footer$/i.test(name)) return 'footer';
+        if (/^(left-?|right-?)?side-?bar$/i.test(name)) return 'aside';
+      }
+    }
+    return '';
+  };
+  function headingBefore(el) {
+    // The heading of the section that the group stands in: inside an ancestor, before the group.
+    for (let n = el, up = 0; n && n !== document.body && up < 8; n = n.parentElement, up += 1) {
+      for (let s = n.previousElementSibling, steps = 0; s && steps < 6; s = s.previousElementSibling, steps += 1) {
+        if (/^H[1-6]$/.test(s.tagName)) return line(s.textContent).slice(0, 120);
+        const inner = s.querySelector && s.tagName !== 'NAV' ? s.querySelectorAll('h1,h2,h3,h4,h5,h6') : [];
+        if (inner.length === 1) return line(inner[0].textContent).slice(0, 120);
+      }
+      const named = n.getAttribute('aria-label');
+      if (named) return named.slice(0, 120);
+      if (n.tagName === 'TABLE' && n.caption) return line(n.caption.textContent).slice(0, 120);
+    }
+    return '';
+  }
+  if (!out.css || !out.css.length) {
+    const byPath = new Map();
+    let seen = 0;
+    for (const a of document.querySelectorAll('a[href]')) {
+      if (++seen > MAX_ITEMS) break;
+      if (!usable(a)) continue;
+      const path = [];
+      let top = a;
+      for (let n = a, up = 0; n && n !== document.body && up < 6; n = n.parentElement, up += 1) { path.push(kind(n)); top = n; }
+      const key = path.join('<');
+      if (!byPath.has(key)) byPath.set(key, {links: [], top});
+      byPath.get(key).links.push(a);
+    }
+    for (const [key, {links}] of byPath) {
+      // One entry per page that is linked, with the longest text: a card links its picture and its name.
+      const byPage = new Map();
+      for (const a of links) {
+        const found = byPage.get(a.href);
+        if (!found || label(found).length < label(a).length) byPage.set(a.href, a);
+      }
+      const list = [...byPage.values()];
+      const first = list[0];
+      let words = '';
+      let container = first;
+      for (let n = first, up = 0; n && n !== document.body && up < 6; n = n.parentElement, up += 1) {
+        words += ' ' + (typeof n.className === 'string' ? n.className : '') + ' ' + (n.id || '');
+        if (list.length > 1 && !container.contains(list[1])) container = n;
+      }
+      const card = (() => { let n = first; while (n.parentElement && n.parentElement !== document.body && !(list.length > 1 && n.parentElement.contains(list[1]))) n = n.parentElement; return n; })();
+      const area = first.getBoundingClientRect();
+      out.groups.push({
+        k: key, n: list.length, w: line(words).slice(0, 300), head: headingBefore(container), mark: landmark(first),
+        cap: container.closest('table') ? line([...(container.closest('table').tHead || {rows: []}).rows].map((r) => r.textContent).join(' ')).slice(0, 200) : '',
+        rich: (card.querySelector('h2,h3,h4,h5,h6') || card.matches('h2,h3,h4,h5,h6') ? 1 : 0) + (card.querySelector('img,picture') ? 1 : 0) + (line(card.textContent).length > 2 * label(first).length + 5 ? 1 : 0),
+        away: list.filter((a) => a.href.split('#')[0] !== here).length, texts: new Set(list.map(label)).size,
+        chars: Math.round(list.slice(0, 50).reduce((sum, a) => sum + label(a).length, 0) / Math.min(50, list.length)),
+        v: list.filter((a) => shown(a)).length, area: Math.round(area.width * area.height),
+        items: list.map((a) => ({h: a.href, t: label(card !== a && !a.textContent.trim() ? card : a).slice(0, MAX_TEXT), v: 1})),
+      });
+    }
+    out.groups.sort((a, b) => b.n - a.n);
+    out.groups = out.groups.slice(0, 60);
+  }
+
+  // --- onwards -------------------------------------------------------------------------------------
+  const rel = document.querySelector('link[rel~="next"][href], a[rel~="next"][href]');
+  if (rel) out.relNext = rel.href;
+  const control = (el) => {
+    const target = el.closest('a[href],button,[role="button"],[role="link"]') || el.querySelector('a[href],button,[role="button"]') || el;
+    const off = target.disabled || target.getAttribute('aria-disabled') === 'true' || Boolean(target.closest('.disabled,[aria-disabled="true"]'));
+    return {h: isLink(target) && usable(target) ? target.href : '', t: line(target.textContent).slice(0, 80), a: target.getAttribute('aria-label') || '',
+      ti: target.title || '', c: (typeof target.className === 'string' ? target.className : '') + ' ' + (target.id || ''), rel: target.getAttribute('rel') || '',
+      tag: target.localName, off: off ? 1 : 0, v: shown(target) ? 1 : 0, mark: landmark(target),
+      cur: target.getAttribute('aria-current') ? 1 : 0};
+  };
+  const nexts = query(arg.next);
+  out.nextCss = nexts && nexts.length ? nexts.slice(0, 5).map(control) : null;
+  const short = [];
+  for (const el of document.querySelectorAll('a[href],button,[role="button"]')) {
+    const text = line(el.textContent);
+    if (text.length > 40 && !el.getAttribute('aria-label')) continue;
+    short.push(el);
+    if (short.length > 4000) break;
+  }
+  out.controls = short.filter((el) => {
+    const said = line(el.textContent) + (el.getAttribute('aria-label') || '') + el.title;
+    return said && (arg.controls ? true : /^\d{1,5}$/.test(line(el.textContent)) || said.length <= 60);
+  }).slice(-600).map(control);
+  // The number of the page we are on: the one number in a pager that is not a link, or that is marked as current.
+  const current = document.querySelector('[aria-current="page"],[aria-current="true"],.pagination .active,.pagination .current,.pager .active,.pager .current');
+  out.current = current ? line(current.textContent) : '';
+  return JSON.stringify(out);
+}

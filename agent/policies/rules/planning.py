@@ -1,0 +1,111 @@
+"""What to do next, from the job and the history alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agent.errors import GoalNeedsModel
+from agent.plan import Plan
+from agent.policies.policy import Scene
+from agent.status import Status
+from agent.types import LoopItem, Task, TaskType
+
+Json = Any
+
+OPEN = "open what the page calls"
+SEND = "fill in and send the form"
+EXTRACT = "read the record that the schema describes"
+LOOP = "do the same for each item"
+
+
+def next_plan(scene: Scene) -> Plan:
+    """The next mini goal of a session, or the end.
+
+    Raises:
+        GoalNeedsModel: the goal is said in words only.
+    """
+    spec = scene.spec
+    if spec.extract is None and scene.loop is None and spec.loop is None and spec.data is None:
+        raise GoalNeedsModel("a goal in words needs a model: configure one, or say it as `extract`, `loop` or `data`")
+    if spec.extract is not None and spec.extract.record_schema is None:
+        raise GoalNeedsModel("`extract` without a `schema` needs a model: give the JSON Schema of a record")
+    if spec.data is not None and not isinstance(spec.data, Mapping):
+        raise GoalNeedsModel("`data` has to be an object of named details to be filled in without a model")
+    opening = to_open(scene.item)
+    if opening and not _done(scene, "navigate", f"{OPEN} {opening}"):
+        return _plan("navigate", f"{OPEN} {opening}", "the item is words: the page has to name it")
+    if scene.loop is not None:
+        if scene.children is None and not _done(scene, "loop"):
+            return _loop_plan(scene)
+        return _achieved("the loop is done")
+    if form_data(scene) and not _done(scene, "navigate", SEND):
+        return _plan("navigate", SEND, "the details are given and the form is not sent yet")
+    if spec.extract is not None and not _done(scene, "extract"):
+        return _plan("extract", EXTRACT, "the page that holds the record is open", require_extraction=True)
+    return _achieved("nothing is left to do")
+
+
+def form_data(scene: Scene) -> dict[str, Json]:
+    """The details to fill in: the job's, and over them those of an item that is a row of data itself."""
+    given = scene.spec.data if isinstance(scene.spec.data, Mapping) else {}
+    return {**given, **(item_row(scene.item) or {})}
+
+
+def item_row(item: LoopItem | None) -> dict[str, Json] | None:
+    """The details of an item that is an object in JSON text; None for any other item."""
+    if item is None or item.is_link or not item.value.lstrip().startswith("{"):
+        return None
+    try:
+        row = json.loads(item.value)
+    except json.JSONDecodeError:
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def to_open(item: LoopItem | None) -> str:
+    """What the page calls the item that has to be opened; "" when there is nothing to open."""
+    if item is None or item.is_link or item_row(item) is not None:
+        return ""
+    return item.value
+
+
+def _done(scene: Scene, kind: TaskType, plan: str | None = None) -> bool:
+    return any(_is_done(task, kind, plan) for task in scene.history)
+
+
+def _is_done(task: Task, kind: TaskType, plan: str | None) -> bool:
+    return task.type == kind and task.status is Status.COMPLETED and plan in (None, task.plan)
+
+
+def _loop_plan(scene: Scene) -> Plan:
+    assert scene.loop is not None
+    values = scene.loop.values
+    if values is None:
+        return _plan("loop", LOOP, "the items are collected from the page")
+    limited = values[: scene.loop.max_items]
+    link = scene.loop.is_link
+    if link is None:
+        link = all(value.startswith(("http://", "https://")) for value in limited)
+    return Plan(
+        thoughts="the items are given",
+        plan=LOOP,
+        task_type="loop",
+        loop_values=limited,
+        is_loop_value_link=link,
+    )
+
+
+def _plan(kind: TaskType, goal: str, why: str, *, require_extraction: bool = False) -> Plan:
+    return Plan(
+        thoughts=why,
+        plan=goal,
+        task_type=kind,
+        require_extraction=require_extraction,
+        information_extracted=False if require_extraction else None,
+    )
+
+
+def _achieved(why: str) -> Plan:
+    return Plan(thoughts=why, user_goal_achieved=True)
