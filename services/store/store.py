@@ -142,11 +142,12 @@ class Store(Protocol):
 
     # --- shared state --------------------------------------------------------------------------------
 
-    async def changed(self, timeout_s: float) -> None:
+    async def changed(self, timeout_s: float, *, since: int | None = None) -> int:
         """Returns soon after anybody committed something that dispatchers or event streams wait for.
 
         PostgreSQL: LISTEN/NOTIFY. SQLite: `PRAGMA data_version`, looked at every 50 ms. Returns after `timeout_s` in
-        any case; may wake without a cause.
+        any case; may wake without a cause. Gives a count; handed back as `since`, what happened between the two calls
+        wakes at once (without it only what happens from now on does).
         """
         ...
 

@@ -1,0 +1,130 @@
+"""Claims: leases on ready sessions, with everything a worker needs to run them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from agent.types import Checkpoint, ChildrenSummary
+from agent.work import Work
+from services.events import JobEvent
+from services.store import codec
+from services.store.fanout import item_of
+from services.store.jobs import Leased, counts_json, leased, locked, spec_of
+from services.store.lanes import host_names, wake_due
+from services.store.records import Claimed, Renewal, Take
+from services.store.states import State
+from services.store.tx import Tx
+
+Json = Any
+
+_SAMPLES = 5
+"""Records of a loop that its parent is shown."""
+
+
+def claim_lanes(tx: Tx, owner: str, takes: Sequence[Take], *, lease_s: float) -> list[Claimed]:
+    """Leases up to `n` ready sessions of each lane, in order of their ids."""
+    wake_due(tx)
+    rows = sorted(_lease(tx, owner, [take for take in takes if take.n > 0], tx.now + lease_s), key=lambda row: row.id)
+    if not rows:
+        return []
+    _start_jobs(tx, {row.job for row in rows})
+    jobs = _jobs(tx, {row.job for row in rows})
+    hosts = host_names(tx, {row.domain for row in rows})
+    states = _loop_states(tx, {row.parent for row in rows if row.parent is not None and row.checkpoint is None})
+    return [Claimed(_work(tx, row, jobs[row.job], states), row.domain, hosts[row.domain]) for row in rows]
+
+
+def _lease(tx: Tx, owner: str, takes: Sequence[Take], until: float) -> Sequence[Row[Any]]:
+    if not takes:
+        return []
+    if tx.dialect != "sqlite":
+        return tx.rows(
+            "claim",
+            jobs=[take.job for take in takes],
+            domains=[take.domain for take in takes],
+            afters=[take.after for take in takes],
+            ns=[take.n for take in takes],
+            owner=owner,
+            until=until,
+            now=tx.now,
+        )
+    # SQLite has no lateral join; in process a look-up per lane costs next to nothing.
+    ids = [
+        row.id
+        for take in takes
+        for row in tx.rows("lane_head", job=take.job, domain=take.domain, after=take.after, n=take.n, now=tx.now)
+    ]
+    return tx.rows("claim", ids=tx.many(ids), owner=owner, until=until) if ids else []
+
+
+def _start_jobs(tx: Tx, jobs: set[int]) -> None:
+    started = tx.rows("start_jobs", ids=tx.many(sorted(jobs)), now=tx.now)
+    if not started:
+        return
+    running = leased(tx, [row.id for row in started])
+    for row in started:
+        counts = locked(row).counts(running.get(row.id, Leased()).items)
+        tx.event(row.id, row.tenant, JobEvent.STARTED, {"counts": counts_json(counts)})
+
+
+def _jobs(tx: Tx, jobs: set[int]) -> dict[int, Row[Any]]:
+    found = {row.id: row for row in tx.rows("claimed_jobs", ids=tx.many(sorted(jobs)))}
+    unread = [job for job in jobs if tx.caches.specs.get(job) is None]
+    for row in tx.rows("specs", ids=tx.many(unread)) if unread else ():
+        spec_of(tx, row.id, row.spec)
+    return found
+
+
+def _loop_states(tx: Tx, parents: set[int]) -> dict[int, Checkpoint]:
+    """What the children of each parent start with: its storage state, and nothing of its history."""
+    rows = tx.rows("loop_states", ids=tx.many(sorted(parents))) if parents else ()
+    return {row.id: Checkpoint(storage_state=codec.load_json(row.loop_state)) for row in rows}
+
+
+def _work(tx: Tx, row: Row[Any], job: Row[Any], states: dict[int, Checkpoint]) -> Work:
+    checkpoint = codec.load_checkpoint(row.checkpoint) if row.checkpoint else states.get(row.parent or 0)
+    spec = tx.caches.specs.get(row.job)
+    if spec is None:  # more jobs in one claim than the cache holds
+        spec = spec_of(tx, row.job, tx.rows("specs", ids=tx.many([row.job]))[0].spec)
+    return Work(
+        session=row.id,
+        fence=row.fence,
+        job=row.job,
+        tenant=job.tenant,
+        attempt=row.attempt,
+        depth=row.depth,
+        spec=spec,
+        item=item_of(row.item),
+        checkpoint=checkpoint,
+        children=_summary(tx, row.first_child, row.loop_children) if row.children else None,
+        deadline_at=job.deadline_at,
+    )
+
+
+def _summary(tx: Tx, first: int, n: int) -> ChildrenSummary:
+    """How a session's last loop went."""
+    last = first + n - 1
+    states = {State(row.state): row.n for row in tx.rows("loop_counts", first=first, last=last)}
+    completed = states.get(State.COMPLETED, 0)
+    samples: list[Json] = []
+    for row in tx.rows("loop_samples", first=first, last=last, n=_SAMPLES):
+        samples += [record.value for record in codec.load_outcome(row.outcome).records]
+    return ChildrenSummary(expected=n, completed=completed, failed=n - completed, samples=tuple(samples[:_SAMPLES]))
+
+
+def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:
+    """Extends leases that are still the owner's; gives those sessions whose job still wants them."""
+    if not leases:
+        return frozenset()
+    ids, fences = [lease.session for lease in leases], [lease.fence for lease in leases]
+    until = tx.now + lease_s
+    if tx.dialect == "sqlite":
+        pairs = codec.dump_json(list(zip(ids, fences, strict=True)))
+        rows = tx.rows("renew", leases=pairs, until=until)
+    else:
+        rows = tx.rows("renew", ids=ids, fences=fences, until=until)
+    wanted = {row.id for row in tx.rows("wanted_jobs", ids=tx.many(sorted({row.job for row in rows})))}
+    return frozenset(row.id for row in rows if row.job in wanted)

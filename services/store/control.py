@@ -1,0 +1,132 @@
+"""What a job's owner can do to it: cancel, pause, resume, retry, delete."""
+
+from __future__ import annotations
+
+from sqlalchemy import delete, exists, select
+
+from agent.status import Status, may_become
+from services.errors import WrongState
+from services.events import JobEvent
+from services.store import tables
+from services.store.jobs import (
+    Leased,
+    LockedJob,
+    close_if_over,
+    counts_json,
+    finished_event,
+    leased,
+    lock_job,
+    spec_of,
+)
+from services.store.reading import artifact_row
+from services.store.records import ArtifactRow
+from services.store.states import RETRIED_STATES, State
+from services.store.tx import Tx
+
+
+def cancel_job(tx: Tx, job: int, tenant: str | None) -> None:
+    """Cancels what no worker holds; the job is over once the workers have let go of the rest."""
+    found = lock_job(tx, job, tenant)
+    if found.cancel_requested and not found.is_final:
+        return
+    _require(found, Status.CANCELED, "be canceled")
+    found.cancel_requested = True
+    tx.run("cancel_open", job=job)
+    found.recount(tx)
+    if found.status is Status.PAUSED:
+        found.status = Status.RUNNING if found.started_at else Status.QUEUED
+    running = leased(tx, [job]).get(job, Leased())
+    _say(tx, found, JobEvent.CANCELED, running)
+    if close_if_over(tx, found, running):
+        finished_event(tx, found, running)
+    found.save(tx)
+
+
+def pause_job(tx: Tx, job: int, tenant: str | None) -> None:
+    """Lets no session of the job be claimed; running ones are asked to stop when their leases are renewed."""
+    found = lock_job(tx, job, tenant)
+    if found.cancel_requested:
+        raise WrongState(f"job {job} is being canceled and cannot be paused", job=job, status="canceled")
+    _require(found, Status.PAUSED, "be paused")
+    found.status = Status.PAUSED
+    _say(tx, found, JobEvent.PAUSED, leased(tx, [job]).get(job, Leased()))
+    found.save(tx)
+
+
+def resume_job(tx: Tx, job: int, tenant: str | None) -> None:
+    """Lets a paused job go on."""
+    found = lock_job(tx, job, tenant)
+    if found.status is not Status.PAUSED:
+        raise WrongState(f"job {job} is {found.status} and cannot be resumed", job=job, status=found.status.value)
+    found.status = Status.RUNNING if found.started_at else Status.QUEUED
+    _say(tx, found, JobEvent.RESUMED, leased(tx, [job]).get(job, Leased()))
+    found.save(tx)
+
+
+def retry_job(tx: Tx, job: int, tenant: str | None) -> None:
+    """Queues failed, terminated and canceled items again; the loops that they are in wait for them again."""
+    found = lock_job(tx, job, tenant)
+    if not found.is_final:
+        raise WrongState(f"job {job} is {found.status} and cannot be retried", job=job, status=found.status.value)
+    reopened = tx.run("reopen_items", job=job).rowcount
+    for depth in range((tx.run("deepest", job=job).scalar_one() or 0) - 1, -1, -1):
+        reopened += _reopen_parents(tx, job, depth)
+    if not reopened:
+        raise WrongState(f"job {job} is {found.status} and has nothing to retry", job=job, status=found.status.value)
+    found.recount(tx)
+    found.status = Status.QUEUED
+    found.started_at = found.finished_at = found.error = None
+    found.cancel_requested = False
+    deadline_s = spec_of(tx, job, found.spec_text).deadline_s
+    found.deadline_at = None if deadline_s is None else tx.now + deadline_s
+    counts = counts_json(found.counts(0))
+    tx.event(job, found.tenant, JobEvent.RETRIED, {"sessions": reopened, "counts": counts})
+    found.save(tx)
+
+
+def _reopen_parents(tx: Tx, job: int, depth: int) -> int:
+    """Lets the parents of one depth wait for children that were reopened; gives how many failed ones it queued."""
+    open_children = {row.parent: row for row in tx.rows("open_children", job=job, depth=depth + 1)}
+    queued = 0
+    for parent in tx.rows("parents", job=job, depth=depth):
+        children = open_children.get(parent.id)
+        if children is None and State(parent.state) not in RETRIED_STATES:
+            continue
+        seats = 0 if children is None else children.n
+        if children is not None and parent.seat_limit is not None and children.n > parent.seat_limit:
+            # Children that wait keep their seats, since their own loops are already open.
+            seats = max(parent.seat_limit, children.waiting)
+            tx.run("hold_excess", job=job, parent=parent.id, seats=seats - children.waiting)
+        queued += children is None
+        tx.run(
+            "reopen_parent",
+            id=parent.id,
+            state=State.QUEUED if children is None else State.WAITING,
+            pending=0 if children is None else children.n,
+            seats=seats,
+        )
+    return queued
+
+
+def delete_job(tx: Tx, job: int, tenant: str | None) -> list[ArtifactRow]:
+    """Removes a final job; gives the artifacts whose content no other job refers to."""
+    found = lock_job(tx, job, tenant)
+    if not found.is_final:
+        raise WrongState(f"job {job} is {found.status}; cancel it first", job=job, status=found.status.value)
+    mine, other = tables.artifact, tables.artifact.alias()
+    shared = exists(select(other.c.id).where(other.c.key == mine.c.key, other.c.job != job))
+    orphans = [artifact_row(row) for row in tx.conn.execute(select(mine).where(mine.c.job == job, ~shared))]
+    tx.run("delete_details", job=job)
+    for table in (tables.artifact, tables.event, tables.session):
+        tx.conn.execute(delete(table).where(table.c.job == job))
+    tx.conn.execute(delete(tables.job).where(tables.job.c.id == job))
+    return orphans
+
+
+def _require(job: LockedJob, then: Status, what: str) -> None:
+    if not may_become(job.status, then):
+        raise WrongState(f"job {job.id} is {job.status} and cannot {what}", job=job.id, status=job.status.value)
+
+
+def _say(tx: Tx, job: LockedJob, name: JobEvent, running: Leased) -> None:
+    tx.event(job.id, job.tenant, name, {"counts": counts_json(job.counts(running.items))})

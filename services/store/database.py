@@ -1,0 +1,253 @@
+"""Connections and threads: runs transactions of either database without blocking the event loop.
+
+SQLite has one writer thread with one connection (`BEGIN IMMEDIATE`: a transaction that reads first and writes later
+fails with "busy" whatever its timeout) and a few reading ones. PostgreSQL has a small pool, one thread per connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+from sqlalchemy import URL, Connection, Engine, QueuePool, StaticPool, create_engine, event, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+
+from services.errors import BadSetting, StoreAway
+from services.store.cache import Caches
+from services.store.pulse import ListenPulse, PollPulse, Pulse
+from services.store.queries import load
+from services.store.tx import Tx, Work
+
+T = TypeVar("T")
+Clock = Callable[[], float]
+
+_BUSY_TIMEOUT_MS = 15_000
+"""How long SQLite waits for another process that writes."""
+_READERS = 4
+_CONNECTIONS = 8
+"""PostgreSQL connections of one process: a gateway's short reads beside a dispatcher's claim and commit."""
+_TRIES = 5
+"""After a deadlock or a race for the same key the transaction runs again."""
+_CLOCK_AGE_S = 60.0
+"""How old a comparison with PostgreSQL's clock may be."""
+
+
+class Database:
+    """One database, through which every transaction of a store goes."""
+
+    def __init__(self, url: str, clock: Clock | None) -> None:
+        self.caches = Caches()
+        self._closed = False
+        self._url = _parse(url)
+        self.is_sqlite = self._url.get_backend_name() == "sqlite"
+        if self.is_sqlite:
+            self._open_sqlite()
+        else:
+            self._open_postgresql()
+        self._clock = clock
+        self._server_clock = ServerClock()
+
+    def _open_sqlite(self) -> None:
+        self.writer = _sqlite_engine(self._url, begin="BEGIN IMMEDIATE")
+        self._writing = ThreadPoolExecutor(1, "store-write")
+        if self.writer.url.database:
+            self.reader = _sqlite_engine(self._url, begin="BEGIN")
+            self._reading = ThreadPoolExecutor(_READERS, "store-read")
+        else:  # a database in memory is its one connection
+            self.reader, self._reading = self.writer, self._writing
+        self.pulse: Pulse = PollPulse(self.writer, self._writing)
+
+    def _open_postgresql(self) -> None:
+        self.writer = self.reader = create_engine(
+            self._url,
+            poolclass=QueuePool,
+            pool_size=_CONNECTIONS,
+            max_overflow=0,
+            connect_args={
+                "connect_timeout": 5,
+                "application_name": "shoal",
+                "tcp_user_timeout": 30_000,
+                # Compiling a plan costs more than these short statements take.
+                "options": "-c jit=off -c timezone=UTC",
+            },
+        )
+        self._writing = self._reading = ThreadPoolExecutor(_CONNECTIONS, "store")
+        self.pulse = ListenPulse(self._url)
+
+    def _now(self, conn: Connection) -> float:
+        """Seconds since the epoch, by PostgreSQL's clock, since several machines share its rows."""
+        if self._clock:
+            return self._clock()
+        return time.time() if self.is_sqlite else self._server_clock.now(conn)
+
+    async def read(self, work: Work[T]) -> T:
+        """Runs a transaction that only reads."""
+        return await self._in_thread(self._reading, lambda: self._run(self.reader, work))
+
+    async def write(self, work: Work[T], *, ids: Mapping[str, int] | None = None, hosts: Collection[str] = ()) -> T:
+        """Runs a transaction that writes.
+
+        `ids` reserves so many ids in a row from each counter, `hosts` gives each host name an id; both are in `Tx`.
+        """
+        return await self._in_thread(self._writing, lambda: self.write_now(work, ids=ids or {}, hosts=hosts))
+
+    def write_now(self, work: Work[T], *, ids: Mapping[str, int], hosts: Collection[str]) -> T:
+        """`write`, for a caller who is in a thread of this database already."""
+        wanted = {host: self.caches.domains.get(host) for host in hosts}
+        known = {host: number for host, number in wanted.items() if number is not None}
+        unknown = sorted(wanted.keys() - known.keys())
+        ids = {name: n for name, n in ids.items() if n}
+        if self.is_sqlite:
+            return self._run(self.writer, lambda tx: work(_prepared(tx, ids, unknown, known)))
+        if ids or unknown:
+            # In a transaction of its own, so that a long fan-out does not keep everybody from these rows. Its commit
+            # need not reach the disk: it lies before that of the rows that use it.
+            def prepare(tx: Tx) -> Tx:
+                tx.conn.exec_driver_sql("set local synchronous_commit = off")
+                return _prepared(tx, ids, unknown, known)
+
+            before = self._run(self.writer, prepare)
+            return self._run(self.writer, work, before=before)
+        return self._run(self.writer, lambda tx: work(_prepared(tx, {}, [], known)))
+
+    def _run(self, engine: Engine, work: Work[T], before: Tx | None = None) -> T:
+        for attempt in range(_TRIES):
+            try:
+                with engine.begin() as conn:
+                    tx = Tx(conn, self._now(conn), self.caches)
+                    if before:
+                        tx.first, tx.hosts = before.first, before.hosts
+                    result = work(tx)
+                    tx.flush()
+            except DBAPIError as err:
+                if _is_race(err) and attempt + 1 < _TRIES:
+                    continue
+                if is_away(err):
+                    raise StoreAway(f"the database does not answer: {err.orig}") from err
+                raise
+            for host, number in tx.hosts.items():
+                self.caches.domains.put(host, number)
+                self.caches.hosts.put(number, host)
+            if tx.changed:
+                self.pulse.beat()
+            return result
+        raise AssertionError("unreachable")
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """Runs a function in the writing thread."""
+        return await self._in_thread(self._writing, work)
+
+    async def _in_thread(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        if self._closed:
+            raise StoreAway("the store is closed")
+        return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+    async def close(self) -> None:
+        """Ends threads and connections; transactions under way end first."""
+        if self._closed:
+            return
+        self._closed = True
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self.pulse.close()
+        self._reading.shutdown()
+        self._writing.shutdown()
+        self.reader.dispose()
+        self.writer.dispose()
+
+
+class ServerClock:
+    """PostgreSQL's clock, read off this machine's clock and the distance between both, measured every minute."""
+
+    def __init__(self) -> None:
+        self._distance = 0.0
+        self._measured = float("-inf")
+
+    def now(self, conn: Connection) -> float:
+        """Seconds since the epoch."""
+        if time.monotonic() - self._measured > _CLOCK_AGE_S:
+            before = time.time()
+            there = float(conn.execute(load("postgresql")["now"]).scalar_one())
+            self._distance = there - (before + time.time()) / 2
+            self._measured = time.monotonic()
+        return time.time() + self._distance
+
+
+def _parse(text: str) -> URL:
+    try:
+        url = make_url(text)
+    except ArgumentError as err:
+        raise BadSetting(f"not a database URL: {text.split(':', 1)[0]}:…") from err
+    backend = url.drivername.split("+")[0]
+    if backend == "sqlite":
+        return url.set(drivername="sqlite+pysqlite")
+    if backend in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    raise BadSetting(f"{backend!r} is no database that the store knows: use sqlite:///PATH or postgresql://…")
+
+
+def _sqlite_engine(url: URL, *, begin: str) -> Engine:
+    path = url.database if url.database != ":memory:" else None
+    if path:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(
+        url.set(database=path),
+        poolclass=QueuePool if path else StaticPool,
+        connect_args={"check_same_thread": False, "isolation_level": None, "cached_statements": 512},
+    )
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: DBAPIConnection, _: object) -> None:
+        cursor = connection.cursor()
+        for pragma in (
+            f"busy_timeout={_BUSY_TIMEOUT_MS}",
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "cache_size=-65536",
+            "temp_store=MEMORY",
+        ):
+            cursor.execute(f"pragma {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _prepared(tx: Tx, ids: Mapping[str, int], unknown: list[str], known: Mapping[str, int]) -> Tx:
+    """`tx` with its ids reserved and its host names known."""
+    tx.first = {name: tx.run("reserve", name=name, n=n).scalar_one() - n + 1 for name, n in ids.items()}
+    hosts = dict(known)
+    if unknown:
+        tx.run("add_hosts", hosts=tx.many(unknown))
+        hosts |= {row.host: row.id for row in tx.rows("hosts", hosts=tx.many(unknown))}
+    tx.hosts = hosts
+    return tx
+
+
+def _is_race(err: DBAPIError) -> bool:
+    """Whether the same transaction may well succeed now."""
+    return isinstance(err.orig, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure) or isinstance(
+        err, IntegrityError
+    )
+
+
+def is_away(err: DBAPIError) -> bool:
+    """Whether the database cannot be reached or used, rather than the statement being wrong."""
+    cause: Any = err.orig
+    if isinstance(cause, sqlite3.OperationalError):
+        return getattr(cause, "sqlite_errorname", "") != "SQLITE_ERROR"
+    if isinstance(cause, sqlite3.DatabaseError):
+        return type(cause) is sqlite3.DatabaseError  # not a database, or a damaged one
+    return err.connection_invalidated or isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)

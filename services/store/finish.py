@@ -1,0 +1,294 @@
+"""The group commit: outcomes, fan-outs, loops and job counters in one transaction.
+
+The caller's reports are decided one by one in memory, under the locks of their jobs, and written in bulk.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Row
+
+from agent.status import FINAL, Status, may_become
+from agent.types import Outcome
+from services.errors import WrongState
+from services.events import JobEvent
+from services.store import codec, tables
+from services.store.fanout import Opened, open_loop
+from services.store.jobs import Leased, LockedJob, close_if_over, counts_json, finished_event, leased, lock_jobs
+from services.store.lanes import Ready, lanes_of
+from services.store.records import Finish, Written
+from services.store.states import FINAL_STATES, State
+from services.store.tx import Tx
+
+Json = Any
+
+_SHOWN_SESSIONS = 50
+"""Sessions that one progress event names."""
+_STOPPING = (Status.FAILED, Status.TERMINATED, Status.UNSURE)
+"""What a child must have become to stop a loop with `on_error: stop`."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An attempt that is over, and what becomes of its session."""
+
+    row: Row[Any]  # the session as it was
+    state: State  # as it will be
+    outcome: Outcome
+    ready_at: float | None = None
+    given_back: int = 0  # 1: the attempt does not count
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the session is over."""
+        return self.state in FINAL_STATES
+
+
+@dataclass(slots=True)
+class Loop:
+    """A parent while its children end."""
+
+    id: int
+    job: int
+    domain: int
+    state: State
+    pending: int
+    first_child: int
+    size: int
+    seat_limit: int | None
+    seats: int
+    stop_on_error: bool
+    stopped: bool
+
+
+def write_group(tx: Tx, group: Sequence[Finish]) -> Written:
+    """Writes a group of reports; those whose fence is not the session's any more change nothing."""
+    job_ids = [row.job for row in tx.rows("jobs_of", ids=tx.many([report.session for report in group]))]
+    jobs = lock_jobs(tx, job_ids)
+    rows = {row.id: row for row in tx.rows("lock_sessions", ids=tx.many([report.session for report in group]))}
+    current, late = _sort_out(rows, group)
+    loops = _loops(tx, {row.parent for row, _ in current if row.parent is not None})
+    ends = [_decide(tx.now, row, report, jobs[row.job], loops.get(row.parent)) for row, report in current]
+    _write_ends(tx, ends)
+    _write_evidence(tx, ends, jobs)
+    _tally(tx, ends, jobs)
+    ready = [Ready(e.row.job, e.row.domain, e.row.id) for e in ends if e.state is State.QUEUED]
+    for end in ends:
+        if end.state is State.WAITING:
+            ready += _fan_out(tx, end, jobs[end.row.job])
+    ready += _settle(tx, ends, loops, jobs)
+    finished = _close(tx, jobs)
+    return Written(
+        accepted=frozenset(end.row.id for end in ends),
+        late=late,
+        ready=lanes_of(tx, ready, jobs),
+        finished_jobs=finished,
+    )
+
+
+def _sort_out(
+    rows: Mapping[int, Row[Any]], group: Sequence[Finish]
+) -> tuple[list[tuple[Row[Any], Finish]], frozenset[int]]:
+    """The reports that hold their session's lease, each session once, and the sessions of the others."""
+    current: dict[int, tuple[Row[Any], Finish]] = {}
+    late = set()
+    for report in group:
+        row = rows.get(report.session)
+        if row is None or row.fence != report.fence or row.state != State.RUNNING or row.id in current:
+            late.add(report.session)
+        else:
+            current[row.id] = (row, report)
+    return list(current.values()), frozenset(late - current.keys())
+
+
+def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loop | None) -> End:
+    """What becomes of a session. Pure.
+
+    Raises:
+        WrongState: the report asks for a status that a running session cannot take.
+    """
+    outcome = report.outcome
+    status = outcome.status
+    if not may_become(Status.RUNNING, status) or (status is Status.WAITING) != (outcome.fan_out is not None):
+        raise WrongState(f"session {row.id} is running and cannot become {status} by this report", session=row.id)
+    if status not in FINAL and (job.cancel_requested or (loop is not None and loop.stopped)):
+        return End(row, State.CANCELED, replace(outcome, status=Status.CANCELED, fan_out=None))
+    if status is Status.WAITING and outcome.fan_out and outcome.fan_out.items:
+        # The attempt goes on after the loop, so it is not counted twice.
+        return End(row, State.WAITING, outcome, given_back=1)
+    if status is Status.WAITING:
+        return End(row, State.QUEUED, outcome, given_back=1)
+    if status is Status.PAUSED:
+        return End(row, State.QUEUED, outcome, given_back=1)
+    if status is Status.QUEUED and report.ready_in_s > 0:
+        return End(row, State.DELAYED, outcome, ready_at=now + report.ready_in_s)
+    return End(row, State[status.name], outcome)
+
+
+def _write_ends(tx: Tx, ends: Sequence[End]) -> None:
+    changed = tx.each("end_attempts", [_end_columns(end) for end in ends], arrays=True)
+    if changed != len(ends):  # the rows are locked and their fences were compared
+        raise AssertionError(f"{changed} of {len(ends)} outcomes were written")
+
+
+def _end_columns(end: End) -> dict[str, Json]:
+    checkpoint = end.outcome.fan_out.checkpoint if end.outcome.fan_out else end.outcome.checkpoint
+    # A completed item needs its checkpoint no more; a parent's is needed when items of its loop are retried.
+    forget = end.state is State.COMPLETED and not end.row.children
+    return {
+        "id": end.row.id,
+        "fence": end.row.fence,
+        "state": end.state,
+        "given_back": end.given_back,
+        "ready_at": end.ready_at,
+        "outcome": codec.dump_outcome(end.outcome),
+        "keep": checkpoint is None and not forget,
+        "checkpoint": None if forget or checkpoint is None else codec.dump_checkpoint(checkpoint),
+    }
+
+
+def _write_evidence(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) -> None:
+    """Stores what each attempt did, and the artifacts that it left."""
+    details = [
+        {"session": end.row.id, "fence": end.row.fence, "tasks": codec.dump_tasks(end.outcome.tasks)}
+        for end in ends
+        if end.outcome.tasks
+    ]
+    if details:
+        tx.conn.execute(tables.session_detail.insert(), details)
+    artifacts = {
+        ref.id: {
+            "id": ref.id,
+            "tenant": jobs[end.row.job].tenant,
+            "job": end.row.job,
+            "session": end.row.id,
+            "kind": ref.kind,
+            "key": ref.key,
+            "content_type": ref.content_type,
+            "bytes": ref.bytes,
+            "created_at": tx.now,
+        }
+        for end in ends
+        for ref in end.outcome.artifacts
+    }
+    tx.each("add_artifacts", list(artifacts.values()))
+
+
+def _tally(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) -> None:
+    """Adds the ends to their jobs' counters."""
+    for end in ends:
+        job = jobs[end.row.job]
+        job.usage = job.usage + end.outcome.usage
+        job.written.append((end.row.id, end.state.status))
+        if end.is_final and not end.row.children:
+            job.ended[end.state] += 1
+
+
+def _fan_out(tx: Tx, end: End, job: LockedJob) -> list[Ready]:
+    opened: Opened = open_loop(tx, end.row, end.outcome, job)
+    job.expected += opened.n - (0 if end.row.children else 1)
+    job.fanned_out.append((end.row.id, opened.n))
+    return opened.ready
+
+
+def _loops(tx: Tx, parents: set[int]) -> dict[int, Loop]:
+    if not parents:
+        return {}
+    return {
+        row.id: Loop(
+            id=row.id,
+            job=row.job,
+            domain=row.domain,
+            state=State(row.state),
+            pending=row.pending_children,
+            first_child=row.first_child,
+            size=row.loop_children,
+            seat_limit=row.seat_limit,
+            seats=row.seats,
+            stop_on_error=bool(row.stop_on_error),
+            stopped=bool(row.stopped),
+        )
+        for row in tx.rows("loops", ids=tx.many(sorted(parents)))
+    }
+
+
+def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mapping[int, LockedJob]) -> list[Ready]:
+    """Takes ended children off their loops; gives what is ready now: held children, parents of finished loops."""
+    over: dict[int, list[Status]] = defaultdict(list)
+    for end in ends:
+        if end.is_final and end.row.parent is not None:
+            over[end.row.parent].append(end.state.status)
+    ready: list[Ready] = []
+    written: list[dict[str, Json]] = []
+    for parent, statuses in over.items():
+        loop = loops[parent]
+        loop.pending -= len(statuses)
+        loop.seats = max(0, loop.seats - len(statuses))
+        if loop.stop_on_error and not loop.stopped and any(status in _STOPPING for status in statuses):
+            _stop(tx, loop, jobs[loop.job])
+        ready += _release(tx, loop)
+        resumes = loop.pending == 0 and loop.state is State.WAITING
+        if resumes:
+            loop.state = State.QUEUED
+            ready.append(Ready(loop.job, loop.domain, loop.id))
+        written.append(
+            {
+                "id": loop.id,
+                "pending": loop.pending,
+                "seats": loop.seats,
+                "stopped": loop.stopped,
+                "state": loop.state,
+                "raised": int(resumes),
+            }
+        )
+    tx.each("settle_loop", written)
+    return ready
+
+
+def _stop(tx: Tx, loop: Loop, job: LockedJob) -> None:
+    """Cancels the children that have not begun, after one has failed."""
+    canceled = tx.rows("cancel_siblings", first=loop.first_child, last=loop.first_child + loop.size - 1)
+    loop.stopped = True
+    loop.pending -= len(canceled)
+    job.ended[State.CANCELED] += sum(1 for row in canceled if not row.children)
+
+
+def _release(tx: Tx, loop: Loop) -> list[Ready]:
+    """Lets as many held children go as have a seat now."""
+    if loop.seat_limit is None or loop.stopped or loop.pending <= loop.seats or loop.state is not State.WAITING:
+        return []
+    free = loop.seat_limit - loop.seats
+    released = tx.rows("release_held", parent=loop.id, n=free) if free > 0 else []
+    loop.seats += len(released)
+    return [Ready(loop.job, row.domain, row.id) for row in released]
+
+
+def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
+    """Writes the jobs with their events; gives those that are over now."""
+    touched = [job for job in jobs.values() if job.written]
+    running = leased(tx, [job.id for job in touched]) if touched else {}
+    finished = []
+    for job in touched:
+        now = running.get(job.id, Leased())
+        counts = counts_json(job.counts(now.items))
+        if job.status is Status.QUEUED:
+            job.start(tx)
+            tx.event(job.id, job.tenant, JobEvent.STARTED, {"counts": counts})
+        for session, items in job.fanned_out:
+            tx.event(job.id, job.tenant, JobEvent.FANNED_OUT, {"session": session, "items": items, "counts": counts})
+        sessions = [[session, status.value] for session, status in job.written[:_SHOWN_SESSIONS]]
+        tx.event(job.id, job.tenant, JobEvent.PROGRESS, {"counts": counts, "sessions": sessions})
+        if _may_be_over(job, running) and close_if_over(tx, job, now):
+            finished_event(tx, job, now)
+            finished.append(job.id)
+        job.save(tx)
+    return tuple(finished)
+
+
+def _may_be_over(job: LockedJob, running: Mapping[int, Leased]) -> bool:
+    root_ended = any(session == job.root and status in FINAL for session, status in job.written)
+    return root_ended or (job.cancel_requested and job.id not in running)

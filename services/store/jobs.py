@@ -1,0 +1,172 @@
+"""Job rows while their lock is held: read, added up in memory, written once at the end of the transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from sqlalchemy import Row
+
+from agent.spec import JobSpec
+from agent.status import FINAL, Status
+from agent.types import ErrorInfo, Usage
+from services.errors import NotFound
+from services.events import JobEvent
+from services.store import codec
+from services.store.records import Counts
+from services.store.states import FINAL_STATES, State
+from services.store.tx import Tx
+
+Json = Any
+
+
+@dataclass(slots=True)
+class LockedJob:
+    """A job as it stands in this transaction."""
+
+    id: int
+    tenant: str
+    root: int
+    spec_text: str
+    status: Status
+    cancel_requested: bool
+    deadline_at: float | None
+    started_at: float | None
+    finished_at: float | None
+    error: ErrorInfo | None
+    expected: int
+    ended: Counter[State]  # items by final state
+    usage: Usage
+    written: list[tuple[int, Status]] = field(default_factory=list)  # sessions, for the progress event
+    fanned_out: list[tuple[int, int]] = field(default_factory=list)  # sessions that became loops, with their size
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is over."""
+        return self.status in FINAL
+
+    def counts(self, running: int) -> Counts:
+        """Its items, of which `running` are leased."""
+        return Counts(
+            expected=self.expected, running=running, **{state.name.lower(): self.ended[state] for state in FINAL_STATES}
+        )
+
+    def start(self, tx: Tx) -> None:
+        """Its first session was claimed."""
+        if self.status is Status.QUEUED:
+            self.status = Status.RUNNING
+            self.started_at = self.started_at or tx.now
+
+    def recount(self, tx: Tx) -> None:
+        """Counts its items anew, after many changed at once."""
+        self.ended = Counter({State(r.state): r.n for r in tx.rows("recount", job=self.id) if r.state in FINAL_STATES})
+
+    def save(self, tx: Tx) -> None:
+        """Writes the row."""
+        tx.run(
+            "write_job",
+            id=self.id,
+            status=State[self.status.name],
+            cancel_requested=self.cancel_requested,
+            deadline_at=self.deadline_at,
+            started_at=self.started_at,
+            finished_at=self.finished_at,
+            error=codec.dump_error(self.error),
+            expected=self.expected,
+            **{state.name.lower(): self.ended[state] for state in FINAL_STATES},
+            **asdict(self.usage),
+        )
+
+
+def lock_jobs(tx: Tx, ids: Sequence[int]) -> dict[int, LockedJob]:
+    """Jobs by id, locked to the end of the transaction; unknown ids are left out."""
+    return {row.id: locked(row) for row in tx.rows("lock_jobs", ids=tx.many(ids))} if ids else {}
+
+
+def lock_job(tx: Tx, job: int, tenant: str | None) -> LockedJob:
+    """One job, locked.
+
+    Raises:
+        NotFound: it does not exist, or belongs to another tenant.
+    """
+    found = lock_jobs(tx, [job]).get(job)
+    if found is None or (tenant is not None and found.tenant != tenant):
+        raise NotFound(f"there is no job {job}", job=job)
+    return found
+
+
+def spec_of(tx: Tx, job: int, text: str) -> JobSpec:
+    """A job's spec, parsed once in this process."""
+    return tx.caches.specs.get_or(job, lambda: codec.load_spec(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Leased:
+    """How many sessions of a job workers hold."""
+
+    sessions: int = 0
+    items: int = 0
+
+
+def leased(tx: Tx, jobs: Iterable[int]) -> dict[int, Leased]:
+    """Running sessions of each job; jobs without any are left out."""
+    rows = tx.rows("running", jobs=tx.many(list(jobs)))
+    return {row.job: Leased(row.n, row.items) for row in rows}
+
+
+def counts_json(counts: Counts) -> dict[str, int]:
+    """Counts as events carry them."""
+    return asdict(counts)
+
+
+def close_if_over(tx: Tx, job: LockedJob, running: Leased) -> bool:
+    """Ends the job when its root session is final and no worker holds any of its sessions.
+
+    A canceled job's root is final at once; the job is over when the last worker has let go.
+    """
+    if job.is_final or running.sessions:
+        return False
+    root = tx.run("roots", job=job.id).one()
+    state = State(root.state)
+    if state not in FINAL_STATES:
+        return False
+    job.status = state.status
+    job.finished_at = tx.now
+    job.error = codec.load_outcome(root.outcome).error if root.outcome and state is not State.CANCELED else None
+    return True
+
+
+def finished_event(tx: Tx, job: LockedJob, running: Leased) -> None:
+    """Says that the job is over."""
+    data: Mapping[str, Json] = {
+        "status": job.status.value,
+        "counts": counts_json(job.counts(running.items)),
+        "usage": asdict(job.usage),
+        "error": codec.load_json(codec.dump_error(job.error) or "null"),
+    }
+    tx.event(job.id, job.tenant, JobEvent.FINISHED, data)
+
+
+def locked(row: Row[Any]) -> LockedJob:
+    return LockedJob(
+        id=row.id,
+        tenant=row.tenant,
+        root=row.root,
+        spec_text=row.spec,
+        status=State(row.status).status,
+        cancel_requested=bool(row.cancel_requested),
+        deadline_at=row.deadline_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        error=codec.load_error(row.error),
+        expected=row.expected,
+        ended=Counter({state: getattr(row, state.name.lower()) for state in FINAL_STATES}),
+        usage=usage_of(row),
+    )
+
+
+def usage_of(row: Row[Any]) -> Usage:
+    """What a job's sessions cost, from its row."""
+    return Usage(row.model_calls, row.prompt_tokens, row.completion_tokens, row.cached_tokens, row.pages)

@@ -1,0 +1,39 @@
+"""Named SQL: `common.sql`, and one file for each database where they differ.
+
+A query is `-- name: NAME`, a comment that says what it does, then the statement. Parameters are `:name`. A parameter
+that holds many values is an array on PostgreSQL and JSON text on SQLite (`Tx.many` makes either).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from sqlalchemy import TextClause, text
+
+_HEAD = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+
+
+@cache
+def load(dialect: str) -> dict[str, TextClause]:
+    """Every query for `sqlite` or `postgresql`, by name."""
+    queries = read("common") | read(dialect)
+    return {name: text(sql) for name, (_, sql) in queries.items()}
+
+
+def read(name: str) -> dict[str, tuple[str, str]]:
+    """The queries of one file: name to (what it does, statement).
+
+    Raises:
+        ValueError: a query has no sentence, or its name is used twice.
+    """
+    parts = _HEAD.split((files(__package__) / f"{name}.sql").read_text("utf-8"))
+    found: dict[str, tuple[str, str]] = {}
+    for query, body in zip(parts[1::2], parts[2::2], strict=True):
+        lines = body.strip().splitlines()
+        says = [line.removeprefix("--").strip() for line in lines if line.startswith("--")]
+        if not says or query in found:
+            raise ValueError(f"{name}.sql: query {query!r} needs a sentence and a name of its own")
+        found[query] = (" ".join(says), "\n".join(line for line in lines if not line.startswith("--")))
+    return found

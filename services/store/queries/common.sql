@@ -1,0 +1,159 @@
+-- Queries that both databases understand. States are the numbers of `services.store.states.State`.
+
+-- name: reserve
+-- Takes the next :n ids of a counter; gives the last of them.
+insert into counter (name, value) values (:name, :n)
+on conflict (name) do update set value = counter.value + :n
+returning value
+
+-- name: begin_loop
+-- Makes a session that waits the parent of :n new children.
+update session set children = children + :n, pending_children = :n, first_child = :first, loop_children = :n,
+  loop_state = :state, seat_limit = :seat_limit, seats = :seats, stop_on_error = :stop_on_error, stopped = false
+where id = :id
+
+-- name: settle_loop
+-- Writes what is left of a loop after some of its children ended; a finished loop makes its parent ready again.
+update session set pending_children = :pending, seats = :seats, stopped = :stopped, state = :state,
+  fence = fence + :raised
+where id = :id
+
+-- name: cancel_siblings
+-- Cancels the children in a range of ids that have not begun or wait for another try.
+update session set state = 8, fence = fence + 1, ready_at = null
+where id between :first and :last and state in (0, 9, 10)
+returning id, children
+
+-- name: write_job
+-- Writes a job's counters, costs and status; the caller holds its lock and did the sums.
+update job set status = :status, started_at = :started_at, finished_at = :finished_at, error = :error,
+  cancel_requested = :cancel_requested, deadline_at = :deadline_at,
+  expected = :expected, completed = :completed, terminated = :terminated, failed = :failed, unsure = :unsure,
+  canceled = :canceled, model_calls = :model_calls, prompt_tokens = :prompt_tokens,
+  completion_tokens = :completion_tokens, cached_tokens = :cached_tokens, pages = :pages
+where id = :id
+
+-- name: roots
+-- How the root sessions of some jobs stand.
+select job, state, outcome from session where job = :job and path = ''
+
+-- name: recount
+-- Items of a job by state; what fanned out is no item.
+select state, count(*) as n from session where job = :job and children = 0 group by state
+
+-- name: cancel_open
+-- Cancels every session of a job that no worker holds.
+update session set state = 8, fence = fence + 1, ready_at = null where job = :job and state in (0, 2, 9, 10)
+
+-- name: end_open
+-- Ends every session of a job that is not final, running ones too, with one outcome for all.
+update session set state = :state, fence = fence + 1, owner = null, lease_until = null, ready_at = null,
+  outcome = :outcome
+where job = :job and state in (0, 1, 2, 9, 10)
+
+-- name: reopen_items
+-- Queues a job's failed, terminated and canceled items again, with fresh attempts.
+update session set state = 0, fence = fence + 1, attempt = 0, ready_at = null
+where job = :job and children = 0 and state in (5, 6, 8)
+
+-- name: open_children
+-- How many children each parent of one depth has that are not final, and how many of those wait themselves.
+select parent, count(*) as n, sum(case when state = 2 then 1 else 0 end) as waiting
+from session where job = :job and depth = :depth and state in (0, 1, 2, 9, 10)
+group by parent
+
+-- name: parents
+-- The sessions of one depth that fanned out.
+select id, state, seat_limit from session where job = :job and depth = :depth and children > 0
+
+-- name: reopen_parent
+-- Lets a parent wait for its reopened children, or queues it again when there are none.
+update session set state = :state, fence = fence + 1, attempt = 0, pending_children = :pending, seats = :seats,
+  stopped = false, ready_at = null
+where id = :id
+
+-- name: hold_excess
+-- Holds back the queued children of a parent beyond the first :seats.
+update session set state = 10 where id in (
+  select id from session where job = :job and parent = :parent and state = 0 order by id
+  limit 9223372036854775807 offset :seats)
+
+-- name: deepest
+-- The depth of a job's deepest sessions.
+select max(depth) from session where job = :job
+
+-- name: lanes
+-- Walks the ready index from lane to lane, one look-up each, and gives the lowest id of every lane.
+with recursive lane (job, domain, id) as (
+  select * from (select job, domain, id from session where state = 0 order by job, domain, id limit 1) as first_lane
+  union all
+  select s.job, s.domain, s.id from lane l join session s on s.id = (
+    select n.id from session n where n.state = 0 and (n.job, n.domain) > (l.job, l.domain)
+    order by n.job, n.domain, n.id limit 1))
+select l.job, l.domain, l.id, j.tenant, j.priority, j.politeness, d.host
+from lane l join job j on j.id = l.job join domain d on d.id = l.domain
+where j.status in (0, 1) and not j.cancel_requested
+
+-- name: due
+-- Whether a delayed session's time has come.
+select 1 from session where state = 9 and ready_at <= :now limit 1
+
+-- name: next_ready
+-- When the next delayed session of a job that may run becomes ready.
+select min(s.ready_at) from session s join job j on j.id = s.job
+where s.state = 9 and j.status in (0, 1) and not j.cancel_requested
+
+-- name: keep_checkpoint
+-- Keeps a running session's checkpoint, if the lease is still the reporter's.
+update session set checkpoint = :checkpoint where id = :id and fence = :fence and state = 1
+
+-- name: loop_counts
+-- How the children in a range of ids stand.
+select state, count(*) as n from session where id between :first and :last group by state
+
+-- name: loop_samples
+-- The outcomes of the first few completed children in a range of ids.
+select outcome from session where id between :first and :last and state = 4 order by id limit :n
+
+-- name: expired
+-- Sessions whose lease ran out.
+select id, job from session where state = 1 and lease_until <= :now order by id
+
+-- name: owned
+-- Sessions that one owner holds.
+select id, job from session where state = 1 and owner = :owner order by id
+
+-- name: past_deadline
+-- Jobs whose deadline passed before they were over.
+select id from job where deadline_at is not null and finished_at is null and deadline_at <= :now order by id
+
+-- name: put_state
+-- Keeps a snapshot under its name.
+insert into state (name, data, at) values (:name, :data, :at)
+on conflict (name) do update set data = excluded.data, at = excluded.at
+
+-- name: open_by_tenant
+-- Sessions that are not final, by tenant and state, from the partial indexes.
+select j.tenant, s.state, j.status, sum(s.n) as n from (
+  select job, 0 as state, count(*) as n from session where state = 0 group by job
+  union all select job, 1, count(*) from session where state = 1 group by job
+  union all select job, 2, count(*) from session where state = 2 group by job
+  union all select job, 9, count(*) from session where state = 9 group by job
+  union all select job, 10, count(*) from session where state = 10 group by job) as s
+join job j on j.id = s.job group by j.tenant, s.state, j.status
+
+-- name: final_by_tenant
+-- Items that are over, by tenant, from the jobs' counters.
+select tenant, sum(completed) as completed, sum(terminated) as terminated, sum(failed) as failed,
+  sum(unsure) as unsure, sum(canceled) as canceled
+from job group by tenant
+
+-- name: delete_details
+-- Removes the tasks of a job's sessions.
+delete from session_detail where session in (select id from session where job = :job)
+
+-- name: add_artifacts
+-- Adds an artifact, once.
+insert into artifact (id, tenant, job, session, kind, key, content_type, bytes, created_at)
+values (:id, :tenant, :job, :session, :kind, :key, :content_type, :bytes, :created_at)
+on conflict (id) do nothing

@@ -1,0 +1,152 @@
+-- PostgreSQL. Order of locks, so that nobody waits in a circle: jobs by id, then sessions by id, the feed last.
+-- Claims take sessions with `skip locked` and wait for nobody.
+
+-- name: jobs_of
+-- The jobs of some sessions.
+select distinct job from session where id = any(cast(:ids as bigint[])) order by job
+
+-- name: lock_jobs
+-- Jobs as they stand, locked: whoever holds a job's row may change what its sessions are to each other.
+select * from job where id = any(cast(:ids as bigint[])) order by id for no key update
+
+-- name: lock_sessions
+-- Sessions as they stand, without their outcome, locked.
+select id, job, parent, depth, path, domain, state, fence, attempt, children, loop_children
+from session where id = any(cast(:ids as bigint[])) order by id for no key update
+
+-- name: loops
+-- Sessions that fanned out, as parents; their job's lock holds them too.
+select id, job, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
+  stop_on_error, stopped
+from session where id = any(cast(:ids as bigint[]))
+
+-- name: end_attempts
+-- Ends attempts: state, outcome and checkpoint of each, guarded by its fence alone.
+update session s set state = v.state, fence = s.fence + 1, attempt = s.attempt - v.given_back, owner = null,
+  lease_until = null, ready_at = v.ready_at, outcome = v.outcome,
+  checkpoint = case when v.keep then s.checkpoint else v.checkpoint end
+from unnest(cast(:id as bigint[]), cast(:fence as bigint[]), cast(:state as smallint[]), cast(:given_back as integer[]),
+  cast(:ready_at as double precision[]), cast(:outcome as text[]), cast(:keep as boolean[]),
+  cast(:checkpoint as text[])) as v (id, fence, state, given_back, ready_at, outcome, keep, checkpoint)
+where s.id = v.id and s.id = any(cast(:id as bigint[])) and s.fence = v.fence
+
+-- name: add_children
+-- Stores the children of a loop, in one statement.
+insert into session (id, job, parent, depth, idx, path, domain, state, item)
+select v.* from unnest(cast(:id as bigint[]), cast(:job as bigint[]), cast(:parent as bigint[]),
+  cast(:depth as smallint[]), cast(:idx as integer[]), cast(:path as text[]), cast(:domain as integer[]),
+  cast(:state as smallint[]), cast(:item as text[])) as v
+
+-- name: release_held
+-- Lets the first :n held children of a parent go.
+update session set state = 0 where id = any(array(
+  select id from session where state = 10 and parent = :parent order by id limit :n))
+returning id, domain
+
+-- name: running
+-- How many sessions of each job are leased, and how many of those are items.
+select job, count(*) as n, count(*) filter (where children = 0) as items from session
+where state = 1 and job = any(cast(:jobs as bigint[])) group by job
+
+-- name: claim
+-- Leases the first few ready sessions of many lanes, behind each lane's cursor; raises each fence.
+with lane as (
+  select l.* from unnest(cast(:jobs as bigint[]), cast(:domains as integer[]), cast(:afters as bigint[]),
+    cast(:ns as integer[])) as l (job, domain, after, n)
+  join job j on j.id = l.job
+  where j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now))
+update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = :owner, lease_until = :until,
+  ready_at = null
+where id = any(array(
+  select x.id from lane cross join lateral (
+    select s.id from session s
+    where s.job = lane.job and s.domain = lane.domain and s.state = 0 and s.id > lane.after
+    order by s.id limit lane.n for update skip locked) as x))
+returning id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children
+
+-- name: start_jobs
+-- Marks queued jobs as running; one that is locked just now is marked by its next claim or outcome instead.
+update job set status = 1, started_at = coalesce(started_at, :now) where id = any(array(
+  select id from job where id = any(cast(:ids as bigint[])) and status = 0 for no key update skip locked))
+returning *
+
+-- name: loop_states
+-- The storage state that each parent's children start with.
+select id, loop_state from session where id = any(cast(:ids as bigint[])) and loop_state is not null
+
+-- name: renew
+-- Extends leases that are still the owner's.
+with ours as (
+  select s.id from session s join unnest(cast(:ids as bigint[]), cast(:fences as bigint[])) as v (id, fence)
+    on s.id = v.id and s.fence = v.fence
+  where s.state = 1 order by s.id for no key update of s)
+update session set lease_until = :until where id = any(array(select id from ours))
+returning id, job
+
+-- name: wake
+-- Makes delayed sessions ready whose time has come; whoever holds one just now sees to it himself.
+update session set state = 0 where id = any(array(
+  select id from session where state = 9 and ready_at <= :now for update skip locked))
+
+-- name: add_events
+-- Adds rows to the feed under a lock that is held to the end of the transaction: without it a row could become visible
+-- after one with a higher number, and a reader that went on from the higher one would never see it.
+with held as materialized (select pg_advisory_xact_lock(357859247436))
+insert into event (job, tenant, name, data, at)
+select v.job, v.tenant, v.name, v.data, v.at from held, unnest(cast(:job as bigint[]), cast(:tenant as text[]),
+  cast(:name as text[]), cast(:data as text[]), cast(:at as double precision[])) with ordinality
+  as v (job, tenant, name, data, at, n)
+order by v.n
+
+-- name: notify
+-- Tells everybody who listens that something changed.
+select pg_notify('shoal', '')
+
+-- name: add_hosts
+-- Gives new host names an id; sorted, so that two writers cannot wait for each other.
+insert into domain (host) select h from unnest(cast(:hosts as text[])) as h order by h on conflict (host) do nothing
+
+-- name: hosts
+-- The ids of host names.
+select id, host from domain where host = any(cast(:hosts as text[]))
+
+-- name: now
+-- The database's clock.
+select cast(extract(epoch from clock_timestamp()) as double precision)
+
+-- name: host_names
+-- Host names by the ids of their domains.
+select id, host from domain where id = any(cast(:ids as integer[]))
+
+-- name: add_jobs
+-- Stores jobs.
+insert into job (id, tenant, key, spec, priority, politeness, root, status, deadline_at, created_at)
+select v.id, v.tenant, v.key, v.spec, v.priority, v.politeness, v.root, 0, v.deadline_at, v.created_at
+from unnest(cast(:id as bigint[]), cast(:tenant as text[]), cast(:key as text[]), cast(:spec as text[]),
+  cast(:priority as smallint[]), cast(:politeness as text[]), cast(:root as bigint[]),
+  cast(:deadline_at as double precision[]), cast(:created_at as double precision[]))
+  as v (id, tenant, key, spec, priority, politeness, root, deadline_at, created_at)
+
+-- name: add_roots
+-- Stores the root sessions of jobs.
+insert into session (id, job, depth, idx, path, domain, state)
+select v.id, v.job, 0, 0, '', v.domain, v.state
+from unnest(cast(:id as bigint[]), cast(:job as bigint[]), cast(:domain as integer[]), cast(:state as smallint[]))
+  as v (id, job, domain, state)
+
+-- name: claimed_jobs
+-- What every session of a job is told.
+select id, tenant, deadline_at from job where id = any(cast(:ids as bigint[]))
+
+-- name: specs
+-- The specs of jobs.
+select id, spec from job where id = any(cast(:ids as bigint[]))
+
+-- name: wanted_jobs
+-- Those of some jobs whose running sessions may go on.
+select id from job where id = any(cast(:ids as bigint[])) and status in (0, 1) and not cancel_requested
+
+-- name: leases
+-- Sessions as leases, locked: a checkpoint that says "an unrepeatable action begins" is kept before this look or refused.
+select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint from session
+where id = any(cast(:ids as bigint[])) order by id for no key update

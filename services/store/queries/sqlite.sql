@@ -1,0 +1,119 @@
+-- SQLite: one writer at a time (BEGIN IMMEDIATE), so nothing needs a lock of its own.
+
+-- name: jobs_of
+-- The jobs of some sessions.
+select distinct job from session where id in (select value from json_each(:ids)) order by job
+
+-- name: lock_jobs
+-- Jobs as they stand; the writer's transaction is the lock.
+select * from job where id in (select value from json_each(:ids)) order by id
+
+-- name: lock_sessions
+-- Sessions as they stand, without their outcome.
+select id, job, parent, depth, path, domain, state, fence, attempt, children, loop_children
+from session where id in (select value from json_each(:ids)) order by id
+
+-- name: loops
+-- Sessions that fanned out, as parents.
+select id, job, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
+  stop_on_error, stopped
+from session where id in (select value from json_each(:ids))
+
+-- name: end_attempts
+-- Ends an attempt: its state, outcome and checkpoint, guarded by its fence alone.
+update session set state = :state, fence = fence + 1, attempt = attempt - :given_back, owner = null,
+  lease_until = null, ready_at = :ready_at, outcome = :outcome,
+  checkpoint = case when :keep then checkpoint else :checkpoint end
+where id = :id and fence = :fence
+
+-- name: add_children
+-- Stores one child of a loop.
+insert into session (id, job, parent, depth, idx, path, domain, state, item)
+values (:id, :job, :parent, :depth, :idx, :path, :domain, :state, :item)
+
+-- name: release_held
+-- Lets the first :n held children of a parent go.
+update session set state = 0
+where id in (select id from session where state = 10 and parent = :parent order by id limit :n)
+returning id, domain
+
+-- name: running
+-- How many sessions of each job are leased, and how many of those are items.
+select job, count(*) as n, sum(case when children = 0 then 1 else 0 end) as items from session
+where state = 1 and job in (select value from json_each(:jobs)) group by job
+
+-- name: lane_head
+-- The first :n ready sessions of a lane behind its cursor, if its job may run.
+select s.id from session s join job j on j.id = s.job
+where s.job = :job and s.domain = :domain and s.state = 0 and s.id > :after
+  and j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+order by s.id limit :n
+
+-- name: claim
+-- Leases sessions; raises each fence.
+update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = :owner, lease_until = :until,
+  ready_at = null
+where id in (select value from json_each(:ids))
+returning id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children
+
+-- name: start_jobs
+-- Marks queued jobs as running.
+update job set status = 1, started_at = coalesce(started_at, :now)
+where status = 0 and id in (select value from json_each(:ids))
+returning *
+
+-- name: loop_states
+-- The storage state that each parent's children start with.
+select id, loop_state from session where id in (select value from json_each(:ids)) and loop_state is not null
+
+-- name: renew
+-- Extends leases that are still the owner's, and says which of them are still wanted.
+update session set lease_until = :until from json_each(:leases) as v
+where session.id = json_extract(v.value, '$[0]') and session.fence = json_extract(v.value, '$[1]') and session.state = 1
+returning session.id, session.job
+
+-- name: wake
+-- Makes delayed sessions ready whose time has come.
+update session set state = 0 where state = 9 and ready_at <= :now
+
+-- name: add_events
+-- Adds rows to the feed; the one writer keeps them in order of commit.
+insert into event (job, tenant, name, data, at) values (:job, :tenant, :name, :data, :at)
+
+-- name: add_hosts
+-- Gives new host names an id.
+insert into domain (host) select value from json_each(:hosts) where true on conflict (host) do nothing
+
+-- name: hosts
+-- The ids of host names.
+select id, host from domain where host in (select value from json_each(:hosts))
+
+-- name: host_names
+-- Host names by the ids of their domains.
+select id, host from domain where id in (select value from json_each(:ids))
+
+-- name: add_jobs
+-- Stores a job.
+insert into job (id, tenant, key, spec, priority, politeness, root, status, deadline_at, created_at)
+values (:id, :tenant, :key, :spec, :priority, :politeness, :root, 0, :deadline_at, :created_at)
+
+-- name: add_roots
+-- Stores the root session of a job.
+insert into session (id, job, depth, idx, path, domain, state) values (:id, :job, 0, 0, '', :domain, :state)
+
+-- name: claimed_jobs
+-- What every session of a job is told.
+select id, tenant, deadline_at from job where id in (select value from json_each(:ids))
+
+-- name: specs
+-- The specs of jobs.
+select id, spec from job where id in (select value from json_each(:ids))
+
+-- name: wanted_jobs
+-- Those of some jobs whose running sessions may go on.
+select id from job where id in (select value from json_each(:ids)) and status in (0, 1) and not cancel_requested
+
+-- name: leases
+-- Sessions as leases.
+select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint from session
+where id in (select value from json_each(:ids)) order by id

@@ -1,0 +1,302 @@
+"""What callers read: jobs, sessions, results, events, artifacts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, exists, select
+
+from agent.status import Status
+from agent.types import LoopItem, Outcome, Record
+from services.errors import BadInput, NotFound
+from services.store import codec, tables
+from services.store.fanout import item_of
+from services.store.jobs import Leased, leased, locked, spec_of
+from services.store.records import (
+    ArtifactRow,
+    EventRow,
+    JobFilter,
+    JobRow,
+    ResultRow,
+    SessionDetail,
+    SessionRow,
+)
+from services.store.states import FINAL_STATES, QUEUED_STATES, State, states_of
+from services.store.tx import Tx
+
+Json = Any
+
+_CURSOR = re.compile(r"([0-9a-f]*):(\d{1,9})")
+_RESULT_COLUMNS = ("id", "path", "state", "item", "attempt", "outcome")
+
+
+def when(seconds: float) -> datetime:
+    """A moment from its column."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _when(seconds: float | None) -> datetime | None:
+    return None if seconds is None else when(seconds)
+
+
+# --- jobs ----------------------------------------------------------------------------------------------
+
+
+def job_row(tx: Tx, job: int, tenant: str | None = None) -> JobRow:
+    """One job.
+
+    Raises:
+        NotFound: it does not exist, or belongs to another tenant.
+    """
+    row = tx.conn.execute(select(tables.job).where(tables.job.c.id == job)).one_or_none()
+    if row is None or (tenant is not None and row.tenant != tenant):
+        raise NotFound(f"there is no job {job}", job=job)
+    return _job_row(tx, row, leased(tx, [job]).get(job, Leased()))
+
+
+def list_jobs(tx: Tx, wanted: JobFilter) -> list[JobRow]:
+    """Jobs that match, newest first."""
+    table = tables.job
+    query = select(table).order_by(table.c.id.desc()).limit(wanted.limit)
+    if wanted.tenant is not None:
+        query = query.where(table.c.tenant == wanted.tenant)
+    if wanted.statuses:
+        query = query.where(table.c.status.in_([State[status.name] for status in wanted.statuses]))
+    if wanted.before is not None:
+        query = query.where(table.c.id < wanted.before)
+    for name, value in wanted.labels.items():
+        label = tables.job_label.alias()
+        query = query.where(exists().where(label.c.name == name, label.c.value == value, label.c.job == table.c.id))
+    rows = tx.conn.execute(query).all()
+    running = leased(tx, [row.id for row in rows]) if rows else {}
+    return [_job_row(tx, row, running.get(row.id, Leased())) for row in rows]
+
+
+def _job_row(tx: Tx, row: Row[Any], running: Leased) -> JobRow:
+    job = locked(row)
+    return JobRow(
+        id=job.id,
+        tenant=job.tenant,
+        spec=spec_of(tx, job.id, job.spec_text),
+        status=job.status,
+        counts=job.counts(running.items),
+        usage=job.usage,
+        error=job.error,
+        created_at=when(row.created_at),
+        started_at=_when(job.started_at),
+        finished_at=_when(job.finished_at),
+        root_session=job.root,
+        cancel_requested=job.cancel_requested,
+    )
+
+
+# --- sessions ------------------------------------------------------------------------------------------
+
+
+def session_page(
+    tx: Tx, job: int, statuses: Sequence[Status], after: str | None, limit: int
+) -> tuple[list[SessionRow], str | None]:
+    """Sessions of a job in item order, and the cursor of the next page."""
+    table = tables.session
+    paused = job_row(tx, job).status is Status.PAUSED
+    query = _sessions().where(table.c.job == job).order_by(table.c.path).limit(limit + 1)
+    if statuses:
+        query = query.where(table.c.state.in_(_states(statuses, paused)))
+    if after is not None:
+        query = query.where(table.c.path > _path(after)[0])
+    rows = tx.conn.execute(query).all()
+    page = [_session_row(row, paused) for row in rows[:limit]]
+    return page, (f"{rows[limit - 1].path}:0" if len(rows) > limit else None)
+
+
+def session_detail(tx: Tx, session: int, tenant: str | None) -> SessionDetail:
+    """One session with the tasks of its attempts and its artifacts.
+
+    Raises:
+        NotFound: it does not exist, or belongs to another tenant.
+    """
+    row = tx.conn.execute(_sessions().where(tables.session.c.id == session)).one_or_none()
+    if row is None or (tenant is not None and row.tenant != tenant):
+        raise NotFound(f"there is no session {session}", session=session)
+    detail, artifact = tables.session_detail, tables.artifact
+    attempts = select(detail.c.tasks).where(detail.c.session == session).order_by(detail.c.fence)
+    artifacts = select(artifact).where(artifact.c.job == row.job, artifact.c.session == session)
+    return SessionDetail(
+        row=_session_row(row, row.job_status == State.PAUSED),
+        attempts=tuple(codec.load_tasks(tasks) for tasks in tx.conn.scalars(attempts)),
+        artifacts=tuple(
+            artifact_row(found) for found in tx.conn.execute(artifacts.order_by(artifact.c.created_at, artifact.c.id))
+        ),
+    )
+
+
+def _sessions() -> Select[Any]:
+    job, session, domain = tables.job, tables.session, tables.domain
+    columns = [column for column in session.c if column.name not in ("checkpoint", "loop_state")]
+    return (
+        select(*columns, job.c.tenant, job.c.status.label("job_status"), domain.c.host)
+        .join_from(session, job, job.c.id == session.c.job)
+        .join(domain, domain.c.id == session.c.domain)
+    )
+
+
+def _states(statuses: Sequence[Status], paused: bool) -> list[State]:
+    """The states that are shown as any of `statuses` in a job that is paused or not."""
+    states: set[State] = {state for status in statuses for state in states_of(status) if state is not State.PAUSED}
+    if paused:
+        states -= set(QUEUED_STATES)
+        if Status.PAUSED in statuses:
+            states |= set(QUEUED_STATES)
+    return sorted(states)
+
+
+def _session_row(row: Row[Any], paused: bool) -> SessionRow:
+    state = State(row.state)
+    return SessionRow(
+        id=row.id,
+        job=row.job,
+        parent=row.parent,
+        depth=row.depth,
+        index=row.idx,
+        status=Status.PAUSED if paused and state in QUEUED_STATES else state.status,
+        attempt=row.attempt,
+        item=item_of(row.item),
+        domain=row.host,
+        ready_at=_when(row.ready_at) if state is State.DELAYED else None,
+        lease_until=_when(row.lease_until),
+        owner=row.owner,
+        children=row.children,
+        pending_children=row.pending_children,
+        outcome=codec.load_outcome(row.outcome) if row.outcome else None,
+        waiting_for=_waiting_for(state, paused),
+    )
+
+
+def _waiting_for(state: State, paused: bool) -> str:
+    if paused and state in QUEUED_STATES:
+        return "its job to be resumed"
+    return {
+        State.QUEUED: "a free slot",
+        State.DELAYED: "its next try",
+        State.HELD: "the loop's concurrency",
+        State.WAITING: "its children",
+    }.get(state, "")
+
+
+# --- results -------------------------------------------------------------------------------------------
+
+
+def result_page(tx: Tx, job: int, after: str | None, limit: int) -> list[ResultRow]:
+    """Result lines of a job, in item order, behind a cursor.
+
+    Raises:
+        BadInput: the cursor is none that a result line carried.
+    """
+    job_row(tx, job)
+    path, number = _path(after) if after is not None else ("", -1)
+    lines: list[ResultRow] = []
+    for row in result_sessions(tx, job, path, inclusive=True, limit=limit + 1):
+        skip = number + 1 if row.path == path else 0
+        lines += list(result_lines(job, row))[skip:]
+        if len(lines) >= limit:
+            break
+    return lines[:limit]
+
+
+def result_sessions(tx: Tx, job: int, path: str, *, inclusive: bool, limit: int) -> Sequence[Row[Any]]:
+    """Final items of a job in item order, from a path on."""
+    table = tables.session
+    return tx.conn.execute(
+        select(*(table.c[name] for name in _RESULT_COLUMNS))
+        .where(
+            table.c.job == job,
+            table.c.path >= path if inclusive else table.c.path > path,
+            table.c.state.in_(FINAL_STATES),
+            table.c.children == 0,
+        )
+        .order_by(table.c.path)
+        .limit(limit)
+    ).all()
+
+
+def result_lines(job: int, row: Row[Any]) -> Iterator[ResultRow]:
+    """One line per record of an item, or one that says how it ended without any."""
+    state = State(row.state)
+    outcome = codec.load_outcome(row.outcome) if row.outcome else Outcome(state.status)
+    item = item_of(row.item)
+    for number, record in enumerate(outcome.records or (None,)):
+        yield _result_row(job, row, state.status, outcome, item, number, record)
+
+
+def _result_row(
+    job: int, row: Row[Any], status: Status, outcome: Outcome, item: LoopItem | None, number: int, record: Record | None
+) -> ResultRow:
+    return ResultRow(
+        cursor=f"{row.path}:{number}",
+        job=job,
+        session=row.id,
+        item=item,
+        status=status,
+        record=record,
+        error=outcome.error,
+        url=(record.url if record else "") or outcome.url,
+        at=(record.at if record else "") or outcome.at,
+        attempts=row.attempt,
+        seconds=outcome.seconds,
+        screenshot=outcome.screenshot,
+        usage=outcome.usage,
+    )
+
+
+def _path(cursor: str) -> tuple[str, int]:
+    parts = _CURSOR.fullmatch(cursor)
+    if parts is None:
+        raise BadInput(f"{cursor!r} is no cursor", errors=[{"place": "after", "reason": "is no cursor"}])
+    return parts.group(1), int(parts.group(2))
+
+
+# --- events and artifacts ------------------------------------------------------------------------------
+
+
+def event_page(tx: Tx, after: int, job: int | None, tenant: str | None, limit: int) -> list[EventRow]:
+    """Rows of the feed behind a number. Numbers are in order of commit (see `add_events`), so none is skipped."""
+    table = tables.event
+    query = select(table).where(table.c.seq > after).order_by(table.c.seq).limit(limit)
+    if job is not None:
+        query = query.where(table.c.job == job)
+    if tenant is not None:
+        query = query.where(table.c.tenant == tenant)
+    return [
+        EventRow(row.seq, row.tenant, row.job, row.name, codec.load_json(row.data), when(row.at))
+        for row in tx.conn.execute(query)
+    ]
+
+
+def one_artifact(tx: Tx, artifact: str, tenant: str | None) -> ArtifactRow:
+    """One artifact's row.
+
+    Raises:
+        NotFound: it does not exist, or belongs to another tenant.
+    """
+    row = tx.conn.execute(select(tables.artifact).where(tables.artifact.c.id == artifact)).one_or_none()
+    if row is None or (tenant is not None and row.tenant != tenant):
+        raise NotFound(f"there is no artifact {artifact}", artifact=artifact)
+    return artifact_row(row)
+
+
+def artifact_row(row: Row[Any]) -> ArtifactRow:
+    """An artifact from its columns."""
+    return ArtifactRow(
+        id=row.id,
+        tenant=row.tenant,
+        job=row.job,
+        session=row.session,
+        kind=row.kind,
+        key=row.key,
+        content_type=row.content_type,
+        bytes=row.bytes,
+        created_at=when(row.created_at),
+    )

@@ -1,0 +1,75 @@
+"""Leases that end without a report, and jobs whose time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from agent.status import Status
+from agent.types import ErrorInfo, Outcome
+from services.store import codec
+from services.store.finish import write_group
+from services.store.jobs import Leased, close_if_over, finished_event, lock_jobs, spec_of
+from services.store.records import Finish, Freed
+from services.store.states import State, state_of
+from services.store.tx import Tx
+
+_LOST = ErrorInfo("LeaseLost", "lease_lost", "its worker stopped reporting", retryable=True)
+_UNCONFIRMED = ErrorInfo(
+    "LeaseLost", "action_unconfirmed", "its worker died inside an action that must not be repeated", retryable=False
+)
+_TOO_LATE = ErrorInfo("DeadlinePassed", "deadline_passed", "the job's deadline passed", retryable=False)
+
+
+def reap_leases(tx: Tx, owner: str | None) -> list[Freed]:
+    """Ends leases that ran out, or all of one owner's, as if their workers had reported it."""
+    over = tx.rows("expired", now=tx.now) if owner is None else tx.rows("owned", owner=owner)
+    if not over:
+        return []
+    # Under the jobs' locks, so that nobody else ends these attempts between this look and the write.
+    jobs = lock_jobs(tx, sorted({row.job for row in over}))
+    rows = [
+        row
+        for row in tx.rows("leases", ids=tx.many([row.id for row in over]))
+        if row.state == State.RUNNING and (row.owner == owner if owner is not None else row.lease_until <= tx.now)
+    ]
+    reports = [_report(row, spec_of(tx, row.job, jobs[row.job].spec_text).max_attempts) for row in rows]
+    write_group(tx, reports)
+    return _freed(tx, rows)
+
+
+def _report(row: Row[Any], max_attempts: int) -> Finish:
+    """What a session becomes whose worker is gone. Pure."""
+    pending = row.checkpoint is not None and codec.load_checkpoint(row.checkpoint).pending_action
+    if pending:
+        outcome = Outcome(Status.UNSURE, error=_UNCONFIRMED, reason=f"may have done: {pending}")
+    elif row.attempt >= max_attempts:
+        outcome = Outcome(Status.FAILED, error=_LOST)
+    else:
+        outcome = Outcome(Status.QUEUED, error=_LOST)
+    return Finish(row.id, row.fence, outcome)
+
+
+def _freed(tx: Tx, rows: Sequence[Row[Any]]) -> list[Freed]:
+    after = {row.id: State(row.state).status for row in tx.rows("leases", ids=tx.many([row.id for row in rows]))}
+    return [Freed(row.id, row.job, row.domain, after[row.id]) for row in rows]
+
+
+def expire_jobs(tx: Tx) -> list[int]:
+    """Fails what is left of jobs whose deadline passed, running sessions too; their reports will come late."""
+    late = [row.id for row in tx.rows("past_deadline", now=tx.now)]
+    expired = []
+    for job in lock_jobs(tx, late).values():
+        if job.is_final or job.deadline_at is None or job.deadline_at > tx.now:
+            continue
+        status = Status.CANCELED if job.cancel_requested else Status.FAILED
+        outcome = Outcome(status, error=None if job.cancel_requested else _TOO_LATE)
+        tx.run("end_open", job=job.id, state=state_of(status), outcome=codec.dump_outcome(outcome))
+        job.recount(tx)
+        if close_if_over(tx, job, Leased()):
+            finished_event(tx, job, Leased())
+        job.save(tx)
+        expired.append(job.id)
+    return expired

@@ -1,0 +1,41 @@
+"""Small shared state: named snapshots, and sessions by status for metrics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+
+from agent.status import Status
+from services.store import codec
+from services.store.states import FINAL_STATES, QUEUED_STATES, State
+from services.store.tables import state
+from services.store.tx import Tx
+
+Json = Any
+
+
+def put_state(tx: Tx, name: str, data: Mapping[str, Json]) -> None:
+    """Keeps a snapshot."""
+    tx.run("put_state", name=name, data=codec.dump_json(dict(data)), at=tx.now)
+
+
+def get_states(tx: Tx, prefix: str) -> dict[str, tuple[Mapping[str, Json], float]]:
+    """Snapshots whose name begins so, each with its age in seconds."""
+    rows = tx.conn.execute(select(state).where(state.c.name.startswith(prefix, autoescape=True)).order_by(state.c.name))
+    return {row.name: (codec.load_json(row.data), tx.now - row.at) for row in rows if row.name.startswith(prefix)}
+
+
+def count_by_status(tx: Tx) -> dict[tuple[str, Status], int]:
+    """Open sessions and ended items by tenant and status."""
+    counts: Counter[tuple[str, Status]] = Counter()
+    for row in tx.rows("open_by_tenant"):
+        kind = State(row.state)
+        paused = row.status == State.PAUSED and kind in QUEUED_STATES
+        counts[row.tenant, Status.PAUSED if paused else kind.status] += int(row.n)
+    for row in tx.rows("final_by_tenant"):
+        for final in FINAL_STATES:
+            counts[row.tenant, final.status] += int(getattr(row, final.name.lower()))
+    return {key: n for key, n in counts.items() if n}

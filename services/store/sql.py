@@ -1,0 +1,249 @@
+"""The store over PostgreSQL or SQLite; each method is one transaction of a function in a neighbouring file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from agent.status import Status
+from agent.types import Checkpoint
+from services.store import claim, codec, control, finish, keys, lanes, reading, reap, snapshots, submission
+from services.store.database import Clock, Database
+from services.store.fanout import children_in, hosts_needed
+from services.store.grouped import Grouped
+from services.store.migrate import bring_up, check_version
+from services.store.records import (
+    ApiKey,
+    ArtifactRow,
+    Claimed,
+    EventRow,
+    Finish,
+    Freed,
+    JobFilter,
+    JobRow,
+    Lane,
+    NewJob,
+    Renewal,
+    ResultRow,
+    SessionDetail,
+    SessionRow,
+    Submitted,
+    Take,
+    Written,
+)
+from services.store.tx import Tx
+
+Json = Any
+
+_STREAM_PAGE = 500
+"""Sessions that a result stream reads at once."""
+
+
+async def open_store(url: str, *, migrate: bool = True, clock: Clock | None = None) -> SqlStore:
+    """A store on `sqlite:///PATH`, `sqlite://` (in memory, for tests) or `postgresql://…`.
+
+    Args:
+        url: where the database is. A SQLite file and its folder are made when they are missing.
+        migrate: bring the schema up to date first.
+        clock: seconds since the epoch; default: the machine's for SQLite, the server's for PostgreSQL.
+
+    Raises:
+        StoreAway: the database does not answer.
+        StoreOutdated: its schema is not this program's, and `migrate` is false or cannot help.
+        BadSetting: the URL is none that the store knows.
+    """
+    database = Database(url, clock)
+    try:
+        await database.call(lambda: bring_up(database) if migrate else check_version(database))
+    except BaseException:
+        await database.close()
+        raise
+    return SqlStore(database)
+
+
+class SqlStore:
+    """See `services.store.store.Store`."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self._submissions = Grouped(self._submit_all)
+        self._checkpoints = Grouped(self._keep_all)
+
+    async def close(self) -> None:
+        await self._db.close()
+
+    # --- callers -------------------------------------------------------------------------------------
+
+    async def submit(self, jobs: Sequence[NewJob]) -> list[Submitted]:
+        for job in jobs:
+            submission.check(job)
+        result = await self._submissions.add(tuple(jobs))
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    async def _submit_all(self, calls: Sequence[Sequence[NewJob]]) -> Sequence[submission.Result]:
+        n = sum(map(len, calls))
+        return await self._db.write(
+            lambda tx: submission.submit_all(tx, calls),
+            ids={"job": n, "session": n},
+            hosts={job.domain for jobs in calls for job in jobs},
+        )
+
+    async def job(self, job: int, *, tenant: str | None = None) -> JobRow:
+        return await self._db.read(lambda tx: reading.job_row(tx, job, tenant))
+
+    async def jobs(self, wanted: JobFilter) -> list[JobRow]:
+        return await self._db.read(lambda tx: reading.list_jobs(tx, wanted))
+
+    async def sessions(
+        self, job: int, *, statuses: Sequence[Status] = (), after: str | None = None, limit: int = 100
+    ) -> tuple[list[SessionRow], str | None]:
+        return await self._db.read(lambda tx: reading.session_page(tx, job, statuses, after, limit))
+
+    async def session(self, session: int, *, tenant: str | None = None) -> SessionDetail:
+        return await self._db.read(lambda tx: reading.session_detail(tx, session, tenant))
+
+    async def results(self, job: int, *, after: str | None = None, limit: int = 500) -> list[ResultRow]:
+        return await self._db.read(lambda tx: reading.result_page(tx, job, after, limit))
+
+    async def stream_results(self, job: int) -> AsyncIterator[ResultRow]:
+        await self.job(job)
+        path: str | None = None
+        while True:
+            last = path
+
+            def page(tx: Tx, last: str | None = last) -> tuple[list[ResultRow], str | None]:
+                rows = reading.result_sessions(tx, job, last or "", inclusive=last is None, limit=_STREAM_PAGE)
+                lines = [line for row in rows for line in reading.result_lines(job, row)]
+                return lines, rows[-1].path if len(rows) == _STREAM_PAGE else None
+
+            lines, path = await self._db.read(page)
+            for line in lines:
+                yield line
+            if path is None:
+                return
+
+    async def events(
+        self, *, after: int = 0, job: int | None = None, tenant: str | None = None, limit: int = 500
+    ) -> list[EventRow]:
+        return await self._db.read(lambda tx: reading.event_page(tx, after, job, tenant, limit))
+
+    async def artifact(self, artifact: str, *, tenant: str | None = None) -> ArtifactRow:
+        return await self._db.read(lambda tx: reading.one_artifact(tx, artifact, tenant))
+
+    async def cancel(self, job: int, *, tenant: str | None = None) -> JobRow:
+        def work(tx: Tx) -> JobRow:
+            control.cancel_job(tx, job, tenant)
+            return reading.job_row(tx, job)
+
+        return await self._db.write(work)
+
+    async def pause(self, job: int, *, tenant: str | None = None) -> JobRow:
+        def work(tx: Tx) -> JobRow:
+            control.pause_job(tx, job, tenant)
+            return reading.job_row(tx, job)
+
+        return await self._db.write(work)
+
+    async def resume(self, job: int, *, tenant: str | None = None) -> JobRow:
+        def work(tx: Tx) -> JobRow:
+            control.resume_job(tx, job, tenant)
+            return reading.job_row(tx, job)
+
+        return await self._db.write(work)
+
+    async def retry(self, job: int, *, tenant: str | None = None) -> JobRow:
+        def work(tx: Tx) -> JobRow:
+            control.retry_job(tx, job, tenant)
+            return reading.job_row(tx, job)
+
+        return await self._db.write(work)
+
+    async def delete(self, job: int, *, tenant: str | None = None) -> list[ArtifactRow]:
+        return await self._db.write(lambda tx: control.delete_job(tx, job, tenant))
+
+    # --- keys ----------------------------------------------------------------------------------------
+
+    async def create_key(self, name: str, tenant: str, scopes: Sequence[str], key_hash: str) -> ApiKey:
+        return await self._db.write(lambda tx: keys.create_key(tx, name, tenant, scopes, key_hash))
+
+    async def find_key(self, key_hash: str) -> ApiKey | None:
+        return await self._db.read(lambda tx: keys.find_key(tx, key_hash))
+
+    async def keys(self) -> list[ApiKey]:
+        return await self._db.read(keys.all_keys)
+
+    async def revoke_key(self, key: int) -> ApiKey:
+        return await self._db.write(lambda tx: keys.revoke_key(tx, key))
+
+    # --- dispatcher ----------------------------------------------------------------------------------
+
+    async def lanes(self) -> list[Lane]:
+        found, due = await self._db.read(lambda tx: (lanes.all_lanes(tx), lanes.any_due(tx)))
+        if not due:
+            return found
+
+        def work(tx: Tx) -> list[Lane]:
+            lanes.wake_due(tx)
+            return lanes.all_lanes(tx)
+
+        return await self._db.write(work)
+
+    async def claim(self, owner: str, takes: Sequence[Take], *, lease_s: float) -> list[Claimed]:
+        return await self._db.write(lambda tx: claim.claim_lanes(tx, owner, takes, lease_s=lease_s))
+
+    async def renew(self, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:
+        return await self._db.write(lambda tx: claim.renew_leases(tx, leases, lease_s=lease_s))
+
+    async def checkpoint(self, session: int, fence: int, checkpoint: Checkpoint) -> bool:
+        return await self._checkpoints.add((session, fence, checkpoint))
+
+    async def _keep_all(self, checkpoints: Sequence[tuple[int, int, Checkpoint]]) -> Sequence[bool]:
+        def work(tx: Tx) -> list[bool]:
+            kept = {
+                position: tx.run(
+                    "keep_checkpoint", id=session, fence=fence, checkpoint=codec.dump_checkpoint(checkpoint)
+                ).rowcount
+                == 1
+                # In order of ids, as everybody locks sessions.
+                for position, (session, fence, checkpoint) in sorted(enumerate(checkpoints), key=lambda c: c[1][0])
+            }
+            return [kept[position] for position in range(len(checkpoints))]
+
+        return await self._db.write(work)
+
+    async def finish(self, group: Sequence[Finish]) -> Written:
+        return await self._db.write(
+            lambda tx: finish.write_group(tx, group),
+            ids={"session": children_in(group)},
+            hosts=await asyncio.to_thread(hosts_needed, group) if children_in(group) else (),
+        )
+
+    async def reap(self, *, owner: str | None = None) -> list[Freed]:
+        return await self._db.write(lambda tx: reap.reap_leases(tx, owner))
+
+    async def expire_deadlines(self) -> list[int]:
+        return await self._db.write(reap.expire_jobs)
+
+    async def next_ready_in_s(self) -> float | None:
+        def work(tx: Tx) -> float | None:
+            at = tx.run("next_ready").scalar_one()
+            return None if at is None else max(0.0, at - tx.now)
+
+        return await self._db.read(work)
+
+    # --- shared state --------------------------------------------------------------------------------
+
+    async def changed(self, timeout_s: float, *, since: int | None = None) -> int:
+        return await self._db.pulse.wait(timeout_s, since)
+
+    async def put_state(self, name: str, data: Mapping[str, Json]) -> None:
+        await self._db.write(lambda tx: snapshots.put_state(tx, name, data))
+
+    async def states(self, prefix: str) -> dict[str, tuple[Mapping[str, Json], float]]:
+        return await self._db.read(lambda tx: snapshots.get_states(tx, prefix))
+
+    async def counts_by_status(self) -> dict[tuple[str, Status], int]:
+        return await self._db.read(snapshots.count_by_status)

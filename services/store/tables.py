@@ -1,0 +1,201 @@
+"""The tables, as SQLAlchemy Core metadata. `migrations` makes them; a test holds both equal.
+
+Times are seconds since the epoch. JSON sits in text columns that only `codec` reads (see there).
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import TEXT
+
+Id = BigInteger().with_variant(Integer(), "sqlite")
+"""On SQLite an `INTEGER PRIMARY KEY` is the row's own number: no second index."""
+Bytewise = Text().with_variant(TEXT(collation="C"), "postgresql")
+"""Text in byte order, which is SQLite's own: paths sort the same everywhere."""
+_ZERO = text("0")
+_FALSE = text("false")
+
+metadata = MetaData()
+
+counter = Table(
+    "counter",
+    metadata,
+    Column("name", Text, primary_key=True),  # job or session
+    Column("value", BigInteger, nullable=False),  # the last id given out; ids are never used twice
+)
+
+domain = Table(
+    "domain",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("host", Text, nullable=False, unique=True),
+)
+
+job = Table(
+    "job",
+    metadata,
+    Column("id", Id, primary_key=True, autoincrement=False),
+    Column("tenant", Text, nullable=False),
+    Column("key", Text),  # the caller's idempotency key
+    Column("spec", Text, nullable=False),
+    Column("priority", SmallInteger, nullable=False),
+    Column("politeness", Text),  # the spec's, where it is not the default: lanes carry it
+    Column("root", BigInteger, nullable=False),  # its root session
+    Column("status", SmallInteger, nullable=False),
+    Column("cancel_requested", Boolean, nullable=False, server_default=_FALSE),
+    Column("deadline_at", Double),
+    Column("created_at", Double, nullable=False),
+    Column("started_at", Double),
+    Column("finished_at", Double),
+    Column("error", Text),
+    # Counts of items; `running` is counted when it is asked for.
+    Column("expected", BigInteger, nullable=False, server_default=text("1")),
+    Column("completed", BigInteger, nullable=False, server_default=_ZERO),
+    Column("terminated", BigInteger, nullable=False, server_default=_ZERO),
+    Column("failed", BigInteger, nullable=False, server_default=_ZERO),
+    Column("unsure", BigInteger, nullable=False, server_default=_ZERO),
+    Column("canceled", BigInteger, nullable=False, server_default=_ZERO),
+    # What its sessions cost.
+    Column("model_calls", BigInteger, nullable=False, server_default=_ZERO),
+    Column("prompt_tokens", BigInteger, nullable=False, server_default=_ZERO),
+    Column("completion_tokens", BigInteger, nullable=False, server_default=_ZERO),
+    Column("cached_tokens", BigInteger, nullable=False, server_default=_ZERO),
+    Column("pages", BigInteger, nullable=False, server_default=_ZERO),
+    # Updated once per group commit: room on the page keeps those updates off the indexes.
+    postgresql_with={"fillfactor": "50"},
+)
+Index(
+    "job_key",
+    job.c.tenant,
+    job.c.key,
+    unique=True,
+    postgresql_where=job.c.key.is_not(None),
+    sqlite_where=job.c.key.is_not(None),
+)
+Index("job_tenant", job.c.tenant, job.c.id)
+_with_deadline = text("deadline_at is not null and finished_at is null")
+Index("job_deadline", job.c.deadline_at, postgresql_where=_with_deadline, sqlite_where=_with_deadline)
+
+job_label = Table(
+    "job_label",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, primary_key=True),
+    Column("job", Id, ForeignKey("job.id", ondelete="CASCADE"), primary_key=True),
+)
+Index("job_label_job", job_label.c.job)
+
+session = Table(
+    "session",
+    metadata,
+    Column("id", Id, primary_key=True, autoincrement=False),
+    Column("job", BigInteger, nullable=False),
+    Column("parent", BigInteger),
+    Column("depth", SmallInteger, nullable=False),
+    Column("idx", Integer, nullable=False),  # position among its siblings, over all loops of the parent
+    Column("path", Bytewise, nullable=False),  # the parent's path and 8 hex digits of idx: item order
+    Column("domain", Integer, nullable=False),
+    Column("state", SmallInteger, nullable=False),
+    Column("fence", BigInteger, nullable=False, server_default=_ZERO),  # raised by every transition
+    Column("attempt", Integer, nullable=False, server_default=_ZERO),
+    Column("owner", Text),
+    Column("lease_until", Double),
+    Column("ready_at", Double),
+    Column("item", Text),
+    Column("checkpoint", Text),
+    Column("outcome", Text),  # of the last attempt
+    # Of a session that fanned out.
+    Column("children", Integer, nullable=False, server_default=_ZERO),  # of all its loops
+    Column("pending_children", Integer, nullable=False, server_default=_ZERO),  # not final yet
+    Column("first_child", BigInteger),  # the children of its last loop have ids in a row from here
+    Column("loop_children", Integer, nullable=False, server_default=_ZERO),  # how many those are
+    Column("loop_state", Text),  # the storage state that its children start with
+    Column("seat_limit", Integer),  # at most so many children that are neither held nor final
+    Column("seats", Integer, nullable=False, server_default=_ZERO),  # children that are neither held nor final
+    Column("stop_on_error", Boolean, nullable=False, server_default=_FALSE),
+    Column("stopped", Boolean, nullable=False, server_default=_FALSE),  # a child failed, its siblings were canceled
+)
+Index("session_path", session.c.job, session.c.path, unique=True)
+
+
+def _partial(name: str, where: str, *columns: Column[object]) -> None:
+    Index(name, *columns, postgresql_where=text(where), sqlite_where=text(where))
+
+
+_partial("session_ready", "state = 0", session.c.job, session.c.domain, session.c.id)
+_partial("session_leased", "state = 1", session.c.job, session.c.lease_until)
+_partial("session_waiting", "state = 2", session.c.job)
+_partial("session_delayed", "state = 9", session.c.ready_at)
+_partial("session_held", "state = 10", session.c.parent, session.c.id)
+
+session_detail = Table(
+    "session_detail",
+    metadata,
+    Column("session", Id, primary_key=True, autoincrement=False),
+    Column("fence", BigInteger, primary_key=True, autoincrement=False),  # of the attempt's lease
+    Column("tasks", Text, nullable=False),
+)
+
+artifact = Table(
+    "artifact",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("job", BigInteger, nullable=False),
+    Column("session", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("content_type", Text, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("created_at", Double, nullable=False),
+)
+Index("artifact_job", artifact.c.job, artifact.c.session)
+Index("artifact_key", artifact.c.key)
+
+event = Table(
+    "event",
+    metadata,
+    Column("seq", Id, primary_key=True),
+    Column("job", BigInteger, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    # Without this SQLite would give the numbers of deleted rows again, and a feed would miss them.
+    sqlite_autoincrement=True,
+)
+Index("event_job", event.c.job, event.c.seq)
+Index("event_tenant", event.c.tenant, event.c.seq)
+
+state = Table(
+    "state",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("data", Text, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+api_key = Table(
+    "api_key",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("key_hash", Text, nullable=False, unique=True),
+    Column("created_at", Double, nullable=False),
+    Column("revoked_at", Double),
+)

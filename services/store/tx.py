@@ -1,0 +1,79 @@
+"""One transaction: named queries, ids and host ids made ready for it, and the events that it will add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import Connection, CursorResult, Row
+
+from services.events import JobEvent
+from services.store import codec
+from services.store.cache import Caches
+from services.store.queries import load
+
+Json = Any
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Work(Protocol[T_co]):
+    """What is done in a transaction. It may run again after a deadlock, so it changes nothing but the database."""
+
+    def __call__(self, tx: Tx) -> T_co: ...
+
+
+@dataclass(slots=True)
+class Tx:
+    """An open transaction, handed to the functions that do the store's work."""
+
+    conn: Connection
+    now: float  # seconds since the epoch, by the store's clock
+    caches: Caches
+    first: Mapping[str, int] = field(default_factory=dict)  # first id of the block reserved from each counter
+    hosts: Mapping[str, int] = field(default_factory=dict)  # ids of the host names that were asked for
+    changed: bool = False  # somebody who waits in `changed` should look
+    _events: list[dict[str, Json]] = field(default_factory=list)
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self.conn.dialect.name
+
+    def many(self, values: Sequence[int | float | str]) -> Json:
+        """A parameter that holds many values."""
+        return codec.dump_json(list(values)) if self.dialect == "sqlite" else list(values)
+
+    def run(self, query: str, /, **params: Json) -> CursorResult[Any]:
+        """Runs a named query."""
+        return self.conn.execute(load(self.dialect)[query], params)
+
+    def rows(self, query: str, /, **params: Json) -> Sequence[Row[Any]]:
+        """All rows of a named query."""
+        return self.run(query, **params).all()
+
+    def each(self, name: str, rows: Sequence[Mapping[str, Json]], *, arrays: bool = False) -> int:
+        """Runs a named query for many rows; gives how many rows it changed.
+
+        `arrays`: on PostgreSQL the query takes each parameter as one array, and runs once.
+        """
+        if not rows:
+            return 0
+        query = load(self.dialect)[name]
+        if arrays and self.dialect != "sqlite":
+            columns = {column: [row[column] for row in rows] for column in rows[0]}
+            return self.conn.execute(query, columns).rowcount
+        return self.conn.execute(query, list(rows)).rowcount
+
+    def event(self, job: int, tenant: str, name: JobEvent, data: Mapping[str, Json]) -> None:
+        """Adds a row to the feed when the transaction ends."""
+        self._events.append(
+            {"job": job, "tenant": tenant, "name": name.value, "data": codec.dump_json(data), "at": self.now}
+        )
+
+    def flush(self) -> None:
+        """Writes the events, as the transaction's last statements: see the order of locks in `postgresql.sql`."""
+        self.changed = self.changed or bool(self._events)
+        self.each("add_events", self._events, arrays=True)
+        if self.changed and self.dialect != "sqlite":
+            self.run("notify")
