@@ -12,6 +12,7 @@ from jsonschema.validators import Draft202012Validator, validator_for
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from agent.models.decoding import nullable, without_unknown
 from agent.spec import ExtractSpec
 from agent.types import Record
 
@@ -85,3 +86,80 @@ def _short(error: ValidationError) -> str:
     if len(shown) <= _SHOWN_VALUE_CHARS:
         return error.message
     return error.message.replace(shown, shown[:_SHOWN_VALUE_CHARS] + " …")
+
+
+# --- the model's reply ---------------------------------------------------------------------------------
+
+
+def extract_schema(extract: ExtractSpec) -> dict[str, Json]:
+    """The JSON Schema of an extraction reply: every field of a record may be null, none may be left out."""
+    wanted = extract.record_schema or {"type": "object"}
+    whole = extract.json_schema or wanted
+    # The definitions stand at the top of the job's schema, above the items of an array.
+    sent = nullable({**wanted, **_definitions(whole)})
+    definitions = sent.pop("$defs", None)
+    records: dict[str, Json] = {"type": "array", "items": sent}
+    if not extract.many and extract.json_schema is not None:
+        records["maxItems"] = 1
+    schema: dict[str, Json] = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["thought", "shown", "records"],
+        "properties": {
+            "thought": {"type": "string"},
+            "shown": {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}]},
+            "records": records,
+        },
+    }
+    if definitions:
+        schema["$defs"] = definitions
+    return schema
+
+
+def records_in(reply: Json, extract: ExtractSpec) -> list[Json]:
+    """The records of a reply, without the fields that are not on the page, and without records that say nothing."""
+    schema = extract.json_schema
+    values = reply["records"]
+    if schema is not None:
+        whole = schema if extract.many else {"type": "array", "items": schema, **_definitions(schema)}
+        values = without_unknown(values, whole)
+    return [value for value in values if says_something(value)]
+
+
+def _definitions(schema: dict[str, Json]) -> dict[str, Json]:
+    return {name: schema[name] for name in ("$defs", "definitions") if name in schema}
+
+
+def says_something(value: Json) -> bool:
+    """False for null, empty text, and whatever holds nothing but those."""
+    if isinstance(value, dict):
+        return any(says_something(part) for part in value.values())
+    if isinstance(value, list):
+        return any(says_something(part) for part in value)
+    return value is not None and value != ""
+
+
+def merged(parts: Sequence[Sequence[Json]], *, many: bool) -> list[Json]:
+    """One page's records out of what its parts gave.
+
+    Many: all of them in order; what the end of one part and the beginning of the next both show counts once. One: the
+    first part that knows a field gives it.
+    """
+    if many:
+        whole: list[Json] = []
+        for part in parts:
+            shared = next((n for n in range(min(len(part), len(whole)), 0, -1) if whole[-n:] == list(part[:n])), 0)
+            whole.extend(part[shared:])
+        return whole
+    one: dict[str, Json] = {}
+    for record in (record for part in parts for record in part):
+        for name, value in record.items():
+            if not says_something(one.get(name)):
+                one[name] = value
+    return [one] if one else []
+
+
+def fields_missing(values: Sequence[Json], extract: ExtractSpec) -> tuple[str, ...]:
+    """Fields of the job's schema that no record has a value for."""
+    names = (extract.record_schema or {}).get("properties", {})
+    return tuple(name for name in names if not any(isinstance(v, dict) and v.get(name) is not None for v in values))

@@ -1,0 +1,124 @@
+"""From a scene to the messages of one request, in the order that a prefix cache wants."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from agent.errors import PromptTooLong
+from agent.models.model import Image, Message
+from agent.policies.policy import Scene
+from agent.types import Action, ActionResult, Observation, Step, Task
+from prompts import render_parts
+
+Json = Any
+T = TypeVar("T")
+
+_ARGUMENT_CHARS = 120
+_ERROR_CHARS = 300
+_RESULT_CHARS = 1_000
+
+
+def messages_for(prompt: str, images: Sequence[Image], variables: Mapping[str, Json]) -> tuple[Message, ...]:
+    """The prompt as messages: what stays the same comes first, images stand right before the page that they show."""
+    parts = dict(render_parts(prompt, **variables))
+    head = parts.pop("head")
+    fixed = "\n\n".join(parts[name] for name in ("job", "task") if name in parts)
+    shown = "\n\n".join(parts[name] for name in ("page", "now") if name in parts)
+    return Message("system", head), Message("user", fixed), Message("user", shown, tuple(images))
+
+
+def job_variables(scene: Scene, *, schema: bool = False) -> dict[str, Json]:
+    """What is fixed for the job and for its session."""
+    spec = scene.spec
+    extract = spec.extract
+    return {
+        "goal": spec.goal,
+        "data": spec.data,
+        "extract_goal": extract.goal if extract else None,
+        "schema": extract.record_schema if extract and schema else None,
+        "complete_criterion": spec.complete_criterion,
+        "error_codes": spec.error_codes,
+        "item": scene.item,
+        "tasks": [_told(task) for task in scene.history],
+    }
+
+
+def page_variables(seen: Observation, text: str, now: datetime, *, part: int = 0) -> dict[str, Json]:
+    """What is on the page now."""
+    return {"page": seen, "text": text, "part": part, "now": f"{now:%A, %Y-%m-%d %H:%M %Z}"}
+
+
+def images_of(seen: Observation, *, marked: bool) -> tuple[Image, ...]:
+    """The page's picture, with marks where they are wanted and were painted."""
+    data = (seen.marked_screenshot if marked else None) or seen.screenshot
+    return (Image(data, content_type(data)),) if data else ()
+
+
+def content_type(data: bytes) -> str:
+    """The kind of an encoded image, by its first bytes."""
+    if data.startswith(b"\x89PNG"):
+        return "image/png"
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return "image/jpeg"
+
+
+def step_lines(steps: Sequence[Step]) -> list[dict[str, Json]]:
+    """The steps of a mini goal as the history shows them; lines only ever get added, so that the prefix stays."""
+    return [
+        {
+            "url": step.url,
+            "thought": step.thought,
+            "results": [{"call": call_text(r.action), "outcome": _outcome(r)} for r in step.results],
+        }
+        for step in steps
+    ]
+
+
+def call_text(action: Action) -> str:
+    """An action as a call, long arguments cut."""
+    args = ", ".join(f"{name}={_short(repr(value), _ARGUMENT_CHARS)}" for name, value in action.args.items())
+    return f"{action.name}({args})"
+
+
+def _outcome(result: ActionResult) -> str:
+    if result.error is not None:
+        return f"failed: {_short(result.error.message, _ERROR_CHARS)}"
+    effect = result.effect
+    told = [
+        f"the page is now {effect.url}" if effect.url else "",
+        "a new tab opened" if effect.new_tab else "",
+        "a dialog came" if effect.dialog else "",
+        "a file was downloaded" if effect.download else "",
+        f"it gave {_short(str(result.value), _ERROR_CHARS)}" if result.value is not None else "",
+    ]
+    return ", ".join(["done", *(words for words in told if words)])
+
+
+def _told(task: Task) -> dict[str, Json]:
+    result = task.result
+    if isinstance(result, str):
+        result = _short(result, _RESULT_CHARS)
+    reason = _short(task.reason, _ERROR_CHARS)
+    return {"type": task.type, "status": task.status.value, "plan": task.plan, "result": result, "reason": reason}
+
+
+def _short(text: str, chars: int) -> str:
+    return text if len(text) <= chars else text[:chars] + " …"
+
+
+async def fitting(ask: Callable[[int], Awaitable[T]], chars: int, least: int) -> T:
+    """What `ask` gives with a page of at most `chars` characters, or half of it, and so on, until the prompt fits.
+
+    Raises:
+        PromptTooLong: it does not fit with `least` characters either.
+    """
+    while True:
+        try:
+            return await ask(chars)
+        except PromptTooLong:
+            if chars <= least:
+                raise
+            chars = max(least, chars // 2)

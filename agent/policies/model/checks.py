@@ -1,0 +1,166 @@
+"""The rules of a step that code keeps, whatever the model says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent.models.reply import ReplyProblem
+from agent.policies.model.elements import Offered
+from agent.step import primitive_of
+from agent.types import Action, Element
+
+Json = Any
+
+_ENDS = frozenset({"complete", "terminate"})
+_CODE_WORDS = ("one-time", "otp", "code", "verif", "2fa", "totp", "passcode", "token", "authenticat")
+_TEXT_TYPES = frozenset({"", "text", "tel", "number", "password"})
+_SHOWN_IDS = 12
+_BID_ARGUMENTS = frozenset({"bid", "from_bid", "to_bid"})
+
+
+def actions_of(reply: Json, offered: Offered, *, may_repeat: bool = True) -> tuple[Action, ...]:
+    """The actions of a reply that are to run, in order, with bids for ids.
+
+    Args:
+        reply: held to the step's schema already.
+        offered: what may be acted on, by the ids that the model was given.
+        may_repeat: False marks the clicks that send a form, so that they never run twice.
+
+    Raises:
+        ReplyProblem: an id, an option or an end that this page does not bear; fed back to the model.
+    """
+    ends = [said for said in reply["actions"] if said["action_type"] == "TERMINATE"]
+    if ends:
+        return (primitive_of(ends[0]),)
+    elements = offered.elements
+    chosen = [_checked(said, offered) for said in reply["actions"]]
+    wanted = [action for action, needed in chosen if needed]
+    if reply.get("place_to_enter_verification_code"):
+        return _with_code(wanted, elements)
+    if chosen and not wanted:
+        raise ReplyProblem(
+            "every field that these actions would change holds its value already: go on with what comes after that"
+        )
+    return _ordered(_marked(wanted, elements, may_repeat), achieved=reply["user_goal_achieved"])
+
+
+def _checked(said: Json, offered: Offered) -> tuple[Action, bool]:
+    """One action with the element's bid for its id, and whether it changes anything."""
+    if said["action_type"] == "CALL":
+        return _checked_call(primitive_of(said), offered), True
+    if "id" not in said:
+        return primitive_of(said), True
+    element = offered.elements.get(said["id"])
+    if element is None:
+        raise _unknown(said["id"], offered)
+    if said["action_type"] == "SELECT_OPTION":
+        _check_option(said["option"], element)
+    action = primitive_of({**said, "id": element.bid})
+    return action, not _holds_already(action, element)
+
+
+def _checked_call(call: Action, offered: Offered) -> Action:
+    args = dict(call.args)
+    for name in _BID_ARGUMENTS & args.keys():
+        element = offered.elements.get(str(args[name]))
+        if element is not None:
+            args[name] = element.bid
+        elif args[name] not in offered.bids:
+            raise _unknown(args[name], offered)
+    return Action(call.name, args, call.reasoning)
+
+
+def _unknown(given: Json, offered: Offered) -> ReplyProblem:
+    known = ", ".join(list(offered.elements)[:_SHOWN_IDS])
+    return ReplyProblem(f"no element of this page that can be used has the id {given!r}; ids are {known}, …")
+
+
+def _check_option(option: Mapping[str, Json], element: Element) -> None:
+    if all(option[key] is None for key in ("label", "index", "value")):
+        raise ReplyProblem(f"SELECT_OPTION on {element.bid} names no option")
+    if not element.options:
+        return  # a widget made of divs shows its options only once it is open
+    labels = [" ".join(label.split()) for label, _, _ in element.options]
+    fits = (
+        option["label"] is not None and " ".join(option["label"].split()) in labels,
+        option["value"] is not None and option["value"] in [value for _, value, _ in element.options],
+        option["index"] is not None and option["index"] < len(labels),
+    )
+    if not any(fits):
+        raise ReplyProblem(f"{element.bid} has no such option; it has: {'; '.join(labels[:50])}")
+
+
+def _holds_already(action: Action, element: Element) -> bool:
+    """Whether the element shows already what the action would make it show."""
+    if action.name == "fill":
+        return bool(action.args["value"]) and element.attributes.get("value") == action.args["value"]
+    if action.name == "select_option":
+        wanted = action.args["options"]
+        chosen = [(label, value, n) for n, (label, value, selected) in enumerate(element.options) if selected]
+        return len(chosen) == 1 and wanted in chosen[0]
+    return False
+
+
+def _with_code(wanted: list[Action], elements: Mapping[str, Element]) -> tuple[Action, ...]:
+    """What is to be filled beside the code, then the code itself from where it comes."""
+    field = _code_field(elements)
+    if field is None:
+        raise ReplyProblem("no field on this page takes a verification code: place_to_enter_verification_code is false")
+    fills = [
+        action for action in wanted if action.name in ("fill", "select_option") and action.args["bid"] != field.bid
+    ]
+    return (*fills, Action("enter_verification_code", {"bid": field.bid}, "the page asks for a verification code"))
+
+
+def _code_field(elements: Mapping[str, Element]) -> Element | None:
+    """The field for a one-time code: by what it says about itself, else the only text field that is empty."""
+    fields = [e for e in elements.values() if e.tag == "input" and e.attributes.get("type", "") in _TEXT_TYPES]
+    for field in fields:
+        said = " ".join((field.name, *(field.attributes.get(name, "") for name in _TELLING))).casefold()
+        if any(word in said for word in _CODE_WORDS):
+            return field
+    empty = [field for field in fields if not field.attributes.get("value")]
+    return empty[0] if len(empty) == 1 else None
+
+
+_TELLING = ("autocomplete", "name", "id", "placeholder", "aria-label", "title")
+
+
+def _marked(wanted: list[Action], elements: Mapping[str, Element], may_repeat: bool) -> list[Action]:
+    if may_repeat:
+        return wanted
+    by_bid = {element.bid: element for element in elements.values()}
+    return [_with_submits(action, by_bid.get(str(action.args.get("bid", "")))) for action in wanted]
+
+
+def _with_submits(action: Action, element: Element | None) -> Action:
+    """`action`, marked as one that sends something where it may be one: a mark too many costs a pause, not an order."""
+    pressed_enter = action.name in ("press", "keyboard_press") and str(action.args.get("key_comb", "")).endswith(
+        "Enter"
+    )
+    clicked = action.name in ("click", "dblclick") and element is not None and _may_send(element)
+    return Action(action.name, action.args, action.reasoning, submits=pressed_enter or clicked)
+
+
+def _may_send(element: Element) -> bool:
+    kind = element.attributes.get("type", "").lower()
+    if element.tag == "input":
+        return kind in ("submit", "image", "button")
+    return (element.tag == "button" or element.role == "button") and kind != "reset"
+
+
+def _ordered(wanted: list[Action], *, achieved: bool) -> tuple[Action, ...]:
+    """WAIT only by itself; COMPLETE only by itself, and only when the model says that the goal is reached."""
+    busy = [action for action in wanted if action.name not in _ENDS and action.name != "noop"]
+    if busy:
+        return tuple(busy)  # whether the goal is reached is for the page to show that comes after them
+    if any(action.name == "complete" for action in wanted):
+        if not achieved:
+            raise ReplyProblem("COMPLETE contradicts user_goal_achieved, which is false")
+        return tuple(action for action in wanted if action.name == "complete")[:1]
+    if achieved:
+        return (Action("complete", {}, "the goal is reached"),)
+    if not wanted:
+        raise ReplyProblem("there is no action: choose at least one, WAIT if there is nothing else to do")
+    return tuple(wanted[:1])
