@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from agent.models.settings import ModelSettings
+from typing import Literal
 
 from agent.desk import Limits
+from agent.models.settings import ModelSettings
+from services.addresses import Reach
+from services.artifacts.options import ArtifactOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +26,16 @@ class WorkerConfig:
     """One browser worker."""
 
     slots: int  # sessions at once
-    artifacts_url: str  # where evidence goes, see services.artifacts
+    artifacts_url: str  # where evidence goes
+    artifacts: ArtifactOptions = ArtifactOptions()
     chromium: str | None = None  # path of the browser; None: found
-    sandbox: str = "auto"  # auto, on, off
-    allow_private: bool = False  # may pages reach private and loopback addresses
-    allowed_networks: tuple[str, ...] = ()  # exceptions to that rule
+    sandbox: Literal["auto", "on", "off"] = "auto"
+    reach: Reach = Reach()  # what pages may reach
     user_agent: str = "Shoal"  # token that robots.txt is asked for
     limits: Limits = Limits()
     browser: BrowserLimits = BrowserLimits()
     model: ModelSettings | None = None  # None: no model is configured
-    secrets_dir: str | None = None  # a file per secret, named as the secret
+    secrets_dir: str | None = None  # TENANT/NAME, a file per secret
     temp_dir: str | None = None  # for profiles and downloads; removed with the worker
-    log_level: str = "INFO"
-    log_format: str = "auto"
+    log_level: str = "info"
+    log_format: Literal["auto", "console", "json"] = "auto"

@@ -18,12 +18,15 @@ from services.browsers.config import WorkerConfig
 from services.browsers.parts import make_worker
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
 from services.browsers.worker import Worker
-from services.logs import configure
+from services.logs import set_up
 
 PREFIX = "shoal-worker-"
 
 _START_S = 120.0
 """A new node may have to be fetched first; on a busy machine Ray alone takes tens of seconds."""
+
+_CALLS_AT_ONCE = 1000
+"""Each pull that waits takes one of them; Ray would queue further calls behind it."""
 
 _CALL_S = 60.0
 """Longer than any pull waits: a worker that does not answer by then hangs, and is as good as dead."""
@@ -39,7 +42,7 @@ class BrowserWorkerActor:
 
     async def open(self, name: str, config: WorkerConfig) -> int:
         """Makes the worker; gives the process id."""
-        configure(level=config.log_level, style=config.log_format)
+        set_up(config.log_level, config.log_format)
         self._worker = await make_worker(name, config)
         return os.getpid()
 
@@ -130,9 +133,7 @@ class RayPool:
 
     def __init__(self, config: WorkerConfig) -> None:
         self._config = config
-        self._class = ray.remote(num_cpus=0, resources={"browser": 1}, max_restarts=0, max_concurrency=1000)(
-            BrowserWorkerActor
-        )
+        self._class = ray.remote(BrowserWorkerActor)
         self._actors: dict[str, ActorHandle[Any]] = {}
 
     async def adopt(self) -> list[WorkerHandle]:
@@ -151,7 +152,14 @@ class RayPool:
 
     async def start(self) -> WorkerHandle:
         name = f"{PREFIX}{uuid4().hex[:8]}"
-        actor = self._class.options(name=name, lifetime="detached").remote()
+        actor = self._class.options(
+            name=name,
+            lifetime="detached",
+            num_cpus=0,
+            resources={"browser": 1},
+            max_restarts=0,
+            max_concurrency=_CALLS_AT_ONCE,
+        ).remote()
         self._actors[name] = actor
         await _answer(actor.open.remote(name, self._config), name, limit_s=_START_S)
         return RayWorker(name, self._config.slots, actor)

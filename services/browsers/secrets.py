@@ -1,4 +1,4 @@
-"""Secrets by name, from a folder with a file each (the way Kubernetes mounts them)."""
+"""Secrets by name, from a folder with one file each per tenant (Kubernetes mounts a Secret so)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class FolderSecrets:
     The value is read at the moment of use and kept nowhere.
     """
 
-    def __init__(self, folder: str | None, spec: JobSpec) -> None:
-        self._folder = Path(folder) if folder else None
+    def __init__(self, folder: str | None, tenant: str, spec: JobSpec) -> None:
+        self._folder = Path(folder) / tenant if folder else None
         self._spec = spec
 
     def resolve(self, value: object, url: str) -> object:

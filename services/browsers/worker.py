@@ -121,7 +121,7 @@ class Worker:
                     gate=self._parts.gate(work.spec),
                     keeper=ArtifactKeeper(self._parts.artifacts, work),
                     journal=held.journal,
-                    secrets=FolderSecrets(self._config.secrets_dir, work.spec),
+                    secrets=FolderSecrets(self._config.secrets_dir, work.tenant, work.spec),
                     limits=self._config.limits,
                 )
                 outcome = await session.run(work, desk)

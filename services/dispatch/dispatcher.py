@@ -48,12 +48,27 @@ class _Worker:
     handle: WorkerHandle
     capacity: int  # sessions that it may hold
     held: set[int] = field(default_factory=set)
+    empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
     seen: int = 0  # serial number of the last report pulled
     puller: asyncio.Task[None] | None = None
 
     @property
     def credit(self) -> int:
         return max(0, self.capacity - len(self.held))
+
+    def hold(self, *sessions: int) -> None:
+        self.held.update(sessions)
+        self._note()
+
+    def release(self, session: int) -> None:
+        self.held.discard(session)
+        self._note()
+
+    def _note(self) -> None:
+        if self.held:
+            self.empty.clear()
+        else:
+            self.empty.set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +144,7 @@ class Dispatcher:
         try:
             await worker.handle.drain(self._config.drain_s)
             async with asyncio.timeout(_LAST_REPORTS_S):
-                while worker.held:
-                    await asyncio.sleep(0.01)
+                await worker.empty.wait()
         except (WorkerLost, TimeoutError):
             return  # its leases run out
 
@@ -165,7 +179,7 @@ class Dispatcher:
     async def _welcome(self, handle: WorkerHandle) -> None:
         """Begins to use a worker; one that an earlier dispatcher left running goes on with what it holds."""
         worker = _Worker(handle, capacity=handle.slots + round(handle.slots * self._config.prefetch))
-        worker.held = set((await handle.stats()).held)
+        worker.hold(*(await handle.stats()).held)
         self._workers[handle.name] = worker
         worker.puller = asyncio.create_task(self._pull_loop(worker), name=f"pull-{handle.name}")
         log.info(LogEvent.WORKER_STARTED, worker=handle.name, slots=handle.slots, adopted=len(worker.held))
@@ -188,7 +202,7 @@ class Dispatcher:
     def _take_in(self, worker: _Worker, reports: list[Report]) -> None:
         for report in reports:
             if report.outcome is not None:
-                worker.held.discard(report.session)
+                worker.release(report.session)
             self._reports.append((worker, report))
         self._news.set()
         self._wake.set()
@@ -264,7 +278,7 @@ class Dispatcher:
 
     def _lease(self, worker: _Worker, one: Claimed, now: float) -> None:
         self._leases[one.work.session] = _Lease(one.work, one.domain, worker.handle.name)
-        worker.held.add(one.work.session)
+        worker.hold(one.work.session)
         self._domains.started(one.domain, one.work.job, one.work.spec.politeness.delay_s, now)
 
     async def _hand_over(self, worker: _Worker, works: list[Work]) -> None:

@@ -1,0 +1,168 @@
+"""A browser without a browser: pages from a dictionary, for tests of everything above the browser seam."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent.browser import BrowserHealth, ContextOptions, Landing, ObserveOptions, Shot
+from agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
+from agent.types import Action, ActionResult, Download, Effect, Element, Observation
+
+Json = Any
+
+_PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
+    "0000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FakePage:
+    """What one address answers."""
+
+    title: str = ""
+    status: int = 200
+    read: Json = None  # what every `read` gives: a value, or a function of (script, arg)
+    elements: Element = Element("", "body")  # the tree of its observation
+    actions: Mapping[str, str] | None = None  # "click 12" or "press 12": where that leads; "" stays on the page
+    retry_after_s: float | None = None
+    seconds: float = 0.0  # how long it takes to load
+    raises: AgentError | None = None  # instead of loading
+
+
+class FakeBrowser:
+    """A `Browser` over `pages`; an address that is not among them is unreachable.
+
+    Counts what it is asked, so that tests can see overlap: `most_open` contexts were open at once.
+
+    Args:
+        break_nth: the how-manieth call into any context raises `error` (from 1), to reach every error branch.
+    """
+
+    def __init__(
+        self, pages: Mapping[str, FakePage], *, break_nth: int | None = None, error: AgentError | None = None
+    ) -> None:
+        self.pages = dict(pages)
+        self.visits: list[str] = []
+        self.performed: list[Action] = []
+        self.open = 0
+        self.most_open = 0
+        self.opened = 0
+        self.calls = 0
+        self.alive = True
+        self._break_nth = break_nth
+        self._error = error or PageCrashed()
+        self._started = time.time()
+
+    async def new_context(self, options: ContextOptions = ContextOptions()) -> FakeContext:
+        self.count()
+        self.open += 1
+        self.opened += 1
+        self.most_open = max(self.most_open, self.open)
+        return FakeContext(self, options)
+
+    def count(self) -> None:
+        """Notes one call; raises where the script wants a failure, or when the browser was killed."""
+        self.calls += 1
+        if not self.alive:
+            raise BrowserGone()
+        if self.calls == self._break_nth:
+            raise self._error
+
+    def kill(self) -> None:
+        """The process dies: every later call raises `BrowserGone`."""
+        self.alive = False
+
+    async def health(self) -> BrowserHealth:
+        return BrowserHealth(self.alive, self.open, self._started, self.opened)
+
+    async def close(self) -> None:
+        self.alive = False
+
+
+class FakeContext:
+    """One context of a `FakeBrowser`."""
+
+    def __init__(self, browser: FakeBrowser, options: ContextOptions) -> None:
+        self._browser = browser
+        self._url = "about:blank"
+        self._closed = False
+        self.storage: Json = options.storage_state
+
+    @property
+    def url(self) -> str:
+        return self._url
+
+    def _page(self) -> FakePage:
+        self._browser.count()
+        if self._closed:
+            raise BrowserGone("the context is closed")
+        return self._browser.pages.get(self._url, FakePage())
+
+    async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        self._page()
+        page = self._browser.pages.get(url)
+        self._browser.visits.append(url)
+        if page is None:
+            raise HostUnreachable(f"nothing answers at {url}")
+        await asyncio.sleep(page.seconds)
+        if page.raises is not None:
+            raise page.raises
+        self._url = url
+        return Landing(url, page.status, "text/html", page.retry_after_s)
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        page = self._page()
+        return page.read(script, arg) if callable(page.read) else page.read
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        page = self._page()
+        return Observation(self._url, page.title, page.elements, screenshot=_PIXEL if options.screenshot else None)
+
+    async def act(self, action: Action) -> ActionResult:
+        page = self._page()
+        self._browser.performed.append(action)
+        key = " ".join([action.name, *(str(v) for v in list(action.args.values())[:1])])
+        target = (page.actions or {}).get(key)
+        if target is None:
+            return ActionResult(action, error=ElementMissing(f"nothing here takes: {key}").info())
+        if target:
+            self._url = target
+        return ActionResult(action, effect=Effect(url=target or None, dom_changed=True))
+
+    async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
+        self._page()
+        return True
+
+    async def screenshot(self, *, full_page: bool = False) -> Shot:
+        self._page()
+        return Shot(_PIXEL, "image/png", 1, 1)
+
+    async def downloads(self) -> Sequence[Download]:
+        self._page()
+        return ()
+
+    async def storage_state(self) -> Json:
+        self._page()
+        return self.storage or {"cookies": [], "origins": []}
+
+    async def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._browser.open -= 1
+
+
+def text(words: str) -> Element:
+    """A text node for a fake page's tree."""
+    return Element("", "#text", text=words)
+
+
+def body(*children: Element) -> Element:
+    """The root of a fake page's tree."""
+    return replace(Element("", "body"), children=children)
+
+

@@ -1,0 +1,81 @@
+"""The real parts of a worker: Chromium behind the egress filter, the artifact store, robots.txt, the policies."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+from agent.policies.choose import choose_policy
+
+from agent.browser import Browser
+from agent.chromium import LaunchOptions, launch
+from agent.desk import Gate
+from agent.models.model import Model
+from agent.models.openai_compatible import OpenAICompatible
+from agent.policies.policy import Policy
+from agent.spec import JobSpec
+from services.artifacts.open import open_artifacts
+from services.browsers.config import WorkerConfig
+from services.browsers.egress import EgressProxy
+from services.browsers.gate import Pace, PoliteGate
+from services.browsers.owner import BrowserOwner
+from services.browsers.robots import Robots
+from services.browsers.worker import Worker
+
+_SANDBOX = {"auto": "auto", "on": "yes", "off": "no"}
+
+
+class RealParts:
+    """What one worker owns besides its sessions; `close` ends all of it in reverse order."""
+
+    def __init__(self, name: str, config: WorkerConfig) -> None:
+        self._config = config
+        self._stack = AsyncExitStack()
+        self._model: Model | None = None
+        self._pace = Pace()
+        self._proxy: str | None = None
+        self.artifacts = open_artifacts(config.artifacts_url, config.artifacts)
+        self.owner = BrowserOwner(self._launch, config.browser, worker=name)
+
+    async def open(self) -> None:
+        """Starts what has to run before the first session; the browser starts with it."""
+        self._stack.push_async_callback(self.artifacts.close)
+        if not self._config.reach.allow_private:
+            egress = await self._stack.enter_async_context(EgressProxy(self._config.reach))
+            self._proxy = egress.url
+        self._robots = Robots(proxy=self._proxy)
+        self._stack.push_async_callback(self._robots.close)
+        if self._config.model is not None:
+            self._model = OpenAICompatible(self._config.model)
+            self._stack.push_async_callback(self._model.close)
+        self._stack.push_async_callback(self.owner.close)
+
+    async def _launch(self) -> Browser:
+        return await launch(
+            LaunchOptions(
+                executable=self._config.chromium,
+                sandbox=_SANDBOX[self._config.sandbox],
+                proxy=self._proxy,
+                proxy_bypass="<-loopback>" if self._proxy else None,
+                temp_dir=self._config.temp_dir,
+            )
+        )
+
+    def policy(self, spec: JobSpec) -> Policy:
+        return choose_policy(spec.policy, self._model)
+
+    def gate(self, spec: JobSpec) -> Gate:
+        return PoliteGate(spec.politeness, self._robots, self._pace, self._config.user_agent)
+
+    async def close(self) -> None:
+        await self._stack.aclose()
+
+
+async def make_worker(name: str, config: WorkerConfig) -> Worker:
+    """A worker with its real parts."""
+    parts = RealParts(name, config)
+    try:
+        await parts.open()
+    except BaseException:
+        await parts.close()
+        raise
+    return Worker(name, config, parts)

@@ -1,0 +1,1 @@
+"""The embedded cluster: Ray, dispatcher, workers and gateway on this machine, started and stopped as one."""

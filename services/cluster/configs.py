@@ -1,0 +1,104 @@
+"""From the settings to what each part has to know. The settings stop here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.desk import Limits
+from agent.models.settings import ModelSettings
+from services.addresses import Reach
+from services.artifacts.open import open_artifacts
+from services.artifacts.options import ArtifactOptions, S3Options
+from services.artifacts.store import ArtifactStore
+from services.browsers.config import BrowserLimits, WorkerConfig
+from services.dispatch.config import DispatchConfig
+from services.gateway.auth import needs_keys
+from services.gateway.deps import GatewayOptions
+from services.gateway.specs import SpecRules
+from services.settings import Settings
+
+_MIB = 1024 * 1024
+
+
+def worker_config(settings: Settings, temp_dir: Path | None = None) -> WorkerConfig:
+    """What each browser worker has to know."""
+    return WorkerConfig(
+        slots=settings.slots_per_worker,
+        artifacts_url=settings.artifacts_url,
+        artifacts=artifact_options(settings, temp_dir),
+        chromium=str(settings.chromium) if settings.chromium else None,
+        sandbox=settings.sandbox,
+        reach=reach(settings),
+        limits=Limits(navigation_s=settings.navigation_timeout_s, action_s=settings.action_timeout_s),
+        browser=BrowserLimits(
+            max_sessions=settings.browser_max_sessions,
+            max_age_s=settings.browser_max_minutes * 60,
+            max_rss_bytes=settings.browser_max_rss_mib * _MIB,
+        ),
+        model=model_settings(settings),
+        secrets_dir=str(settings.secrets_dir),
+        temp_dir=str(temp_dir) if temp_dir else None,
+        log_level=settings.log_level,
+        log_format=settings.log_format,
+    )
+
+
+def model_settings(settings: Settings) -> ModelSettings | None:
+    """How the model server is reached; None when none is configured."""
+    if not settings.model_url:
+        return None
+    return ModelSettings(
+        base_urls=tuple(url.strip() for url in settings.model_url.split(",")),
+        model=settings.model,
+        api_key=settings.model_api_key.get_secret_value(),
+        timeout_s=settings.model_timeout_s,
+        max_tokens=settings.model_max_tokens,
+        structured=settings.model_structured,
+    )
+
+
+def dispatch_config(settings: Settings) -> DispatchConfig:
+    """How the dispatcher works."""
+    return DispatchConfig(
+        workers=settings.workers,
+        lease_s=settings.lease_s,
+        per_domain=settings.per_domain,
+        max_attempts=settings.max_attempts,
+    )
+
+
+def reach(settings: Settings) -> Reach:
+    """What browsers may reach."""
+    return Reach(settings.allow_private, settings.allow_hosts)
+
+
+def artifact_options(settings: Settings, spill_dir: Path | None = None) -> ArtifactOptions:
+    """How evidence is kept; uploads wait in `spill_dir` while the store is away."""
+    s3 = S3Options(
+        endpoint_url=settings.s3_endpoint_url,
+        public_url=settings.s3_public_url,
+        region=settings.s3_region,
+        addressing=settings.s3_addressing,
+        encryption=settings.s3_encryption,
+        kms_key=settings.s3_kms_key,
+    )
+    return ArtifactOptions(s3, spill_dir, settings.artifact_spill_mib * _MIB)
+
+
+def artifact_store(settings: Settings) -> ArtifactStore:
+    """The artifact store, as the gateway uses it."""
+    return open_artifacts(settings.artifacts_url, artifact_options(settings))
+
+
+def gateway_options(settings: Settings) -> GatewayOptions:
+    """What the operator sets for the gateway."""
+    return GatewayOptions(
+        auth=needs_keys(settings.auth, settings.host),
+        rules=SpecRules(reach(settings), settings.max_attempts),
+        body_limit=settings.body_limit_kib * 1024,
+        batch_limit=settings.batch_limit_mib * _MIB,
+        requests_per_s=settings.requests_per_s,
+        tenant_queued=settings.tenant_queued,
+        artifact_url_s=settings.artifact_url_s,
+        secure_cookies=settings.public_url.startswith("https://"),
+    )

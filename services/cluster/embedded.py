@@ -1,0 +1,206 @@
+"""One command's worth of Shoal: Ray, dispatcher, workers, gateway and dashboard on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ray
+import structlog
+import uvicorn
+from ray.actor import ActorHandle
+from ray.exceptions import RayError
+
+from agent.chromium import find_chromium
+from services.artifacts.store import ArtifactStore
+from services.cluster.configs import artifact_store, dispatch_config, gateway_options, worker_config
+from services.cluster.local_ray import local_ray
+from services.cluster.run_dir import RunDir
+from services.cluster.watchdog import Watchdog
+from services.dispatch.actor import DispatcherParts, start_dispatcher
+from services.errors import ClusterFailed
+from services.events import LogEvent
+from services.gateway.app import create_app
+from services.gateway.deps import GatewayDeps
+from services.settings import Settings
+from services.store.sql import open_store
+from services.store.store import Store
+
+log = structlog.get_logger()
+
+_ADDRESS_FILE = "cluster.json"
+_LOCK_FILE = "cluster.lock"
+_READY_S = 180.0
+_STOP_S = 60.0
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A running embedded cluster."""
+
+    url: str  # of gateway and dashboard
+    data_dir: Path  # store and artifacts
+    run_dir: Path  # temporary; removed when the cluster stops
+    store: Store
+
+
+def running_cluster(data_dir: Path) -> str | None:
+    """Address of the embedded cluster that uses this data folder now; None when there is none."""
+    try:
+        lock = os.open(data_dir / _LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        with suppress(OSError, ValueError, KeyError):
+            return str(json.loads((data_dir / _ADDRESS_FILE).read_text())["url"])
+        return None
+    finally:
+        os.close(lock)
+    return None
+
+
+@asynccontextmanager
+async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: None) -> AsyncIterator[Cluster]:
+    """A cluster on this machine, for as long as the context lasts. Enter it on the main thread.
+
+    `tell` hears what is being done. Whatever ends the context, nothing is left running and no temporary folder stays;
+    the data folder stays.
+
+    Raises:
+        ClusterFailed: a part did not start, or another cluster uses this data folder.
+        BrowserNotFound: there is no Chromium.
+    """
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    find_chromium(str(settings.chromium) if settings.chromium else None)
+    async with AsyncExitStack() as stack:
+        with_sync = ExitStack()
+        stack.enter_context(with_sync)
+        with_sync.enter_context(_only_one(settings.data_dir))
+        tell("opening the store")
+        store = await open_store(settings.store_url)
+        stack.push_async_callback(store.close)
+        artifacts = artifact_store(settings)
+        stack.push_async_callback(artifacts.close)
+        run_dir = _run_dir(with_sync)
+        tell("starting Ray")
+        with_sync.enter_context(
+            local_ray(
+                run_dir,
+                browsers=settings.workers + 1,  # one more, so that a lost worker can be replaced at once
+                object_store_bytes=settings.ray_object_store_mib * 1024 * 1024,
+                namespace=settings.ray_namespace,
+            )
+        )
+        tell("starting the browser workers")
+        await stack.enter_async_context(_dispatcher(settings, run_dir))
+        tell("starting the gateway")
+        url = await stack.enter_async_context(_gateway(settings, store, artifacts))
+        stack.enter_context(_announced(settings.data_dir, url))
+        log.info(LogEvent.CLUSTER_READY, url=url)
+        yield Cluster(url, settings.data_dir, run_dir.path, store)
+        tell("stopping")
+
+
+@contextmanager
+def _only_one(data_dir: Path) -> Iterator[None]:
+    """Holds the data folder's lock."""
+    lock = os.open(data_dir / _LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(lock)
+        where = running_cluster(data_dir) or "an address it has not told yet"
+        raise ClusterFailed(
+            f"another Shoal uses {data_dir}, at {where}: talk to it with --gateway, or choose another SHOAL_DATA_DIR"
+        ) from error
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def _announced(data_dir: Path, url: str) -> Iterator[None]:
+    """Lets the command line find this cluster."""
+    path = data_dir / _ADDRESS_FILE
+    path.write_text(json.dumps({"url": url, "pid": os.getpid()}))
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _run_dir(stack: ExitStack) -> RunDir:
+    run_dir = RunDir.make()
+    stack.callback(run_dir.remove)
+    stack.callback(Watchdog(run_dir.path).dismiss)
+    return run_dir
+
+
+@asynccontextmanager
+async def _dispatcher(settings: Settings, run_dir: RunDir) -> AsyncIterator[ActorHandle[Any]]:
+    """The dispatcher with its workers, until they are drained."""
+    parts = DispatcherParts(settings.store_url, dispatch_config(settings), worker_config(settings, run_dir.tmp))
+    actor = start_dispatcher(parts)
+    try:
+        async with asyncio.timeout(_READY_S):
+            await actor.ready.remote()
+    except (RayError, TimeoutError) as error:
+        cause = getattr(error, "cause", None) or error
+        raise ClusterFailed(f"the browser workers did not start: {cause}") from error
+    try:
+        yield actor
+    finally:
+        try:
+            async with asyncio.timeout(_STOP_S):
+                await actor.stop.remote()
+        except (RayError, TimeoutError) as error:
+            log.warning(LogEvent.CLUSTER_STOPPING, error=f"the dispatcher did not stop in order: {error}")
+        ray.kill(actor)
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn without its signal handlers: the cluster's owner decides when it ends."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def _gateway(settings: Settings, store: Store, artifacts: ArtifactStore) -> AsyncIterator[str]:
+    """The gateway in this process; gives its address once it answers."""
+    app = create_app(GatewayDeps(store, artifacts, gateway_options(settings)))
+    config = uvicorn.Config(
+        app, host=settings.host, port=settings.port, log_config=None, lifespan="on", timeout_graceful_shutdown=3
+    )
+    server = _Server(config)
+    try:
+        bound = config.bind_socket()
+    except SystemExit as error:  # uvicorn ends the process when it cannot bind
+        raise ClusterFailed(
+            f"port {settings.port} on {settings.host} is taken: set SHOAL_PORT, 0 for any free one"
+        ) from error
+    task = asyncio.create_task(server.serve(sockets=[bound]), name="gateway")
+    try:
+        while not server.started and not task.done():
+            await asyncio.wait([task], timeout=0.02)
+        if task.done():
+            raise ClusterFailed("the gateway did not start") from task.exception()
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        yield f"http://{host}:{bound.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await asyncio.wait([task])
+        bound.close()

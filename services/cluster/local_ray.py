@@ -1,0 +1,64 @@
+"""Ray on this machine, for one embedded cluster: loopback only, nothing outside the run folder, no reporting home."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import ray
+
+from services.cluster.run_dir import RunDir
+from services.errors import ClusterFailed
+
+
+@contextmanager
+def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namespace: str) -> Iterator[None]:
+    """Starts Ray, and ends it with all its actors.
+
+    Must be entered on the main thread: the kernel ends Ray's processes with the *thread* that started them.
+
+    Raises:
+        ClusterFailed: Ray did not start; its logs' last words are in the message.
+    """
+    wanted = {
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what makes Ray use, and listen on, the loopback address only
+        "RAY_AUTH_TOKEN_PATH": str(run_dir.token()),
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        "TMPDIR": str(run_dir.tmp),
+    }
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        _start(run_dir, browsers, object_store_bytes, namespace)
+        try:
+            yield
+        finally:
+            ray.shutdown()
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: str) -> None:
+    try:
+        ray.init(
+            address="local",
+            num_cpus=2,  # actors ask for none; Ray starts that many idle workers ahead
+            resources={"browser": browsers, "control": 1},
+            include_dashboard=False,
+            object_store_memory=object_store_bytes,
+            namespace=namespace,
+            log_to_driver=False,
+            configure_logging=False,
+            logging_level=logging.ERROR,
+            _temp_dir=str(run_dir.path / "ray"),
+        )
+    except Exception as error:
+        ray.shutdown()
+        raise ClusterFailed(f"Ray did not start: {type(error).__name__}: {error}") from error

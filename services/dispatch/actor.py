@@ -1,0 +1,79 @@
+"""The dispatcher as a Ray actor: detached, named, and restarted by Ray when it dies."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+from ray.actor import ActorHandle
+
+from services.browsers.config import WorkerConfig
+from services.browsers.ray_pool import RayPool
+from services.dispatch.config import DispatchConfig
+from services.dispatch.dispatcher import Dispatcher
+from services.logs import set_up
+from services.store.sql import open_store
+from services.store.store import Store
+
+PREFIX = "shoal-dispatcher-"
+
+
+@dataclass(frozen=True, slots=True)
+class DispatcherParts:
+    """What a dispatcher actor is made from."""
+
+    store_url: str
+    dispatch: DispatchConfig
+    worker: WorkerConfig
+
+
+class DispatcherActor:
+    """Starts its dispatcher by itself, so that a restart by Ray needs nobody's help."""
+
+    def __init__(self, parts: DispatcherParts) -> None:
+        set_up(parts.worker.log_level, parts.worker.log_format)
+        self._parts = parts
+        self._store: Store | None = None
+        self._dispatcher: Dispatcher | None = None
+        # Ray runs the constructor of an asyncio actor on the actor's loop, also after a restart.
+        self._starting = asyncio.get_running_loop().create_task(self._start())
+
+    async def ready(self) -> int:
+        """Returns, with the process id, once workers can take sessions."""
+        await asyncio.shield(self._starting)
+        return os.getpid()
+
+    async def _start(self) -> None:
+        self._store = await open_store(self._parts.store_url, migrate=False)
+        self._dispatcher = Dispatcher(self._store, RayPool(self._parts.worker), self._parts.dispatch)
+        await self._dispatcher.start()
+
+    async def workers(self) -> list[str]:
+        return self._dispatcher.workers if self._dispatcher else []
+
+    async def stop(self) -> None:
+        """Drains and ends the dispatcher and its workers."""
+        if self._dispatcher is not None:
+            await self._dispatcher.stop()
+        if self._store is not None:
+            await self._store.close()
+
+
+def start_dispatcher(parts: DispatcherParts) -> ActorHandle[Any]:
+    """The dispatcher of this shard: the one that runs, else a new one."""
+    return (
+        ray.remote(DispatcherActor)
+        .options(
+            name=PREFIX + parts.dispatch.name,
+            lifetime="detached",
+            get_if_exists=True,
+            num_cpus=0,
+            resources={"control": 0.01},
+            max_restarts=-1,
+            max_concurrency=100,
+        )
+        .remote(parts)
+    )
