@@ -14,6 +14,9 @@ import structlog
 
 Format = Literal["auto", "console", "json"]
 
+# Without local variables: they hold callers' data and secrets.
+_TRACEBACKS = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
+
 
 def set_up(level: str = "info", form: Format = "auto", *, stream: TextIO | None = None) -> None:
     """Sends this process's log lines, ours and the libraries', to `stream` (stderr), from `level` on.
@@ -30,9 +33,9 @@ def set_up(level: str = "info", form: Format = "auto", *, stream: TextIO | None 
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     last: list[structlog.typing.Processor] = (
-        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        [_TRACEBACKS, structlog.processors.JSONRenderer()]
         if as_json
-        else [structlog.dev.ConsoleRenderer(colors=target.isatty())]
+        else [structlog.dev.ConsoleRenderer(colors=target.isatty(), exception_formatter=structlog.dev.plain_traceback)]
     )
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

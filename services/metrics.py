@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 Type = Literal["counter", "gauge", "histogram"]
@@ -58,6 +58,9 @@ CATALOGUE: tuple[Metric, ...] = (
     Metric("shoal_sessions_ended", "counter", (), "Attempts that ended, since the dispatchers started."),
     Metric("shoal_sessions_ended_failed", "counter", (), "Attempts that ended in an error, likewise."),
 )
+
+# The library adds a `_created` series to each counter, which doubles their number and tells nobody anything.
+disable_created_metrics()
 
 _BY_NAME = {metric.name: metric for metric in CATALOGUE}
 

@@ -24,7 +24,7 @@ from services.store.store import Store
 
 PAGE = 500
 PING_S = 15
-LOOK_S = 2.0
+LOOK_S = 10.0
 """A stream looks that often though nothing woke it: a missed notification must not silence it."""
 AT_MOST_EVERY_S = 0.2
 """Pause between two looks of one stream, so that a busy store is not asked for every commit by every viewer."""
@@ -78,11 +78,12 @@ def resume_point(last_event_id: str | None, after: int | None) -> int:
 
 async def event_stream(store: Store, metrics: Metrics, job: int, after: int, *, follow: bool) -> Response:
     """The stream of `job` after an event; 204 where it is over, which tells a browser not to reconnect."""
+    seen = await store.changed(0.0)
     first = await store.events(job=job, after=after, limit=PAGE)
     if follow and not first and (await store.job(job)).status in FINAL:
         return Response(status_code=204)
-    stream = _counted(metrics, _events(store, job, after, first, follow=follow))
-    return EventSourceResponse(stream, ping=PING_S, sep="\n")
+    stream = _counted(metrics, _events(store, job, after, first, seen, follow=follow))
+    return EventSourceResponse(stream, ping=PING_S)
 
 
 async def _counted(metrics: Metrics, events: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
@@ -95,7 +96,7 @@ async def _counted(metrics: Metrics, events: AsyncIterator[ServerSentEvent]) -> 
 
 
 async def _events(
-    store: Store, job: int, after: int, page: list[EventRow], *, follow: bool
+    store: Store, job: int, after: int, page: list[EventRow], seen: int, *, follow: bool
 ) -> AsyncIterator[ServerSentEvent]:
     """Rows as they come. A store that is away ends the stream: the client comes back with the last id it saw."""
     yield ServerSentEvent(retry=RECONNECT_MS, comment="shoal")
@@ -108,7 +109,7 @@ async def _events(
             if len(page) < PAGE:
                 if not follow or await _is_over(store, job, page):
                     return
-                await store.changed(LOOK_S)
+                seen = await store.changed(LOOK_S, since=seen)
                 await asyncio.sleep(max(0.0, looked_at + AT_MOST_EVERY_S - time.monotonic()))
             page = await store.events(job=job, after=after, limit=PAGE)
     except StoreAway:

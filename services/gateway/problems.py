@@ -77,7 +77,9 @@ def of_error(error: errors.ServiceError, request_id: str = "") -> Response:
 def faults_of(error: errors.ServiceError) -> list[dict[str, str]]:
     """The {field, reason} list that an error carries; empty for most."""
     faults = error.details.get("errors", [])
-    return [dict(fault) for fault in faults] if isinstance(faults, list | tuple) else []
+    if not isinstance(faults, list | tuple):
+        return []
+    return [{"field": fault.get("field") or fault.get("place", ""), "reason": fault["reason"]} for fault in faults]
 
 
 def install(app: FastAPI) -> None:

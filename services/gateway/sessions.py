@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import RedirectResponse
 
 from agent.status import Status
-from services.errors import BadInput
+from services.errors import BadInput, NotFound
 from services.gateway.auth import Authenticator, guard
 from services.gateway.deps import GatewayDeps
 from services.gateway.jobs import JSON, bad_cursor
@@ -18,6 +18,7 @@ from services.store import ids
 from services.store.records import ArtifactRow
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*(; ?charset=[A-Za-z0-9-]+)?", re.IGNORECASE)
+_ARTIFACT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SHOWN_INLINE = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif", "text/plain"})
 _EXTENSIONS = {
     **{"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"},
@@ -65,9 +66,20 @@ def session_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter
     )
     async def artifact(artifact: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
         """The bytes, or the way to them where they lie in an object store."""
-        return await artifact_answer(deps, await store.artifact(artifact, tenant=caller.sees))
+        return await artifact_answer(deps, await store.artifact(artifact_id(artifact), tenant=caller.sees))
 
     return router
+
+
+def artifact_id(text: str) -> str:
+    """`text` itself when it can be the id of an artifact.
+
+    Raises:
+        NotFound: it cannot.
+    """
+    if not _ARTIFACT_ID.fullmatch(text):
+        raise NotFound(f"there is no artifact {text!r}")
+    return text
 
 
 async def artifact_answer(deps: GatewayDeps, row: ArtifactRow) -> Response:

@@ -1,0 +1,116 @@
+"""Batches: every line has its own outcome."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from services.gateway import batch
+from services.store.records import JobFilter
+from tests.gateway_world import World, world
+
+SPEC = {"url": "https://shop.example/", "goal": "read"}
+TYPE = {"Content-Type": "application/x-ndjson"}
+
+
+@pytest.fixture
+async def here() -> AsyncIterator[World]:
+    async with world(body_limit=500) as made:
+        yield made
+
+
+async def send(here: World, body: Any, **headers: str) -> list[dict[str, Any]]:
+    got = await here.client.post("/v1/jobs:batch", content=body, headers={**TYPE, **headers})
+    assert got.status_code == 200, got.text
+    outcomes = [json.loads(line) for line in got.text.splitlines()]
+    accepted = sum("job" in outcome for outcome in outcomes)
+    assert got.headers["shoal-accepted"] == str(accepted)
+    assert got.headers["shoal-refused"] == str(len(outcomes) - accepted)
+    return outcomes
+
+
+def line(**change: Any) -> bytes:
+    return json.dumps({**SPEC, **change}).encode() + b"\n"
+
+
+async def test_bad_lines_do_not_keep_the_others_back(here: World) -> None:
+    body = line() + b"\n" + b"{broken\n" + line(foo=1) + line(data="x" * 600) + line(goal="last").rstrip(b"\n")
+    outcomes = await send(here, body)
+    assert [outcome["line"] for outcome in outcomes] == [1, 3, 4, 5, 6], "an empty line is nothing"
+    assert [outcome.get("created") for outcome in outcomes] == [True, None, None, None, True]
+    broken, unknown, long = (outcome["error"] for outcome in outcomes[1:4])
+    assert (broken["status"], broken["code"]) == (400, "bad_input")
+    assert broken["errors"][0]["field"] == "body"
+    assert unknown["errors"] == [{"field": "foo", "reason": "is not a field of a job"}]
+    assert (long["status"], long["code"]) == (413, "too_large")
+    assert len(await here.store.jobs(JobFilter())) == 2
+
+
+async def test_a_reused_key_spoils_its_own_line_only(here: World) -> None:
+    await send(here, line(idempotency_key="a"))
+    body = line(goal="one") + line(goal="other", idempotency_key="a") + line(idempotency_key="a") + line(goal="three")
+    outcomes = await send(here, body)
+    assert [outcome.get("created") for outcome in outcomes] == [True, None, False, True]
+    assert outcomes[1]["error"]["code"] == "idempotency_key_reused"
+    assert len(await here.store.jobs(JobFilter())) == 3
+
+
+async def test_a_batch_that_is_sent_again_stores_nothing_twice(here: World) -> None:
+    body = line(goal="one") + line(goal="two") + line(goal="three", idempotency_key="mine")
+    first = await send(here, body, **{"Idempotency-Key": "batch-1"})
+    again = await send(here, body, **{"Idempotency-Key": "batch-1"})
+    assert [outcome["job"] for outcome in first] == [outcome["job"] for outcome in again]
+    assert [outcome["created"] for outcome in again] == [False, False, False]
+
+
+async def test_lines_may_come_in_any_pieces(here: World) -> None:
+    body = b"".join(line(goal=f"number {number}") for number in range(20)).replace(b"\n", b"\r\n")
+
+    async def pieces(size: int) -> AsyncIterator[bytes]:
+        for start in range(0, len(body), size):
+            yield body[start : start + size]
+
+    for size in (1, 7, 100, 10_000):
+        outcomes = await send(here, pieces(size), **{"Idempotency-Key": "same"})
+        assert len(outcomes) == 20
+        assert all("job" in outcome for outcome in outcomes)
+    assert len(await here.store.jobs(JobFilter(limit=100))) == 20
+
+
+async def test_groups_are_stored_as_they_fill(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "GROUP_JOBS", 3)
+    sizes = []
+    submit = here.store.submit
+
+    async def noted(jobs: Any) -> Any:
+        sizes.append(len(jobs))
+        return await submit(jobs)
+
+    monkeypatch.setattr(here.store, "submit", noted)
+    outcomes = await send(here, line() * 8)
+    assert len(outcomes) == 8
+    assert sizes == [3, 3, 2]
+
+
+async def test_a_batch_over_the_limit_ends_where_the_limit_is() -> None:
+    async with world(batch_limit=300) as small:
+        got = await small.client.post("/v1/jobs:batch", content=line() * 30, headers=TYPE)
+        assert got.status_code == 413, "announced: refused before anything is read"
+
+        async def unannounced() -> AsyncIterator[bytes]:
+            for _ in range(30):
+                yield line()
+
+        outcomes = await send(small, unannounced())
+        assert outcomes[-1]["error"]["code"] == "too_large"
+        assert all("job" in outcome for outcome in outcomes[:-1])
+        assert len(outcomes) == 300 // len(line()) + 1
+
+
+async def test_a_batch_must_call_itself_json(here: World) -> None:
+    got: httpx.Response = await here.client.post("/v1/jobs:batch", content=line(), headers={"Content-Type": "a/b"})
+    assert got.status_code == 415

@@ -1,0 +1,306 @@
+"""Looking at jobs and controlling them; sessions, artifacts, status, health and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from agent.status import Status
+from agent.types import Action, ActionResult, ArtifactRef, ErrorInfo, Outcome, Step, Task
+from agent.work import Work
+from services.errors import StoreAway
+from services.gateway.views import JobView, SessionDetailView
+from services.metrics import CATALOGUE
+from tests.gateway_world import World, completed, failed, loop_of, world
+
+ARTIFACT = "ab" * 16
+
+
+@pytest.fixture
+async def here() -> AsyncIterator[World]:
+    async with world(raises=False) as made:
+        yield made
+
+
+async def get(here: World, path: str) -> Any:
+    got = await here.client.get(path)
+    assert got.status_code == 200, got.text
+    return got.json()
+
+
+async def test_jobs_are_listed_newest_first_by_pages_and_filters(here: World) -> None:
+    made = [await here.submit(labels={"n": str(number % 2)}) for number in range(7)]
+    seen, path = [], "/v1/jobs?limit=3"
+    while True:
+        page = await get(here, path)
+        seen += [job["id"] for job in page["jobs"]]
+        if page["next"] is None:
+            break
+        path = f"/v1/jobs?limit=3&cursor={page['next']}"
+    assert seen == made[::-1]
+    odd = await get(here, "/v1/jobs?label=n:1")
+    assert [job["id"] for job in odd["jobs"]] == [made[5], made[3], made[1]]
+    await here.client.post(f"/v1/jobs/{made[0]}/cancel")
+    assert [job["id"] for job in (await get(here, "/v1/jobs?status=canceled"))["jobs"]] == [made[0]]
+    both = await get(here, "/v1/jobs?status=canceled&status=queued")
+    assert len(both["jobs"]) == 7
+    assert "spec" not in both["jobs"][0]
+
+
+async def test_a_job_can_be_held_back_let_go_and_ended(here: World) -> None:
+    job = await here.submit()
+    for verb, status in (("pause", "paused"), ("resume", "queued"), ("cancel", "canceled"), ("retry", "queued")):
+        got = await here.client.post(f"/v1/jobs/{job}/{verb}")
+        assert got.status_code == 200, got.text
+        assert got.json()["status"] == status
+    wrong = await here.client.post(f"/v1/jobs/{job}/resume")
+    assert (wrong.status_code, wrong.json()["code"]) == (409, "wrong_state")
+    assert (await here.client.delete(f"/v1/jobs/{job}")).status_code == 409
+
+
+async def test_deleting_a_job_removes_its_artifacts_too(here: World) -> None:
+    job = await with_artifact(here)
+    assert here.artifacts.keys == ["acme/1/1/shot.jpg"]
+    assert (await here.client.delete(f"/v1/jobs/{job}")).status_code == 204
+    assert (await here.client.get(f"/v1/jobs/{job}")).status_code == 404
+    assert (await here.client.get(f"/v1/artifacts/{ARTIFACT}")).status_code == 404
+    assert here.artifacts.keys == []
+
+
+async def test_secrets_in_a_spec_are_not_shown(here: World) -> None:
+    browser = {
+        "proxy": {"server": "http://proxy.example:3128", "password": "hunter2"},
+        "headers": {"Authorization": "Bearer hunter2", "Cookie": "s=hunter2", "X-Plain": "yes"},
+    }
+    job = await here.submit(browser=browser)
+    shown = (await get(here, f"/v1/jobs/{job}"))["spec"]["browser"]
+    assert "hunter2" not in str(shown)
+    assert shown["headers"]["X-Plain"] == "yes"
+    stored = (await here.store.job(int(job[1:]))).spec.browser
+    assert stored.proxy is not None
+    assert stored.proxy.password == "hunter2"
+
+
+async def test_sessions_are_listed_in_item_order_with_their_cause_of_waiting(here: World) -> None:
+    job = await here.submit(loop={"values": ["a", "b", "c"]})
+    (root,) = await here.claim()
+    await here.finish([root], loop_of(["a", "b", "c"], lambda work: completed({"x": 1})))
+    page = await get(here, f"/v1/jobs/{job}/sessions?limit=2")
+    parent, first = page["sessions"]
+    assert (parent["status"], parent["waiting_for"], parent["pending_children"]) == ("waiting", "its children", 3)
+    assert (first["status"], first["waiting_for"], first["item"]["value"]) == ("queued", "a free slot", "a")
+    rest = await get(here, f"/v1/jobs/{job}/sessions?limit=2&cursor={page['next']}")
+    assert [session["item"]["value"] for session in rest["sessions"]] == ["b", "c"]
+    assert rest["next"] is None
+    queued = await get(here, f"/v1/jobs/{job}/sessions?status=queued")
+    assert len(queued["sessions"]) == 3
+    bad = await here.client.get(f"/v1/jobs/{job}/sessions?cursor=zz")
+    assert bad.json()["errors"] == [{"field": "cursor", "reason": "is not a cursor"}]
+
+
+def busy_outcome(work: Work) -> Outcome:
+    error = ErrorInfo("ElementMissing", "element_missing", "No element has this id now.", False)
+    steps = (
+        Step(
+            0,
+            "https://shop.example/",
+            "The button leads on.",
+            (ActionResult(Action("click", {"bid": "12"}), error), ActionResult(Action("click", {"bid": "13"}))),
+            screenshot=ARTIFACT,
+        ),
+    )
+    tasks = (Task("navigate", "open the product", Status.COMPLETED, steps=steps, seconds=2.0),)
+    reference = ArtifactRef(ARTIFACT, "screenshot", "acme/1/1/shot.jpg", "image/jpeg", 4)
+    return completed({"price": 5}, tasks=tasks, artifacts=(reference,), screenshot=ARTIFACT, answer="It costs 5.")
+
+
+async def with_artifact(here: World, content_type: str = "image/jpeg") -> str:
+    job = await here.submit()
+    await here.artifacts.put("acme/1/1/shot.jpg", b"\xff\xd8\xff\xd9", content_type)
+    await here.run(busy_outcome)
+    return job
+
+
+async def test_a_session_tells_its_tasks_steps_actions_and_records(here: World) -> None:
+    job = await with_artifact(here)
+    root = (await get(here, f"/v1/jobs/{job}"))["root_session"]
+    session = await get(here, f"/v1/sessions/{root}")
+    assert session["answer"] == "It costs 5."
+    assert session["record_list"][0]["value"] == {"price": 5}
+    assert session["record_list"][0]["sources"]["price"]["how"] == "json-ld"
+    (task,) = session["attempts"][0]
+    assert task["steps"][0]["results"][0]["error"]["class"] == "ElementMissing"
+    assert task["steps"][0]["results"][1]["action"] == {
+        "name": "click",
+        "args": {"bid": "13"},
+        "reasoning": "",
+        "submits": False,
+    }
+    assert session["artifacts"][0]["id"] == ARTIFACT
+    assert set(session) == set(SessionDetailView.model_fields)
+
+
+async def test_an_artifact_comes_with_headers_that_keep_it_harmless(here: World) -> None:
+    await with_artifact(here)
+    got = await here.client.get(f"/v1/artifacts/{ARTIFACT}")
+    assert got.content == b"\xff\xd8\xff\xd9"
+    assert got.headers["content-type"] == "image/jpeg"
+    assert got.headers["x-content-type-options"] == "nosniff"
+    assert got.headers["content-disposition"] == 'inline; filename="screenshot-abababab.jpg"'
+    assert got.headers["content-security-policy"] == "default-src 'none'; sandbox"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "told"),
+    [
+        ("text/html", "text/html"),
+        ("image/svg+xml", "application/octet-stream"),
+        ("text/javascript", "application/octet-stream"),
+        ("text/html\r\nX-Evil: 1", "application/octet-stream"),
+        ("", "application/octet-stream"),
+    ],
+)
+async def test_what_could_act_is_a_download(here: World, content_type: str, told: str) -> None:
+    def outcome(work: Work) -> Outcome:
+        return completed(artifacts=(ArtifactRef(ARTIFACT, "page", "acme/1/1/page", content_type, 4),))
+
+    await here.submit()
+    await here.artifacts.put("acme/1/1/page", b"<b>!", "text/html")
+    await here.run(outcome)
+    got = await here.client.get(f"/v1/artifacts/{ARTIFACT}")
+    assert got.headers["content-disposition"].startswith("attachment; ")
+    assert got.headers["content-type"].partition(";")[0] == told
+    assert "x-evil" not in got.headers
+
+
+async def test_an_artifact_in_an_object_store_is_a_redirect(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await with_artifact(here)
+
+    async def url(key: str, content_type: str, *, expires_s: int = 300) -> str:
+        return f"https://bucket.example/{key}?expires={expires_s}"
+
+    monkeypatch.setattr(here.artifacts, "url", url)
+    got = await here.client.get(f"/v1/artifacts/{ARTIFACT}")
+    assert got.status_code == 307
+    assert got.headers["location"] == "https://bucket.example/acme/1/1/shot.jpg?expires=300"
+
+
+async def test_a_lost_artifact_says_so(here: World) -> None:
+    await with_artifact(here)
+    await here.artifacts.delete("acme")
+    got = await here.client.get(f"/v1/artifacts/{ARTIFACT}")
+    assert (got.status_code, got.json()["code"]) == (410, "artifact_missing")
+    here.artifacts.away = True
+    got = await here.client.get(f"/v1/artifacts/{ARTIFACT}")
+    assert (got.status_code, got.json()["code"]) == (503, "artifact_store_away")
+    assert got.headers["retry-after"] == "5"
+
+
+async def test_status_says_what_waits_for_what(here: World) -> None:
+    status = await get(here, "/v1/status")
+    assert status["waiting"] == []
+    await here.submit()
+    await here.submit()
+    status = await get(here, "/v1/status")
+    assert status["sessions"]["queued"] == 2
+    assert status["waiting"] == [
+        "2 sessions are waiting for a dispatcher: none has ever run against this store.",
+    ]
+    worker = {"name": "w1", "slots": 4, "busy": 4, "rss_bytes": 5, "browser_restarts": 2}
+    snapshot = {"workers": [worker], "slots": 4, "busy": 4, "leases": 4, "lanes_waiting": {"a free slot": 2}}
+    await here.store.put_state("dispatcher/main", snapshot)
+    status = await get(here, "/v1/status")
+    assert status["capacity"] == {"dispatchers": 1, "workers": 1, "slots": 4, "busy": 4, "fresh": True}
+    assert status["waiting"] == [
+        "2 sessions are queued while all 4 browser slots are busy.",
+        "2 queues (one per job and site) waiting for a free slot.",
+    ]
+    assert status["dispatchers"]["main"]["workers"] == [worker]
+
+
+async def test_readiness_follows_the_stores_and_health_does_not(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await get(here, "/readyz"))["checks"] == {"store": "ok", "artifacts": "ok"}
+    here.artifacts.away = True
+    got = await here.client.get("/readyz")
+    assert got.status_code == 503
+    assert got.json()["checks"]["artifacts"] == "the artifact store in memory plays away"
+
+    async def away(*_: Any) -> Any:
+        raise StoreAway
+
+    monkeypatch.setattr(here.store, "states", away)
+    monkeypatch.setattr(here.store, "counts_by_status", away)
+    got = await here.client.get("/readyz")
+    assert got.json()["checks"]["store"] == "The database does not answer."
+    assert (await here.client.get("/healthz")).status_code == 200
+    assert "shoal_store_up 0.0" in (await here.client.get("/metrics")).text
+    got = await here.client.get("/v1/status")
+    assert (got.status_code, got.json()["code"], got.headers["retry-after"]) == (503, "store_away", "5")
+
+
+async def test_an_error_that_nobody_foresaw_tells_nothing_but_its_request(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(wanted: Any) -> Any:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(here.store, "jobs", broken)
+    got = await here.client.get("/v1/jobs")
+    assert got.status_code == 500
+    assert "secret detail" not in got.text
+    assert got.json()["code"] == "internal_error"
+    assert got.json()["request_id"]
+
+
+async def test_metrics_are_those_of_the_catalogue(here: World) -> None:
+    job = await here.submit()
+    await here.client.get(f"/v1/jobs/{job}")
+    await here.client.get("/nowhere/at/all")
+    await here.client.post("/v1/jobs", json={})
+    await here.store.put_state(
+        "dispatcher/main",
+        {"workers": [{"name": "w", "rss_bytes": 7, "browser_restarts": 2}], "slots": 4, "busy": 1, "ended": 9},
+    )
+    families = {
+        family.name: family for family in text_string_to_metric_families((await here.client.get("/metrics")).text)
+    }
+    assert set(families) == {metric.name for metric in CATALOGUE}
+    for metric in CATALOGUE:
+        family = families[metric.name]
+        assert (family.type, family.documentation) == (metric.type, metric.meaning)
+        assert all(set(sample.labels) - {"le"} == set(metric.labels) for sample in family.samples)
+
+    def value(name: str, **labels: str) -> float:
+        samples = families[name.removesuffix("_total")].samples
+        return next(s.value for s in samples if s.name == name and s.labels == labels)
+
+    assert value("shoal_http_requests_total", method="GET", route="/v1/jobs/{job}", status="200") == 1
+    assert value("shoal_http_requests_total", method="GET", route="(none)", status="404") == 1
+    assert value("shoal_jobs_submitted_total", how="single") == 1
+    assert value("shoal_submissions_refused_total", code="bad_input") == 1
+    assert value("shoal_sessions", status="queued") == 1
+    assert (value("shoal_slots"), value("shoal_slots_busy"), value("shoal_sessions_ended_total")) == (4, 1, 9)
+    assert (value("shoal_worker_memory_bytes"), value("shoal_browser_restarts_total")) == (7, 2)
+
+
+async def test_the_document_names_every_route_and_schema(here: World) -> None:
+    document = await get(here, "/openapi.json")
+    assert set(document["paths"]["/v1/jobs"]) == {"get", "post"}
+    assert "JobSpec" in document["components"]["schemas"]
+    text = str(document)
+    for ref in {part.split("'")[0] for part in text.split("#/components/schemas/")[1:]}:
+        assert ref in document["components"]["schemas"], ref
+    assert set(JobView.model_fields) == set(document["components"]["schemas"]["JobView"]["properties"])
+
+
+async def test_failures_are_told_in_the_job(here: World) -> None:
+    job = await here.submit()
+    await here.run(lambda work: failed())
+    body = await get(here, f"/v1/jobs/{job}")
+    assert body["status"] == "failed"
+    assert body["error"]["class"] == "NavigationTimeout"
+    assert body["counts"]["failed"] == 1
+    assert body["finished_at"].endswith("Z")

@@ -1,0 +1,231 @@
+"""Submissions: what is taken, and every way to be refused, with the exact field."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from services.addresses import Reach
+from services.gateway import SpecRules, quota
+from services.store.records import JobFilter
+from tests.gateway_world import World, world
+
+SPEC = {"url": "https://shop.example/", "goal": "read the prices"}
+
+
+@pytest.fixture
+async def here() -> AsyncIterator[World]:
+    async with world(names={"inner.example": ("10.0.0.9",)}) as made:
+        yield made
+
+
+async def test_a_job_is_stored_and_answered_with_its_place(here: World) -> None:
+    answer = await here.client.post("/v1/jobs", json={**SPEC, "labels": {"team": "a"}, "priority": 3})
+    body = answer.json()
+    assert answer.status_code == 201
+    assert answer.headers["location"] == f"/v1/jobs/{body['id']}"
+    assert body["status"] == "queued"
+    assert body["spec"] == {**SPEC, "labels": {"team": "a"}, "priority": 3}
+    assert body["counts"]["expected"] == 1
+    assert (await here.client.get(answer.headers["location"])).json() == body
+
+
+async def test_the_same_idempotency_key_gives_the_same_job(here: World) -> None:
+    first = await here.client.post("/v1/jobs", json=SPEC, headers={"Idempotency-Key": "k1"})
+    again = await here.client.post("/v1/jobs", json={**SPEC, "idempotency_key": "k1"})
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json()["id"] == again.json()["id"]
+    other = await here.client.post("/v1/jobs", json={**SPEC, "goal": "other"}, headers={"Idempotency-Key": "k1"})
+    assert other.status_code == 409
+    assert other.json()["code"] == "idempotency_key_reused"
+
+
+def faults(answer: httpx.Response) -> dict[str, str]:
+    body = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert body["status"] == answer.status_code
+    assert body["request_id"] == answer.headers["x-request-id"]
+    return {fault["field"]: fault["reason"] for fault in body.get("errors", [])}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "reason"),
+    [
+        ({"urls": 1}, "urls", "is not a field of a job"),
+        ({"browser": {"viewprt": {}}}, "browser.viewprt", "is not a field of a job"),
+        ({"url": None}, "url", "must be a string"),
+        ({"url": "ftp://shop.example/"}, "url", "must start with http:// or https://, not 'ftp'"),
+        ({"url": "https:///x"}, "url", "has no host name"),
+        ({"url": "https://u:p@shop.example/"}, "url", "must not carry a user name or password; use `secrets`"),
+        ({"max_steps": "5"}, "max_steps", "must be a whole number"),
+        ({"max_steps": 5.5}, "max_steps", "must be a whole number"),
+        ({"max_steps": True}, "max_steps", "must be a whole number"),
+        ({"max_steps": 0}, "max_steps", "must be greater than or equal to 1"),
+        ({"deadline_s": "soon"}, "deadline_s", "must be a number"),
+        ({"allow_terminate": "yes"}, "allow_terminate", "must be true or false"),
+        ({"labels": {"a": 1}}, "labels.a", "must be a string"),
+        ({"labels": ["a"]}, "labels", "must be an object"),
+        ({"grounding": "guess"}, "grounding", "must be 'bid', 'mark', 'attributes', 'choice' or 'coordinates'"),
+        ({"loop": {}}, "loop", "needs exactly one of `values` and `from`"),
+        ({"loop": {"values": []}}, "loop", "`values` is empty: the loop has nothing to do"),
+        ({"loop": {"values": ["a", 2]}}, "loop.values[1]", "must be a string"),
+        ({"loop": {"values": "a"}}, "loop.values", "must be an array"),
+        ({"loop": {"from": {"select": "a", "max_pages": 0}}}, "loop.from.max_pages", None),
+        ({"extract": {}}, "extract", "needs `goal`, `schema` or both"),
+        ({"extract": {"schema": {"type": "objekt"}}}, "extract.schema", None),
+        ({"extract": {"schema": {"properties": {"a": 5}}}}, "extract.schema", None),
+        ({"secrets": {"login": {"domains": []}}}, "secrets.login.domains", "needs at least 1"),
+        ({"policy": "guess"}, "policy", None),
+        ({"data": {"n": 2**70}}, "data.n", "is a number of more than 64 bits; send it as a string"),
+        ({"data": ["a\0b"]}, "data[0]", "must not contain the character U+0000"),
+        ({"max_attempts": 50}, "max_attempts", "this cluster allows at most 10"),
+        ({"policy": "workflow:w1"}, "policy", "not available in this version"),
+        ({"browser": {"attach": "http://127.0.0.1:9222"}}, "browser.attach", "not available in this version"),
+        ({"artifacts": {"recording": True}}, "artifacts.recording", "not available in this version"),
+        ({"artifacts": {"trace": True}}, "artifacts.trace", "not available in this version"),
+        ({"artifacts": {"har": True}}, "artifacts.har", "not available in this version"),
+        ({"webhook": {"url": "https://hook.example/"}}, "webhook", "not available in this version"),
+        ({"totp": "bank"}, "totp", "not available in this version"),
+    ],
+)
+async def test_a_bad_field_is_refused_by_name(
+    here: World, change: dict[str, Any], field: str, reason: str | None
+) -> None:
+    answer = await here.client.post("/v1/jobs", json={**SPEC, **change})
+    assert answer.status_code == 400, answer.text
+    told = faults(answer)
+    assert field in told
+    assert reason is None or told[field] == reason
+    assert await here.store.jobs(JobFilter()) == [], "nothing may be stored of a job that was refused"
+
+
+async def test_every_fault_is_told_at_once(here: World) -> None:
+    answer = await here.client.post("/v1/jobs", json={"goal": 5, "foo": 1, "max_steps": "x"})
+    assert faults(answer) == {
+        "url": "is required",
+        "goal": "must be a string",
+        "max_steps": "must be a whole number",
+        "foo": "is not a field of a job",
+    }
+
+
+async def test_a_job_that_wants_nothing_is_refused(here: World) -> None:
+    answer = await here.client.post("/v1/jobs", json={"url": "https://shop.example/"})
+    assert faults(answer) == {"body": "needs at least one of `goal`, `extract` and `loop`"}
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (b'{"url":\n  "https://a.example",}', "line 2"),
+        (b"", "line 1 column 0"),
+        (b'{"url": NaN}', "line 1"),
+        (b'{"url": "\xff"}', "line 1"),
+        (b"[" * 5000, "recursion limit"),
+    ],
+)
+async def test_broken_json_is_refused_with_its_place(here: World, body: bytes, place: str) -> None:
+    answer = await here.client.post("/v1/jobs", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert place in faults(answer)["body"]
+
+
+async def test_json_that_is_no_object_is_refused(here: World) -> None:
+    assert faults(await here.client.post("/v1/jobs", json=["x"])) == {"body": "must be an object"}
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://127.0.0.1/", "loopback"),
+        ("http://0x7f.1:8080/x", "loopback"),
+        ("http://[::ffff:10.0.0.1]/", "private"),
+        ("http://169.254.169.254/latest/meta-data", "a metadata service"),
+        ("http://localhost:8700/v1/jobs", "loopback"),
+        ("https://inner.example/", "private (10.0.0.9)"),
+    ],
+)
+async def test_inner_addresses_are_refused_in_every_field_that_holds_a_url(here: World, url: str, reason: str) -> None:
+    host = httpx.URL(url).host
+    told = faults(await here.client.post("/v1/jobs", json={**SPEC, "url": url}))
+    assert f"the address is {reason};" in told["url"]
+    assert host.strip("[]") in told["url"] or "0x7f" in told["url"]
+    told = faults(await here.client.post("/v1/jobs", json={**SPEC, "loop": {"values": ["https://ok.example", url]}}))
+    assert list(told) == ["loop.values[1]"]
+
+
+async def test_the_operator_can_allow_inner_addresses() -> None:
+    spec = {**SPEC, "url": "http://127.0.0.1:9999/"}
+    async with world(rules=SpecRules(reach=Reach(allow_private=True))) as open_world:
+        assert (await open_world.client.post("/v1/jobs", json=spec)).status_code == 201
+        assert open_world.names.asked == [], "nothing is looked up when everything is allowed"
+    async with world(rules=SpecRules(reach=Reach(exceptions=("127.0.0.1:9999",)))) as narrow:
+        assert (await narrow.client.post("/v1/jobs", json=spec)).status_code == 201
+        spec["url"] = "http://127.0.0.1:9998/"
+        assert (await narrow.client.post("/v1/jobs", json=spec)).status_code == 400
+
+
+async def test_two_different_keys_are_refused(here: World) -> None:
+    answer = await here.client.post("/v1/jobs", json={**SPEC, "idempotency_key": "a"}, headers={"Idempotency-Key": "b"})
+    assert faults(answer) == {"idempotency_key": "differs from the Idempotency-Key header"}
+    answer = await here.client.post("/v1/jobs", json=SPEC, headers={"Idempotency-Key": "x" * 201})
+    assert faults(answer) == {"Idempotency-Key": "must have 1 to 200 characters"}
+
+
+async def test_a_body_over_the_limit_is_refused_announced_or_not() -> None:
+    async with world(body_limit=300) as small:
+        spec = {**SPEC, "data": "x" * 400}
+        assert (await small.client.post("/v1/jobs", json=spec)).status_code == 413
+
+        async def chunks() -> AsyncIterator[bytes]:
+            for _ in range(40):
+                yield b" " * 10
+
+        answer = await small.client.post("/v1/jobs", content=chunks(), headers={"Content-Type": "application/json"})
+        assert answer.status_code == 413
+        assert answer.json()["code"] == "too_large"
+
+
+async def test_a_body_that_is_not_json_by_its_type_is_refused(here: World) -> None:
+    answer = await here.client.post("/v1/jobs", content=b"{}", headers={"Content-Type": "text/plain"})
+    assert answer.status_code == 415
+    assert answer.json()["code"] == "not_json"
+
+
+async def test_a_tenant_with_too_much_waiting_is_asked_to_come_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quota, "COUNTED_FOR_S", 0.0)
+    async with world(tenant_queued=1) as busy:
+        await busy.submit()
+        answer = await busy.client.post("/v1/jobs", json=SPEC)
+        assert answer.status_code == 429
+        assert answer.json()["detail"] == "1 sessions of this tenant are waiting already; at most 1 may."
+        assert int(answer.headers["retry-after"]) >= 1
+
+
+async def test_request_ids_are_given_and_taken(here: World) -> None:
+    answer = await here.client.get("/healthz", headers={"X-Request-ID": "abc-1"})
+    assert answer.headers["x-request-id"] == "abc-1"
+    answer = await here.client.get("/healthz", headers={"X-Request-ID": "bad id\x7f"})
+    assert len(answer.headers["x-request-id"]) == 32
+
+
+async def test_what_is_not_there_is_a_problem_too(here: World) -> None:
+    for method, path, status, code in (
+        ("GET", "/nowhere", 404, "not_found"),
+        ("GET", "/v1/jobs/j999", 404, "not_found"),
+        ("GET", "/v1/jobs/x", 404, "not_found"),
+        ("GET", "/v1/sessions/s999", 404, "not_found"),
+        ("GET", "/v1/artifacts/zz%00", 404, "not_found"),
+        ("PUT", "/v1/jobs", 405, "method_not_allowed"),
+        ("GET", "/v1/jobs?limit=0", 400, "bad_input"),
+        ("GET", "/v1/jobs?status=done", 400, "bad_input"),
+        ("GET", "/v1/jobs?cursor=zz", 400, "bad_input"),
+        ("GET", "/v1/jobs?label=zz", 400, "bad_input"),
+    ):
+        answer = await here.client.request(method, path)
+        assert (answer.status_code, answer.json()["code"]) == (status, code), path
+        assert answer.headers["content-type"] == "application/problem+json"
+    assert (await here.client.get("/v1/jobs?limit=0")).json()["errors"][0]["field"] == "limit"
