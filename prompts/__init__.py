@@ -39,6 +39,9 @@ _UNSEEN = re.compile(
     "\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
+_SPACED = re.compile(r"\n{3,}")
+"""Parts that say nothing leave empty lines behind; they cost tokens."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -52,7 +55,7 @@ class Prompt:
 def untrusted(text: object) -> str:
     """`text` as it may stand inside a fence: it cannot close the fence, end a chat turn, or hide characters."""
     seen = _UNSEEN.sub("", str(text)).translate(_FENCE)
-    return _TURN_TOKEN.sub(lambda found: found.group()[0] + "\u00a0", seen)
+    return _TURN_TOKEN.sub(lambda found: " >" if found.group() == ">" else found.group() + " ", seen)
 
 
 def inline(text: object) -> str:
@@ -97,14 +100,15 @@ def render(name: str, **variables: Any) -> str:
         jinja2.UndefinedError: a variable that the template uses was not given.
         jinja2.TemplateNotFound: no such prompt.
     """
-    return _template(name).render(variables).strip()
+    return _SPACED.sub("\n\n", _template(name).render(variables)).strip()
 
 
 def render_parts(name: str, **variables: Any) -> Mapping[str, str]:
     """The prompt `name` by block, in the template's order; a block that says nothing is left out."""
     template = _template(name)
     texts = {
-        block: "".join(part(template.new_context(dict(variables)))).strip() for block, part in template.blocks.items()
+        block: _SPACED.sub("\n\n", "".join(part(template.new_context(dict(variables))))).strip()
+        for block, part in template.blocks.items()
     }
     return {block: text for block, text in texts.items() if text}
 

@@ -1,0 +1,128 @@
+"""Rendered prompts for review: `python -m tests.unit.prompts.cases` writes the snapshots anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from agent.step import CallOffer
+from agent.types import DialogSeen, Download, Element, LoopItem, Observation, TabInfo
+from prompts import render
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+PAGE = Observation(
+    url="https://shop.example/list?page=2",
+    title="Lamps, page 2",
+    elements=Element("", "body"),
+    tabs=(TabInfo("https://shop.example/", "Shop"), TabInfo("https://shop.example/list?page=2", "Lamps, page 2")),
+    active_tab=1,
+    focused="12",
+    last_error="element 7 is covered by a dialog",
+    dialogs=(DialogSeen("alert", "Cookies?", "accepted"),),
+    downloads=(Download("list.pdf", "https://shop.example/list.pdf", 1234, text="[page 1]\nLamps"),),
+    omitted=40,
+)
+BLANK = Observation(url="about:blank", title="", elements=Element("", "body"))
+TEXT = '[12] textbox "Search"\n[13] button "Go"\nLamp A  19.90 EUR\n[14] link "Lamp A"'
+NOW = "Sunday, 2026-11-22 10:30 UTC"
+
+JOB: dict[str, Any] = {
+    "goal": "Find every lamp and read its price",
+    "data": {"name": "Ada", "password": "secret:SHOP"},
+    "extract_goal": "the lamps",
+    "schema": {"type": "object", "properties": {"price": {"type": "number"}}},
+    "complete_criterion": "the order number is shown",
+    "error_codes": {"NO_LAMPS": "the shop sells no lamps"},
+    "item": LoopItem(3, "https://shop.example/p/3", is_link=True, label="Lamp C"),
+    "tasks": [
+        {"type": "navigate", "status": "completed", "plan": "Search for lamps", "result": None, "reason": ""},
+        {"type": "loop", "status": "completed", "plan": "Read them", "result": {"expected": 3}, "reason": "done"},
+    ],
+}
+BARE: dict[str, Any] = dict.fromkeys(JOB) | {"goal": "Look around", "error_codes": {}, "tasks": []}
+
+STEPS = [
+    {
+        "url": "https://shop.example/",
+        "thought": "Search first",
+        "results": [
+            {"call": "fill(bid='12', value='lamp')", "outcome": "done"},
+            {"call": "click(bid='7')", "outcome": "failed: element 7 is covered by a dialog"},
+        ],
+    }
+]
+FULL_PAGE: dict[str, Any] = {"page": PAGE, "text": TEXT, "part": 0, "now": NOW}
+BLANK_PAGE: dict[str, Any] = {"page": BLANK, "text": "", "part": 0, "now": NOW}
+
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "step_full": (
+        "step",
+        {
+            **JOB,
+            **FULL_PAGE,
+            "action_types": ["CLICK", "INPUT_TEXT", "COMPLETE", "TERMINATE", "CALL"],
+            "calls": [CallOffer("hover", "hover(bid)", "moves the pointer onto an element", {"type": "object"})],
+            "verification_check": True,
+            "grounding": "choice",
+            "mini_goal": "Open the second page of lamps",
+            "steps": STEPS,
+            "candidates": {"A": 'textbox "Search"', "B": 'button "Go"'},
+        },
+    ),
+    "step_bare": (
+        "step",
+        {
+            **BARE,
+            **BLANK_PAGE,
+            "action_types": ["WAIT", "COMPLETE"],
+            "calls": [],
+            "verification_check": False,
+            "grounding": "bid",
+            "mini_goal": "Look around",
+            "steps": [],
+            "candidates": {},
+        },
+    ),
+    "plan_full": (
+        "plan",
+        {
+            **JOB,
+            **FULL_PAGE,
+            "allow_terminate": True,
+            "task_types": ["navigate", "extract", "loop"],
+            "loop_words": "the lamps",
+            "records": 2,
+        },
+    ),
+    "plan_bare": (
+        "plan",
+        {
+            **BARE,
+            **BLANK_PAGE,
+            "allow_terminate": False,
+            "task_types": ["navigate", "extract"],
+            "loop_words": None,
+            "records": 0,
+        },
+    ),
+    "extract": ("extract", {**JOB, **FULL_PAGE, "part": 1, "many": True}),
+    "collect": ("collect", {**JOB, **FULL_PAGE, "wanted": "the lamps", "next_words": "the arrow at the end"}),
+    "again": ("again", {"problem": "actions/0/id: '99' is no id of this page"}),
+    "shape": ("shape", {"schema": {"type": "object"}}),
+}
+
+
+def rendered(case: str) -> str:
+    name, variables = CASES[case]
+    return render(name, **variables) + "\n"
+
+
+def main() -> None:
+    SNAPSHOTS.mkdir(exist_ok=True)
+    for case in CASES:
+        (SNAPSHOTS / f"{case}.txt").write_text(rendered(case), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
