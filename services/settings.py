@@ -27,6 +27,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic.config import JsonDict
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from services.artifacts.options import ArtifactOptions, S3Options
 from services.errors import BadSetting
 
 PREFIX = "SHOAL_"
@@ -236,9 +237,16 @@ class Settings(BaseSettings):
     slots_per_worker: int = _setting(
         4, "Sessions that run beside each other in one browser.", part="pool, browsers", ge=1, le=100
     )
-    browser_max_sessions: int = _setting(500, "A browser is replaced after so many sessions.", part="browsers", ge=1)
+    browser_max_sessions: int = _setting(1000, "A browser is replaced after so many sessions.", part="browsers", ge=1)
     browser_max_minutes: float = _setting(
         60.0, "A browser is replaced at this age, idle or not.", part="browsers", unit="min", gt=0
+    )
+    browser_idle_s: float = _setting(
+        60.0,
+        "A browser that nobody used for this long is closed; the next session starts one.",
+        part="browsers",
+        unit="s",
+        gt=0,
     )
     browser_max_rss_mib: int = _setting(
         3072, "A browser whose processes hold more memory than this is replaced.", part="browsers", unit="MiB", ge=128
@@ -273,7 +281,7 @@ class Settings(BaseSettings):
         10, "Attempts of one session at most, whatever the job asks for.", part="gateway", ge=1, le=100
     )
     per_domain: int = _setting(
-        16, "Sessions on one domain at once at most; a job may ask for fewer.", part="dispatcher", ge=1
+        8, "Sessions on one domain at once at most; a job may ask for fewer.", part="dispatcher", ge=1
     )
 
     # --- Ray ------------------------------------------------------------------------------------------
@@ -364,6 +372,23 @@ class Settings(BaseSettings):
         if re.match(r"(sqlite|postgres(ql)?)(\+\w+)?://", url) is None:
             raise ValueError("must start with sqlite:/// or postgresql://")
         return url
+
+    # --- for the entry points -------------------------------------------------------------------------
+
+    def artifact_options(self) -> ArtifactOptions:
+        """What `open_artifacts` takes beside `artifacts_url`."""
+        return ArtifactOptions(
+            s3=S3Options(
+                endpoint_url=self.s3_endpoint_url,
+                public_url=self.s3_public_url,
+                region=self.s3_region,
+                addressing=self.s3_addressing,
+                encryption=self.s3_encryption,
+                kms_key=self.s3_kms_key,
+            ),
+            spill_dir=self.data_dir / "waiting-uploads" if self.artifact_spill_mib else None,
+            spill_bytes=self.artifact_spill_mib * 1024**2,
+        )
 
 
 def load_settings(**overrides: object) -> Settings:

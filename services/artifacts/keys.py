@@ -1,0 +1,46 @@
+"""Which keys there are, and how a browser of a person may show what lies under one."""
+
+from __future__ import annotations
+
+import re
+
+_KEY = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
+
+# S3 allows 1,024 bytes with the prefix in front; file systems 255 for each part.
+_LONGEST_KEY = 900
+_LONGEST_PART = 200
+
+# What a browser shows without running anything of it. Everything else is offered as a file: a saved page would
+# otherwise run its scripts with the rights of whatever host serves the artifact.
+_SHOWN = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif", "text/plain", "application/json"})
+
+
+def checked_key(key: str) -> str:
+    """`key` itself when it is one.
+
+    Raises:
+        ValueError: it is empty, too long, absolute, has other characters than `[A-Za-z0-9._/-]`, or an empty, `.` or
+            `..` part.
+    """
+    parts = key.split("/")
+    if not _KEY.fullmatch(key) or "." in parts or ".." in parts:
+        raise ValueError(f"{key!r} is no artifact key: parts of [A-Za-z0-9._-], split by '/', none of them '.' or '..'")
+    if len(key) > _LONGEST_KEY or max(map(len, parts)) > _LONGEST_PART:
+        raise ValueError(f"this artifact key is too long: {key[:60]!r}…")
+    return key
+
+
+def checked_prefix(prefix: str) -> str:
+    """`prefix` as a key; one slash at its end is left out.
+
+    Raises:
+        ValueError: as `checked_key`. The empty prefix is none: nobody deletes everything by accident.
+    """
+    return checked_key(prefix.removesuffix("/"))
+
+
+def content_disposition(key: str, content_type: str) -> str:
+    """The header that goes with the bytes under `key`: shown where that is harmless, else offered as a file."""
+    kind = content_type.partition(";")[0].strip().lower()
+    how = "inline" if kind in _SHOWN else "attachment"
+    return f'{how}; filename="{key.rpartition("/")[2]}"'

@@ -1,0 +1,56 @@
+"""Artifacts in a dictionary: for tests, and to try Shoal without leaving a file."""
+
+from __future__ import annotations
+
+import asyncio
+
+from services.artifacts.keys import checked_key, checked_prefix
+from services.errors import ArtifactMissing, ArtifactStoreAway
+
+
+class MemoryArtifacts:
+    """An `ArtifactStore` that forgets everything with its process. `away = True` makes it fail as a lost store does."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[bytes, str]] = {}
+        self.away = False
+
+    @property
+    def keys(self) -> list[str]:
+        """All keys, sorted."""
+        return sorted(self._kept)
+
+    async def put(self, key: str, data: bytes, content_type: str) -> None:
+        checked_key(key)
+        await self._answer()
+        self._kept[key] = (bytes(data), content_type)
+
+    async def get(self, key: str) -> bytes:
+        checked_key(key)
+        await self._answer()
+        if key not in self._kept:
+            raise ArtifactMissing(f"there is no artifact {key}", key=key)
+        return self._kept[key][0]
+
+    async def url(self, key: str, content_type: str, *, expires_s: int = 300) -> str | None:
+        checked_key(key)
+        return None
+
+    async def delete(self, prefix: str) -> int:
+        prefix = checked_prefix(prefix)
+        await self._answer()
+        found = [key for key in self._kept if key == prefix or key.startswith(prefix + "/")]
+        for key in found:
+            del self._kept[key]
+        return len(found)
+
+    async def check(self) -> None:
+        await self._answer()
+
+    async def close(self) -> None:
+        """Nothing to end; what was kept stays readable."""
+
+    async def _answer(self) -> None:
+        await asyncio.sleep(0)  # others run meanwhile, as with a real store
+        if self.away:
+            raise ArtifactStoreAway("the artifact store in memory plays away")

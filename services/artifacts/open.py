@@ -1,0 +1,37 @@
+"""From an address to the store behind it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from services.artifacts.files import FileArtifacts
+from services.artifacts.memory import MemoryArtifacts
+from services.artifacts.options import ArtifactOptions
+from services.artifacts.s3 import S3Artifacts
+from services.artifacts.spill import SpillingArtifacts
+from services.artifacts.store import ArtifactStore
+from services.errors import BadSetting
+
+
+def open_artifacts(url: str, options: ArtifactOptions = ArtifactOptions()) -> ArtifactStore:
+    """The store at `url`: a folder (also as `file:///FOLDER`), `s3://BUCKET/PREFIX`, or `memory:`.
+
+    Nothing is connected yet; `check` of the store says whether it works.
+
+    Raises:
+        BadSetting: there is no such kind of store.
+    """
+    kind = url.partition(":")[0] if re.match(r"[a-z0-9+]+:", url) else ""
+    if kind == "memory":
+        return MemoryArtifacts()
+    if kind in ("", "file"):
+        return FileArtifacts(Path(unquote(urlsplit(url).path) if kind else url))
+    parts = urlsplit(url)
+    if kind != "s3" or not parts.netloc:
+        raise BadSetting(f"{url!r} is no place for artifacts: a folder, s3://BUCKET/PREFIX or memory:")
+    bucket = S3Artifacts(parts.netloc, parts.path.strip("/"), options.s3)
+    if options.spill_dir is None:
+        return bucket
+    return SpillingArtifacts(bucket, options.spill_dir, options.spill_bytes)

@@ -1,0 +1,275 @@
+"""Keeps uploads on disk while the artifact store is away, and brings them there later."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import shutil
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+import structlog
+
+from services.artifacts.keys import checked_key, checked_prefix
+from services.artifacts.store import ArtifactStore
+from services.errors import ArtifactStoreAway
+from services.events import LogEvent
+
+log = structlog.get_logger(__name__)
+
+_FIRST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S = 30.0
+
+# What one more try at the end may take.
+_LAST_TRY_S = 10.0
+
+_LOCK = "lock"
+_NEW = "~"
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """One upload that waits: a file with a line of JSON (key and type), then the bytes."""
+
+    path: Path
+    key: str
+    content_type: str
+    size: int  # of the file, in bytes
+
+    def data(self) -> bytes:
+        with self.path.open("rb") as file:
+            file.readline()
+            return file.read()
+
+
+class SpillingArtifacts:
+    """An `ArtifactStore` that takes uploads although the one behind it is away, up to `limit_bytes` on disk.
+
+    Each process has a folder of its own under `folder`, held by a lock; one whose process died is taken over by the
+    next that starts here. While anything waits, new uploads wait behind it, so that the last put of a key wins. What is
+    over the limit raises `ArtifactStoreAway`.
+    """
+
+    def __init__(
+        self,
+        behind: ArtifactStore,
+        folder: Path,
+        limit_bytes: int,
+        *,
+        first_pause_s: float = _FIRST_PAUSE_S,
+        longest_pause_s: float = _LONGEST_PAUSE_S,
+    ) -> None:
+        self._behind = behind
+        self._root = folder.expanduser().absolute()
+        self._limit_bytes = limit_bytes
+        self._first_pause_s = first_pause_s
+        self._longest_pause_s = longest_pause_s
+        self._folder: Path | None = None
+        self._locks: list[IO[bytes]] = []
+        self._opening = asyncio.Lock()
+        self._waiting: OrderedDict[str, _Waiting] = OrderedDict()  # by key, the oldest first
+        self._bytes = 0
+        self._made = 0
+        self._uploading: asyncio.Task[None] | None = None
+        self._closed = False
+
+    @property
+    def waiting(self) -> int:
+        """Uploads that wait on disk."""
+        return len(self._waiting)
+
+    async def put(self, key: str, data: bytes, content_type: str) -> None:
+        checked_key(key)
+        await self._open()
+        if not self._waiting:
+            try:
+                await self._behind.put(key, data, content_type)
+                return
+            except ArtifactStoreAway as error:
+                log.warning(LogEvent.ARTIFACTS_AWAY, error=error.message)
+        await self._spill(key, data, content_type)
+
+    async def get(self, key: str) -> bytes:
+        await self._open()
+        waiting = self._waiting.get(key)
+        if waiting is not None:
+            with contextlib.suppress(FileNotFoundError):  # it was uploaded in this very moment
+                return await asyncio.to_thread(waiting.data)
+        return await self._behind.get(key)
+
+    async def url(self, key: str, content_type: str, *, expires_s: int = 300) -> str | None:
+        return None if key in self._waiting else await self._behind.url(key, content_type, expires_s=expires_s)
+
+    async def delete(self, prefix: str) -> int:
+        await self._open()
+        prefix = checked_prefix(prefix)
+        found = [one for key, one in self._waiting.items() if key == prefix or key.startswith(prefix + "/")]
+        for one in found:
+            self._forget(one)
+        # An upload may have ended between the two: then the store behind counts it.
+        return len(found) + await self._behind.delete(prefix)
+
+    async def check(self) -> None:
+        await self._open()
+        await self._behind.check()
+
+    async def close(self) -> None:
+        """Tries once more to upload what waits; what cannot go now stays on disk for the next process."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._uploading is not None:
+            self._uploading.cancel()
+            await asyncio.gather(self._uploading, return_exceptions=True)
+        with contextlib.suppress(ArtifactStoreAway, TimeoutError):
+            async with asyncio.timeout(_LAST_TRY_S):
+                await self._upload_all()
+        for lock in self._locks:
+            lock.close()
+        if self._folder is not None and not self._waiting:
+            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+        await self._behind.close()
+
+    # --- waiting --------------------------------------------------------------------------------------
+
+    async def _open(self) -> None:
+        """Makes this process's folder, and takes over what dead processes left; once."""
+        async with self._opening:
+            if self._folder is not None:
+                return
+            try:
+                folder, left = await asyncio.to_thread(self._take_over)
+            except OSError as error:
+                raise ArtifactStoreAway(f"cannot use {self._root} for waiting uploads: {error.strerror}") from error
+            self._folder = folder
+            for one in left:
+                self._remember(one)
+        if self._waiting:
+            self._start_uploading()
+
+    def _take_over(self) -> tuple[Path, list[_Waiting]]:
+        # Nobody looks at a folder before it has its last name; by then it is locked.
+        new = self._root / f"{_NEW}{uuid4().hex}"
+        new.mkdir(parents=True)
+        self._lock(new)
+        folder = new.rename(self._root / new.name.removeprefix(_NEW))
+        left: list[_Waiting] = []
+        for other in self._root.iterdir():
+            if other == folder or other.name.startswith(_NEW) or not self._lock(other):
+                continue
+            for one in sorted(_read_all(other), key=lambda one: one.path.name):
+                self._made += 1
+                path = one.path.replace(folder / f"{self._made:012d}")
+                left.append(_Waiting(path, one.key, one.content_type, one.size))
+            shutil.rmtree(other, ignore_errors=True)
+        return folder, left
+
+    def _lock(self, folder: Path) -> bool:
+        """True when `folder` is now ours; the lock ends with this process."""
+        try:
+            lock = (folder / _LOCK).open("wb")
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            return False
+        self._locks.append(lock)
+        return True
+
+    async def _spill(self, key: str, data: bytes, content_type: str) -> None:
+        head = json.dumps([key, content_type]).encode() + b"\n"
+        size = len(head) + len(data)
+        if self._bytes + size > self._limit_bytes:
+            raise ArtifactStoreAway(
+                f"the artifact store is away, and {self._bytes >> 20} MiB of uploads wait for it already: "
+                f"the limit of {self._limit_bytes >> 20} MiB is reached (SHOAL_ARTIFACT_SPILL_MIB)"
+            )
+        assert self._folder is not None
+        self._made += 1
+        one = _Waiting(self._folder / f"{self._made:012d}", key, content_type, size)
+        self._bytes += size  # before the await: others must see what is already promised
+        try:
+            await asyncio.to_thread(_write, one.path, head, data)
+        except OSError as error:
+            raise ArtifactStoreAway(f"the artifact store is away, and {one.path}: {error.strerror}") from error
+        finally:
+            self._bytes -= size
+        self._remember(one)
+        self._start_uploading()
+
+    def _remember(self, one: _Waiting) -> None:
+        older = self._waiting.get(one.key)
+        if older is not None:
+            self._forget(older)
+        self._waiting[one.key] = one
+        self._bytes += one.size
+
+    def _forget(self, one: _Waiting) -> None:
+        if self._waiting.get(one.key) is one:
+            del self._waiting[one.key]
+            self._bytes -= one.size
+        one.path.unlink(missing_ok=True)
+
+    # --- bringing it there ----------------------------------------------------------------------------
+
+    def _start_uploading(self) -> None:
+        if not self._closed and (self._uploading is None or self._uploading.done()):
+            self._uploading = asyncio.create_task(self._keep_uploading())
+
+    async def _keep_uploading(self) -> None:
+        pause_s = self._first_pause_s
+        while self._waiting:
+            await asyncio.sleep(pause_s)
+            before = len(self._waiting)
+            try:
+                await self._upload_all()
+            except ArtifactStoreAway:
+                pause_s = (
+                    self._first_pause_s if len(self._waiting) < before else min(pause_s * 2, self._longest_pause_s)
+                )
+            except Exception:
+                log.exception(LogEvent.LOOP_FAILED, loop="uploads")
+                pause_s = self._longest_pause_s
+        log.info(LogEvent.ARTIFACTS_BACK)
+
+    async def _upload_all(self) -> None:
+        while self._waiting:
+            one = next(iter(self._waiting.values()))
+            try:
+                data = await asyncio.to_thread(one.data)
+            except FileNotFoundError:  # deleted, or replaced by a newer one, meanwhile
+                self._forget(one)
+                continue
+            await self._behind.put(one.key, data, one.content_type)
+            if one.key not in self._waiting:
+                await self._behind.delete(one.key)  # it was deleted while it was on its way
+            self._forget(one)
+
+
+def _write(path: Path, head: bytes, data: bytes) -> None:
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(head + data)
+    unfinished.replace(path)
+
+
+def _read_all(folder: Path) -> Iterator[_Waiting]:
+    """What waits in a folder, without files that were never finished."""
+    for path in folder.iterdir():
+        if not path.name.isdigit():
+            continue
+        with path.open("rb") as file:
+            head = file.readline()
+        try:
+            key, content_type = json.loads(head)
+        except ValueError:  # a power cut can leave an empty file under a finished name
+            log.warning(LogEvent.UPLOAD_LOST, file=str(path))
+            continue
+        yield _Waiting(path, key, content_type, path.stat().st_size)

@@ -1,0 +1,62 @@
+"""A real S3 protocol server (moto) as a process of its own, on a port that the system chooses."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+
+
+class S3Server:
+    """A running server; `kill` ends it as a crash would."""
+
+    def __init__(self, log: Path) -> None:
+        # Into a file: nobody reads its lines later, and a full pipe would stop the server.
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
+                stdout=subprocess.DEVNULL,
+                stderr=output,
+            )
+        limit = time.monotonic() + 60
+        while not (found := re.search(r"Running on (http://127\.0\.0\.1:\d+)", log.read_text())):
+            assert self._process.poll() is None and time.monotonic() < limit, log.read_text()
+            time.sleep(0.02)
+        self.url = found[1]
+
+    def bucket(self, name: str) -> None:
+        client = boto3.client("s3", endpoint_url=self.url, region_name="us-east-1")
+        client.create_bucket(Bucket=name)
+        client.close()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait(timeout=10)
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+
+
+@pytest.fixture(scope="module")
+def shared_s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    server = S3Server(tmp_path_factory.mktemp("s3") / "log")
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def own_s3(credentials: None, tmp_path: Path) -> Iterator[S3Server]:
+    """A server that the test may kill."""
+    server = S3Server(tmp_path / "s3.log")
+    yield server
+    server.kill()

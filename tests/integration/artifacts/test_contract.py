@@ -1,0 +1,133 @@
+"""What every artifact store does: files, memory, S3."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from services.artifacts.open import open_artifacts
+from services.artifacts.options import ArtifactOptions, S3Options
+from services.artifacts.store import ArtifactStore
+from services.errors import ArtifactMissing
+
+
+@pytest.fixture(params=["memory", "files", "s3", "s3 with spill"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path, credentials: None) -> AsyncIterator[ArtifactStore]:
+    url, options = str(tmp_path / "artifacts"), ArtifactOptions()
+    if request.param == "memory":
+        url = "memory:"
+    elif request.param.startswith("s3"):
+        server: Any = request.getfixturevalue("shared_s3")
+        bucket = f"shoal-{uuid4().hex}"
+        server.bucket(bucket)
+        url = f"s3://{bucket}/some/prefix"
+        spill = tmp_path / "spill" if "spill" in request.param else None
+        options = ArtifactOptions(S3Options(endpoint_url=server.url), spill_dir=spill)
+    opened = open_artifacts(url, options)
+    yield opened
+    await opened.close()
+    await opened.close()
+
+
+async def test_what_is_put_can_be_read(store: ArtifactStore) -> None:
+    await store.check()
+    for key, data in (("t/1/2/a.jpg", b"\xff\xd8\x00"), ("empty", b""), ("big.bin", bytes(range(256)) * 8192)):
+        await store.put(key, data, "application/octet-stream")
+        assert await store.get(key) == data
+
+
+async def test_a_second_put_replaces_the_first(store: ArtifactStore) -> None:
+    await store.put("a/b", b"long, long ago", "text/plain")
+    await store.put("a/b", b"now", "text/plain")
+    assert await store.get("a/b") == b"now"
+
+
+@pytest.mark.parametrize("key", ["nothing", "a/nothing", "a", "a/b/c"])
+async def test_what_was_never_put_is_missing(store: ArtifactStore, key: str) -> None:
+    await store.put("a/b", b"something", "text/plain")
+    with pytest.raises(ArtifactMissing):
+        await store.get(key)
+
+
+async def test_delete_takes_the_key_and_all_below_and_nothing_else(store: ArtifactStore) -> None:
+    keys = ["t/7/1/a", "t/7/1/b", "t/7/2/c", "t/77/1/a", "t/7.jpg", "u/7/1/a"]
+    for key in keys:
+        await store.put(key, b"x", "text/plain")
+    assert await store.delete("t/7") == 3
+    assert [key for key in keys if await exists(store, key)] == ["t/77/1/a", "t/7.jpg", "u/7/1/a"]
+    assert await store.delete("t/7") == 0
+    assert await store.delete("t/7.jpg") == 1
+    assert await store.delete("u/") == 1
+    assert [key for key in keys if await exists(store, key)] == ["t/77/1/a"]
+
+
+async def exists(store: ArtifactStore, key: str) -> bool:
+    try:
+        await store.get(key)
+    except ArtifactMissing:
+        return False
+    return True
+
+
+async def test_delete_knows_no_limit(store: ArtifactStore) -> None:
+    """S3 lists and deletes 1,000 at once: what is beyond must go too."""
+    for start in range(0, 1050, 50):
+        await asyncio.gather(*(store.put(f"many/{i}", b"x", "text/plain") for i in range(start, start + 50)))
+    assert await store.delete("many") == 1050
+
+
+async def test_many_at_once(store: ArtifactStore) -> None:
+    await asyncio.gather(*(store.put(f"t/{i}/{i}.bin", bytes([i]) * 1000, "image/png") for i in range(60)))
+    read = await asyncio.gather(*(store.get(f"t/{i}/{i}.bin") for i in range(60)))
+    assert [data[0] for data in read] == list(range(60))
+
+
+async def test_readers_never_see_half_a_put(store: ArtifactStore) -> None:
+    versions = [bytes([version]) * 300_000 for version in range(2)]
+    await store.put("k", versions[0], "image/png")
+
+    async def write() -> None:
+        for round_ in range(10):
+            await store.put("k", versions[round_ % 2], "image/png")
+
+    writing = asyncio.create_task(write())
+    seen = set()
+    while not writing.done():
+        seen.add(await store.get("k"))
+    await writing
+    assert seen <= set(versions)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        "/etc/passwd",
+        "..",
+        "a/../../b",
+        "./a",
+        "a//b",
+        "a/",
+        "a\\b",
+        "a b",
+        "ä",
+        "a\n",
+        "a/" + "x" * 300,
+        "a/" * 600 + "a",
+    ],
+)
+async def test_other_keys_are_refused(store: ArtifactStore, key: str) -> None:
+    with pytest.raises(ValueError):
+        await store.put(key, b"x", "text/plain")
+    with pytest.raises(ValueError):
+        await store.get(key)
+    with pytest.raises(ValueError):
+        await store.url(key, "text/plain")
+    if key != "a/":  # `delete` takes one slash at the end
+        with pytest.raises(ValueError):
+            await store.delete(key)
