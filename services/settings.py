@@ -301,7 +301,7 @@ class Settings(BaseSettings):
     model_api_key: SecretStr = _setting(SecretStr(""), "API key of the model server.", part="model")
     model_timeout_s: float = _setting(60.0, "Time limit of one model call.", part="model", unit="s", gt=0)
     model_max_tokens: int = _setting(2048, "Longest reply of the model.", part="model", unit="tokens", ge=16)
-    model_structured: Literal["auto", "json_schema", "json_object", "off"] = _setting(
+    model_structured: Literal["auto", "json_schema", "off"] = _setting(
         "auto", "How replies are held to their schema; `auto`: the strongest that the server takes.", part="model"
     )
     model_max_waiting: int = _setting(

@@ -84,12 +84,12 @@ class FileArtifacts:
 
     def _rename(self, unfinished: Path, path: Path) -> None:
         for tries_left in reversed(range(_TRIES)):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._stay_inside(path.parent)
             try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._stay_inside(path.parent)
                 unfinished.replace(path)
                 return
-            except FileNotFoundError:
+            except (FileNotFoundError, FileExistsError):  # mkdir says "exists" when the folder goes in that moment
                 if not tries_left:
                     raise
 
