@@ -1,0 +1,84 @@
+"""Pages made by hand, and a context that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agent.browser import Landing, ObserveOptions
+from agent.policies.policy import Scene
+from agent.spec import JobSpec
+from agent.types import Action, ActionResult, Effect, Element, Observation
+
+URL = "https://shop.example/list"
+
+
+def el(bid: str, tag: str, name: str = "", *children: Element, **more: Any) -> Element:
+    return Element(bid, tag, name=name, clickable=bid != "", children=children, **more)
+
+
+def link(bid: str, name: str, href: str) -> Element:
+    return el(bid, "a", name, role="link", attributes={"href": href})
+
+
+def text(words: str) -> Element:
+    return Element("", "#text", text=words)
+
+
+def page(*children: Element, url: str = URL, **more: Any) -> Observation:
+    return Observation(url=url, title="A page", elements=Element("", "body", children=children), **more)
+
+
+def plain(seen: Observation) -> str:
+    """The simplest rendering that shows ids: what these tests give a policy."""
+
+    def lines(element: Element) -> list[str]:
+        words = " ".join(word for word in (element.name, element.text) if word)
+        own = f"[{element.bid}] {element.tag} {words}" if element.bid else words
+        return [own, *(line for child in element.children for line in lines(child))]
+
+    return "\n".join(line for line in lines(seen.elements) if line.strip())
+
+
+@dataclass
+class FakePage:
+    """A context that shows what a script says: pages by address, each in parts."""
+
+    pages: dict[str, Sequence[Observation]]
+    at: str = URL
+    on_click: Callable[[FakePage, Action], None] | None = None
+    observed: list[ObserveOptions] = field(default_factory=list)
+    acted: list[Action] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return self.at
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        self.observed.append(options)
+        return self.pages[self.at][options.part]
+
+    async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        self.at = url
+        return Landing(url, 200 if url in self.pages else 404)
+
+    async def act(self, action: Action) -> ActionResult:
+        self.acted.append(action)
+        if self.on_click:
+            self.on_click(self, action)
+        return ActionResult(action, effect=Effect())
+
+    async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
+        return True
+
+
+def scene_of(shown: Observation | FakePage, spec: JobSpec | None = None, **more: Any) -> Scene:
+    spec = spec or JobSpec(url=URL, goal="Buy a lamp")
+    context = shown if isinstance(shown, FakePage) else FakePage({shown.url: [shown]}, at=shown.url)
+    return Scene(**{"spec": spec, "loop": spec.loop, "item": None, "page": context, **more})
+
+
+def parts(*pages: Observation) -> list[Observation]:
+    """One page in parts: each says how much is still to come."""
+    return [replace(one, omitted=len(pages) - n - 1) for n, one in enumerate(pages)]
