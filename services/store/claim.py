@@ -99,7 +99,7 @@ def _work(tx: Tx, row: Row[Any], job: Row[Any], states: dict[int, Checkpoint]) -
         spec=spec,
         item=item_of(row.item),
         checkpoint=checkpoint,
-        children=_summary(tx, row.first_child, row.loop_children) if row.children else None,
+        children=_summary(tx, row.first_child, row.loop_children) if row.first_child else None,
         deadline_at=job.deadline_at,
     )
 

@@ -63,7 +63,7 @@ def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob) -> Ope
     loop = spec_of(tx, job.id, job.spec_text).loop_at(parent.depth)
     limit = loop.concurrency if loop else None
     seats = n if limit is None else min(n, limit)
-    first = tx.first["session"]
+    first = tx.first.get("session", 1)  # a loop without items needs no ids
     tx.first = {**tx.first, "session": first + n}
     tx.run(
         "begin_loop",

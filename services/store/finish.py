@@ -41,6 +41,7 @@ class End:
     outcome: Outcome
     ready_at: float | None = None
     given_back: int = 0  # 1: the attempt does not count
+    keeps_outcome: bool = False  # what the attempt before it said stays readable
 
     @property
     def is_final(self) -> bool:
@@ -78,7 +79,7 @@ def write_group(tx: Tx, group: Sequence[Finish]) -> Written:
     _tally(tx, ends, jobs)
     ready = [Ready(e.row.job, e.row.domain, e.row.id) for e in ends if e.state is State.QUEUED]
     for end in ends:
-        if end.state is State.WAITING:
+        if end.outcome.fan_out is not None:
             ready += _fan_out(tx, end, jobs[end.row.job])
     ready += _settle(tx, ends, loops, jobs)
     finished = _close(tx, jobs)
@@ -115,15 +116,15 @@ def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loo
     status = outcome.status
     if not may_become(Status.RUNNING, status) or (status is Status.WAITING) != (outcome.fan_out is not None):
         raise WrongState(f"session {row.id} is running and cannot become {status} by this report", session=row.id)
-    if status not in FINAL and (job.cancel_requested or (loop is not None and loop.stopped)):
+    unwanted = job.cancel_requested or (loop is not None and loop.stopped)
+    if status not in FINAL and unwanted:
         return End(row, State.CANCELED, replace(outcome, status=Status.CANCELED, fan_out=None))
-    if status is Status.WAITING and outcome.fan_out and outcome.fan_out.items:
-        # The attempt goes on after the loop, so it is not counted twice.
-        return End(row, State.WAITING, outcome, given_back=1)
-    if status is Status.WAITING:
-        return End(row, State.QUEUED, outcome, given_back=1)
-    if status is Status.PAUSED:
-        return End(row, State.QUEUED, outcome, given_back=1)
+    if outcome.fan_out is not None:
+        # The attempt goes on after the loop, so it is not counted twice; a loop without items is over at once.
+        return End(row, State.WAITING if outcome.fan_out.items else State.QUEUED, outcome, given_back=1)
+    if status is Status.PAUSED or (status is Status.CANCELED and not unwanted):
+        # Stopped for the job's pause or the worker's end, not by a fault of its own: the attempt does not count.
+        return End(row, State.QUEUED, outcome, given_back=1, keeps_outcome=True)
     if status is Status.QUEUED and report.ready_in_s > 0:
         return End(row, State.DELAYED, outcome, ready_at=now + report.ready_in_s)
     return End(row, State[status.name], outcome)
@@ -145,7 +146,7 @@ def _end_columns(end: End) -> dict[str, Json]:
         "state": end.state,
         "given_back": end.given_back,
         "ready_at": end.ready_at,
-        "outcome": codec.dump_outcome(end.outcome),
+        "outcome": None if end.keeps_outcome else codec.dump_outcome(end.outcome),
         "keep": checkpoint is None and not forget,
         "checkpoint": None if forget or checkpoint is None else codec.dump_checkpoint(checkpoint),
     }
@@ -190,7 +191,9 @@ def _tally(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) -> None:
 
 def _fan_out(tx: Tx, end: End, job: LockedJob) -> list[Ready]:
     opened: Opened = open_loop(tx, end.row, end.outcome, job)
-    job.expected += opened.n - (0 if end.row.children else 1)
+    if opened.n and not end.row.children:
+        job.expected -= 1  # its children count instead
+    job.expected += opened.n
     job.fanned_out.append((end.row.id, opened.n))
     return opened.ready
 

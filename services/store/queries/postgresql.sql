@@ -23,7 +23,7 @@ from session where id = any(cast(:ids as bigint[]))
 -- name: end_attempts
 -- Ends attempts: state, outcome and checkpoint of each, guarded by its fence alone.
 update session s set state = v.state, fence = s.fence + 1, attempt = s.attempt - v.given_back, owner = null,
-  lease_until = null, ready_at = v.ready_at, outcome = v.outcome,
+  lease_until = null, ready_at = v.ready_at, outcome = coalesce(v.outcome, s.outcome),
   checkpoint = case when v.keep then s.checkpoint else v.checkpoint end
 from unnest(cast(:id as bigint[]), cast(:fence as bigint[]), cast(:state as smallint[]), cast(:given_back as integer[]),
   cast(:ready_at as double precision[]), cast(:outcome as text[]), cast(:keep as boolean[]),

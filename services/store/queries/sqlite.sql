@@ -22,7 +22,7 @@ from session where id in (select value from json_each(:ids))
 -- name: end_attempts
 -- Ends an attempt: its state, outcome and checkpoint, guarded by its fence alone.
 update session set state = :state, fence = fence + 1, attempt = attempt - :given_back, owner = null,
-  lease_until = null, ready_at = :ready_at, outcome = :outcome,
+  lease_until = null, ready_at = :ready_at, outcome = coalesce(:outcome, outcome),
   checkpoint = case when :keep then checkpoint else :checkpoint end
 where id = :id and fence = :fence
 

@@ -1,0 +1,25 @@
+"""Fixtures that several folders of tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests import postgres
+
+pytest.register_assert_rewrite("tests.store_contract", "tests.store_world")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of a PostgreSQL server that lives as long as the test run."""
+    with postgres.running() as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """The URL of an empty database."""
+    with postgres.database(postgres_server) as url:
+        yield url

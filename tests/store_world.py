@@ -1,0 +1,135 @@
+"""A store with a clock that tests set, and short words for what dispatchers and callers do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.spec import JobSpec
+from agent.status import FINAL, Status
+from agent.types import Checkpoint, ErrorInfo, FanOut, LoopItem, Outcome, Record
+from services.store.records import Claimed, Finish, JobRow, NewJob, Take, Written
+from services.store.sql import SqlStore, open_store
+
+ERROR = ErrorInfo("Broken", "broken", "it broke", retryable=False)
+DONE = Outcome(Status.COMPLETED, records=(Record({"n": 1}),))
+BROKEN = Outcome(Status.FAILED, error=ERROR)
+
+
+class Clock:
+    """Seconds since the epoch, as the test says."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def spec(**fields: Any) -> JobSpec:
+    """A small job spec."""
+    return JobSpec.model_validate({"url": "https://shop.example/", "goal": "read it"} | fields)
+
+
+def links(n: int, hosts: int = 1) -> tuple[LoopItem, ...]:
+    """`n` loop items that are links, on some hosts in turn."""
+    return tuple(LoopItem(i, f"https://h{i % hosts}.example/{i}", is_link=True) for i in range(n))
+
+
+def loop(
+    items: Sequence[LoopItem], *, stop: bool = False, storage_state: Any = None, url: str = "https://shop.example/list"
+) -> Outcome:
+    """The outcome of a session that fans out."""
+    checkpoint = Checkpoint(url=url, storage_state=storage_state)
+    return Outcome(Status.WAITING, fan_out=FanOut(tuple(items), checkpoint, "stop" if stop else "continue"))
+
+
+@dataclass
+class World:
+    """One database, seen through a store."""
+
+    url: str
+    store: SqlStore
+    clock: Clock
+    others: list[SqlStore] = field(default_factory=list)
+
+    async def another(self) -> SqlStore:
+        """A second store on the same database; in memory there is only the one."""
+        if self.url == "sqlite://":
+            return self.store
+        self.others.append(await open_store(self.url, clock=self.clock))
+        return self.others[-1]
+
+    async def submit(self, tenant: str = "acme", **fields: Any) -> int:
+        """Submits one job."""
+        (done,) = await self.store.submit([NewJob(tenant, spec(**fields), "shop.example")])
+        return done.job
+
+    async def claim(
+        self, n: int = 1_000, *, owner: str = "w1", lease_s: float = 60.0, job: int | None = None
+    ) -> list[Claimed]:
+        """Claims up to `n` sessions of every lane."""
+        lanes = await self.store.lanes()
+        takes = [Take(lane.job, lane.domain, lane.cursor, n) for lane in lanes if job in (None, lane.job)]
+        return await self.store.claim(owner, takes, lease_s=lease_s)
+
+    async def claim_one(self) -> Claimed:
+        """Claims the one session that is ready."""
+        (claimed,) = await self.claim()
+        return claimed
+
+    async def finish(self, *ends: tuple[Claimed, Outcome], ready_in_s: float = 0.0) -> Written:
+        """Reports outcomes."""
+        return await self.store.finish(
+            [Finish(held.work.session, held.work.fence, outcome, ready_in_s) for held, outcome in ends]
+        )
+
+    async def open_loop(self, n: int, *, hosts: int = 1, stop: bool = False, **fields: Any) -> tuple[int, int]:
+        """A job whose root session has fanned out into `n` children; gives the job and the root."""
+        job = await self.submit(**fields)
+        (root,) = await self.claim(job=job)
+        await self.finish((root, loop(links(n, hosts), stop=stop)))
+        return job, root.work.session
+
+    async def run_out(self, outcome: Outcome = DONE) -> None:
+        """Ends everything that is ready, and what becomes ready by it, with the same outcome."""
+        while held := await self.claim():
+            await self.finish(*((one, outcome) for one in held))
+
+    async def status(self, session: int) -> Status:
+        """The status of a session."""
+        return (await self.store.session(session)).row.status
+
+    async def check_sums(self, job: int) -> JobRow:
+        """Makes sure that the job's counters are what its sessions say; gives the job."""
+        row = await self.store.job(job)
+        sessions, more = await self.store.sessions(job, limit=10_000)
+        assert more is None
+        items = [session for session in sessions if session.children == 0]
+        assert row.counts.expected == len(items)
+        for status in FINAL:
+            assert getattr(row.counts, status.value) == sum(item.status is status for item in items), status
+        assert row.counts.running == sum(item.status is Status.RUNNING for item in items)
+        for session in sessions:
+            children = [child for child in sessions if child.parent == session.id]
+            assert session.children == len(children)
+            if session.status is Status.WAITING:
+                assert session.pending_children == sum(child.status not in FINAL for child in children) > 0
+        if row.status in FINAL:
+            assert all(session.status in FINAL for session in sessions)
+            assert row.counts.final == row.counts.expected
+        return row
+
+
+@asynccontextmanager
+async def world(url: str) -> AsyncIterator[World]:
+    """A world on an empty database."""
+    clock = Clock()
+    made = World(url, await open_store(url, clock=clock), clock)
+    try:
+        yield made
+    finally:
+        for store in (made.store, *made.others):
+            await store.close()
