@@ -1,0 +1,74 @@
+"""The model policy and the client together, against a server that speaks the protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from agent.errors import ReplyInvalid
+from agent.models.openai_compatible import OpenAICompatible
+from agent.models.settings import ModelSettings
+from agent.policies.model import ModelPolicy
+from agent.spec import JobSpec
+from tests.model_server import ModelServer, refuses_schema, says, serving
+from tests.unit.agent.model.pages import URL, el, page, plain, scene_of, text
+from tests.unit.agent.model.test_step import act
+from tests.unit.agent.model.test_step import says as step_reply
+
+SHOWN = page(text("Lamps"), el("4", "button", "Order", role="button"), screenshot=b"\x89PNG....")
+GOOD = step_reply(act("CLICK", id="4"))
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    async with serving(ModelServer(lambda body: GOOD)) as server:
+        yield server
+
+
+@pytest.fixture
+async def policy(server: ModelServer) -> AsyncIterator[ModelPolicy]:
+    settings = ModelSettings(base_urls=(server.url,), model="tiny", timeout_s=5, retry_base_s=0.01)
+    model = OpenAICompatible(settings)
+    yield ModelPolicy(model, plain, None)  # type: ignore[arg-type]
+    await model.close()
+
+
+async def stepped(policy: ModelPolicy) -> list[str]:
+    scene = scene_of(SHOWN, JobSpec(url=URL, goal="Buy a lamp"))
+    decision = await policy.step(scene, "Order", ())
+    return [action.name for action in decision.actions]
+
+
+async def test_a_request_is_laid_out_for_the_prefix_cache(server: ModelServer, policy: ModelPolicy) -> None:
+    assert await stepped(policy) == ["click"]
+    (sent,) = server.requests
+    system, user = sent["messages"]
+    assert [part["type"] for part in user["content"]] == ["text", "image_url", "text"]
+    assert user["content"][0]["text"].startswith("# The job\nGoal: Buy a lamp")
+    assert user["content"][2]["text"].startswith("# The page")
+    schema = sent["response_format"]["json_schema"]
+    assert (schema["name"], schema["schema"]["$defs"]["id"]["enum"]) == ("step", ["4"])
+    assert system["role"] == "system"
+
+
+async def test_invalid_json_once_costs_one_more_request(server: ModelServer, policy: ModelPolicy) -> None:
+    server.behaviours = [says('{"actions": oops')]
+    assert await stepped(policy) == ["click"]
+    assert [message["role"] for message in server.requests[1]["messages"]] == ["system", "user", "assistant", "user"]
+
+
+async def test_nonsense_twice_is_a_typed_error(server: ModelServer, policy: ModelPolicy) -> None:
+    server.behaviours = [says("\x00 what?"), says("[]")]
+    with pytest.raises(ReplyInvalid):
+        await stepped(policy)
+
+
+async def test_a_server_without_structured_output_is_told_the_schema(server: ModelServer, policy: ModelPolicy) -> None:
+    server.always = refuses_schema
+    assert await stepped(policy) == ["click"]
+    told: Any = server.requests[-1]["messages"][-1]["content"]
+    assert '"$defs": {"id"' in told[-1]["text"]
+    assert json.dumps(server.requests[-1]["messages"][0]) == json.dumps(server.requests[0]["messages"][0])

@@ -1,0 +1,136 @@
+"""Loops over what words name: pointed at by the model, page after page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from agent.errors import NavigationError
+from agent.plan import Plan
+from agent.policies.model import ModelPolicy
+from agent.policies.model.collecting import is_css
+from agent.policies.policy import Scene
+from agent.spec import JobSpec, LoopSpec
+from agent.testing import ScriptedModel
+from agent.types import Action, LoopItem
+from tests.unit.agent.model.pages import URL, FakePage, el, link, page, parts, plain, scene_of
+
+FIRST = page(
+    link("1", "Home", "/"), link("2", "Lamp A", "/p/a"), link("3", "Lamp B", "/p/b#x"), link("9", "Next", "?page=2")
+)
+SECOND_URL = URL + "?page=2"
+SECOND = page(link("2", "Lamp B", "/p/b#x"), link("3", "Lamp C", "/p/c"), link("9", "Next", "?page=2"), url=SECOND_URL)
+
+
+class Fallback:
+    """Stands for the rules policy."""
+
+    async def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
+        yield LoopItem(0, "by rule", is_link=False)
+
+
+def says(*items: str, onward: str | None = None) -> dict[str, Any]:
+    return {"thought": "the list", "items": list(items), "next": onward}
+
+
+async def collected(
+    *script: Any, loop: dict[str, Any] | None = None, shown: FakePage | None = None, plan: Plan = Plan(plan="each lamp")
+) -> tuple[list[LoopItem], ScriptedModel, FakePage]:
+    model = ScriptedModel(script)
+    shown = shown or FakePage({URL: [FIRST], SECOND_URL: [SECOND]})
+    spec = JobSpec(url=URL, goal="Read the lamps", loop=LoopSpec(**loop) if loop else None)
+    policy = ModelPolicy(model, plain, Fallback())  # type: ignore[arg-type]
+    return [item async for item in policy.collect(scene_of(shown, spec), plan)], model, shown
+
+
+WORDS: dict[str, Any] = {"from": {"select": "the lamps on sale", "next": "the arrow"}}
+
+
+async def test_items_are_links_in_order_page_after_page_without_doubles() -> None:
+    items, model, shown = await collected(says("2", "3", onward="9"), says("2", "3"), loop=WORDS)
+    assert [(i.index, i.value, i.label) for i in items] == [
+        (0, "https://shop.example/p/a", "Lamp A"),
+        (1, "https://shop.example/p/b#x", "Lamp B"),
+        (2, "https://shop.example/p/c", "Lamp C"),
+    ]
+    assert all(item.is_link for item in items)
+    assert shown.at == SECOND_URL
+    fixed = model.asked[0].messages[1].text
+    assert "To collect: the lamps on sale" in fixed
+    assert "The next page is reached by: the arrow" in fixed
+    assert model.asked[0].json_schema is not None
+    assert model.asked[0].json_schema["$defs"]["id"]["enum"] == ["1", "2", "3", "9"]
+
+
+async def test_a_next_that_leads_back_ends_it() -> None:
+    items, model, _ = await collected(says("2", onward="9"), says("3", onward="9"), loop=WORDS)
+    assert (len(items), len(model.asked)) == (2, 2)
+
+
+async def test_a_page_without_anything_new_ends_it() -> None:
+    items, model, _ = await collected(says("2", "3", onward="9"), says("2", onward="9"), loop=WORDS)
+    assert (len(items), len(model.asked)) == (2, 2)
+
+
+async def test_it_is_bounded_by_pages_and_by_items() -> None:
+    items, model, _ = await collected(says("2", "3", onward="9"), loop={"from": {**WORDS["from"], "max_pages": 1}})
+    assert (len(items), len(model.asked)) == (2, 1)
+    items, model, _ = await collected(says("2", "3", onward="9"), loop={**WORDS, "max_items": 1})
+    assert (len(items), len(model.asked)) == (1, 1)
+
+
+async def test_a_button_is_clicked_where_the_next_page_has_no_address() -> None:
+    def more(shown: FakePage, action: Action) -> None:
+        shown.pages = {URL: [page(link("2", "Lamp A", "/p/a"), link("3", "Lamp B", "/p/b"))]}
+
+    shown = FakePage({URL: [page(link("2", "Lamp A", "/p/a"), el("5", "button", "More"))]}, on_click=more)
+    items, _, _ = await collected(says("2", onward="5"), says("2", "3"), loop=WORDS, shown=shown)
+    assert [item.label for item in items] == ["Lamp A", "Lamp B"]
+    assert [(action.name, action.args["bid"]) for action in shown.acted] == [("click", "5")]
+
+
+async def test_a_next_page_that_is_an_error_is_one() -> None:
+    shown = FakePage({URL: [FIRST]})
+    with pytest.raises(NavigationError, match="404"):
+        await collected(says("2", onward="9"), loop=WORDS, shown=shown)
+
+
+async def test_a_long_page_is_read_in_parts() -> None:
+    shown = FakePage({URL: parts(page(link("1", "A", "/a")), page(link("2", "B", "/b")))})
+    items, _, _ = await collected(says("1"), says("2"), loop=WORDS, shown=shown)
+    assert [item.label for item in items] == ["A", "B"]
+
+
+async def test_things_without_links_are_taken_by_their_words() -> None:
+    shown = FakePage({URL: [page(el("1", "button", "Monday"), el("2", "button", "Tuesday"), link("3", "x", "#top"))]})
+    items, _, _ = await collected(says("1", "2", "3"), loop=WORDS, shown=shown)
+    assert [(item.value, item.is_link) for item in items] == [("Monday", False), ("Tuesday", False), ("x", False)]
+    items, _, _ = await collected(says("1", "3"), loop={**WORDS, "is_link": True}, shown=shown)
+    assert items == []
+
+
+async def test_no_model_is_asked_for_selectors_and_given_values() -> None:
+    for loop in ({"from": {"select": "ul.lamps a"}}, {"from": {"select": "li a"}}, {"values": ["a"]}):
+        items, model, _ = await collected(loop=loop)
+        assert [item.value for item in items] == ["by rule"]
+        assert not model.asked
+
+
+async def test_a_loop_of_the_plan() -> None:
+    items, model, _ = await collected(plan=Plan(loop_values=("a", "b")))
+    assert ([item.value for item in items], model.asked) == (["a", "b"], [])
+    items, model, _ = await collected(says("2"))
+    assert [item.label for item in items] == ["Lamp A"]
+    assert "To collect: each lamp" in model.asked[0].messages[1].text
+
+
+@pytest.mark.parametrize("select", ["a", "li a", ".item", "#x", "a[href]", "ul > li", "div:first-child", "a.p"])
+def test_selectors(select: str) -> None:
+    assert is_css(select)
+
+
+@pytest.mark.parametrize("select", ["products", "all the lamps", "links to products", "each row", "Lamp titles."])
+def test_words(select: str) -> None:
+    assert not is_css(select)

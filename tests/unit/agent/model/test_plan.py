@@ -1,0 +1,195 @@
+"""Plans: what the job says itself, what the model is asked, and what code makes of its answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.errors import AgentError
+from agent.plan import Plan
+from agent.policies.model import ModelPolicy
+from agent.spec import JobSpec
+from agent.status import Status
+from agent.testing import ScriptedModel
+from agent.types import ChildrenSummary, LoopItem, Record, Task
+from tests.unit.agent.model.pages import URL, link, page, plain, scene_of
+
+SHOWN = page(link("1", "Lamps", "/lamps"))
+SCHEMA = {"type": "object", "properties": {"price": {"type": "number"}}}
+READ = Task("extract", "read", Status.COMPLETED, result={"records": 1})
+
+
+def says(**more: Any) -> dict[str, Any]:
+    reply = {
+        "page_info": "a shop",
+        "require_extraction": False,
+        "extraction_thought": "",
+        "information_extracted": None,
+        "task_history_information": "",
+        "thoughts": "go on",
+        "user_goal_achieved": False,
+        "should_terminate": False,
+        "termination_reason": None,
+        "plan": "Open the lamps",
+        "task_type": "navigate",
+        "loop_values": None,
+        "is_loop_value_link": False,
+    }
+    return {**reply, **more}
+
+
+async def planned(*script: Any, spec: dict[str, Any] | None = None, **scene: Any) -> tuple[Plan, ScriptedModel]:
+    model = ScriptedModel(script)
+    job = JobSpec(**{"url": URL, "goal": "Buy a lamp", **(spec or {})})
+    policy = ModelPolicy(model, plain, None)  # type: ignore[arg-type]
+    return await policy.plan(scene_of(SHOWN, job, **scene)), model
+
+
+# --- what the job says itself --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "scene", "type_", "achieved"),
+    [
+        ({"extract": {"schema": SCHEMA}}, {}, "extract", False),
+        ({"extract": {"schema": SCHEMA}}, {"history": (READ,)}, None, True),
+        ({"loop": {"values": ["a"]}}, {}, "loop", False),
+        ({"loop": {"values": ["a"]}}, {"children": ChildrenSummary(1, 1, 0)}, None, True),
+        ({"extract": {"schema": SCHEMA}}, {"item": LoopItem(0, URL, is_link=True)}, "extract", False),
+        ({"loop": {"values": ["a"]}}, {"loop": None, "item": LoopItem(0, URL, is_link=True)}, None, True),
+    ],
+)
+async def test_what_the_job_spells_out_costs_no_request(
+    spec: dict[str, Any], scene: dict[str, Any], type_: str | None, achieved: bool
+) -> None:
+    plan, model = await planned(spec={"goal": None, **spec}, **scene)
+    assert (plan.task_type, plan.user_goal_achieved) == (type_, achieved)
+    assert not model.asked
+
+
+async def test_a_value_in_words_has_to_be_found_by_the_model() -> None:
+    _, model = await planned(
+        says(), spec={"goal": None, "extract": {"schema": SCHEMA}}, item=LoopItem(0, "lamp", is_link=False)
+    )
+    assert "⟦value⟧\nlamp\n⟦/value⟧" in model.asked[0].messages[1].text
+
+
+# --- what is asked -------------------------------------------------------------------------------------------
+
+
+async def test_the_reply_is_the_plan() -> None:
+    plan, model = await planned(says(thoughts="first the list"))
+    assert (plan.plan, plan.task_type, plan.thoughts) == ("Open the lamps", "navigate", "first the list")
+    ask = model.asked[0]
+    assert ask.schema_name == "plan"
+    assert ask.json_schema is not None
+    assert ask.json_schema["properties"]["task_type"]["anyOf"][0]["enum"] == ["navigate", "extract", "loop"]
+
+
+async def test_finished_tasks_and_records_are_told() -> None:
+    done = Task("navigate", "Search", Status.COMPLETED, reason="found")
+    _, model = await planned(says(), history=(done,), records=(Record({}),))
+    fixed = model.asked[0].messages[1].text
+    assert "1. navigate, completed: Search | reason: found" in fixed
+    assert "Records read so far: 1." in fixed
+
+
+async def test_giving_up_only_where_the_job_allows_it() -> None:
+    codes = {"error_codes": {"GONE": "no lamps"}}
+    gone = says(should_terminate=True, termination_reason='"We sell no lamps"', plan=None, task_type=None)
+    plan, model = await planned({**gone, "error_codes": ["GONE"]}, spec=codes)
+    assert (plan.should_terminate, plan.error_codes) == (True, ("GONE",))
+    kept = {name: part for name, part in says().items() if "terminat" not in name}
+    _, model = await planned(kept, spec={**codes, "allow_terminate": False})
+    assert "terminate" not in json.dumps(model.asked[0].json_schema)
+    assert "GONE" not in json.dumps(model.asked[0].json_schema)
+
+
+@pytest.mark.parametrize(
+    ("scene", "types"),
+    [
+        ({}, ["navigate", "extract", "loop"]),
+        ({"item": LoopItem(0, URL, is_link=True)}, ["navigate", "extract"]),
+        ({"children": ChildrenSummary(3, 3, 0)}, ["navigate", "extract"]),
+    ],
+)
+async def test_loops_end_somewhere(scene: dict[str, Any], types: list[str]) -> None:
+    _, model = await planned(says(), **scene)
+    assert model.asked[0].json_schema is not None
+    assert model.asked[0].json_schema["properties"]["task_type"]["anyOf"][0]["enum"] == types
+
+
+# --- what code makes of it ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        (says(plan=None), "next mini goal"),
+        (says(task_type=None), "next mini goal"),
+        (says(should_terminate=True), "quotes the page"),
+        (says(task_type="loop", loop_values=["ftp://x"], is_loop_value_link=True), "no http address"),
+        (says(task_type="dance"), "task_type"),
+    ],
+)
+async def test_a_plan_that_contradicts_itself_is_fed_back(bad: dict[str, Any], told: str) -> None:
+    plan, model = await planned(bad, says())
+    assert plan.task_type == "navigate"
+    assert told in model.asked[1].messages[-1].text
+
+
+async def test_the_goal_is_not_reached_before_the_records_are_read() -> None:
+    plan, _ = await planned(says(user_goal_achieved=True), spec={"extract": {"schema": SCHEMA}})
+    assert (plan.task_type, plan.user_goal_achieved) == ("extract", False)
+    plan, _ = await planned(says(user_goal_achieved=True), spec={"extract": {"schema": SCHEMA}}, history=(READ,))
+    assert plan.user_goal_achieved
+
+
+async def test_loop_values_of_the_plan() -> None:
+    plan, _ = await planned(says(task_type="loop", loop_values=["/a", "/b", "/a"], is_loop_value_link=True))
+    assert plan.loop_values == ("https://shop.example/a", "https://shop.example/b")
+    plan, _ = await planned(says(task_type="loop", loop_values=[]))
+    assert plan.loop_values is None
+    plan, _ = await planned(says(loop_values=["x"]))  # a navigate has none
+    assert plan.loop_values is None
+
+
+async def test_a_loop_that_the_job_gives_is_collected_and_not_invented() -> None:
+    plan, model = await planned(
+        says(task_type="loop", loop_values=["made up"]), spec={"loop": {"from": {"select": "all lamps"}}}
+    )
+    assert plan.loop_values is None
+    assert "The loop goes over: all lamps" in model.asked[0].messages[1].text
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(
+        st.text()
+        | st.builds(
+            lambda kind, values, achieved, up: says(
+                task_type=kind,
+                loop_values=values,
+                user_goal_achieved=achieved,
+                should_terminate=up,
+                is_loop_value_link=up,
+            ),
+            st.sampled_from(["navigate", "extract", "loop", None, "x"]),
+            st.none() | st.lists(st.text(), max_size=3),
+            st.booleans(),
+            st.booleans(),
+        ),
+        min_size=2,
+        max_size=2,
+    )
+)
+async def test_whatever_a_model_says_a_plan_is_sound_or_an_error(script: list[Any]) -> None:
+    try:
+        plan, _ = await planned(*script)
+    except AgentError:
+        return
+    assert plan.user_goal_achieved or plan.should_terminate or (plan.plan and plan.task_type)
