@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.async_api import BrowserContext, Page, Response
 from playwright.async_api import Error as PlaywrightError
 
-from agent.browser import ContextOptions, Landing, Shot
+from agent.browser import ContextOptions, Landing, ObserveOptions, Shot
 from agent.chromium.blocking import block
 from agent.chromium.dialogs import Dialogs
 from agent.chromium.downloads import Downloads
@@ -23,7 +23,9 @@ from agent.chromium.driver import Driver
 from agent.chromium.faults import action_error, navigation_error, net_error
 from agent.chromium.tab import Tab
 from agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageCrashed
-from agent.types import Download
+from agent.observe.marks import marked_elements, paint_marks
+from agent.observe.tree import clickable_elements, element_tree, focused_bid, omitted, with_marks
+from agent.types import Download, Observation, TabInfo
 
 if TYPE_CHECKING:
     from agent.chromium.browser import ChromiumBrowser
@@ -35,7 +37,9 @@ _GRACE_S = 2.0
 _CLOSE_S = 3.0
 _GONE_S = 1.0
 """How long after a call was cut off the end of the process may become known."""
-_JPEG_QUALITY = 70
+_SHOT = {"format": "jpeg", "quality": 70, "optimizeForSpeed": True}
+_MAX_SHOT_HEIGHT = 16_000
+"""CSS pixels; Chromium's surfaces end at 16,384, and what lies below would come out empty."""
 
 
 class ChromiumContext:
@@ -161,6 +165,51 @@ class ChromiumContext:
         async with self.guard(self._options.action_timeout_s, "reading the page"):
             return await self.tab.read(script, arg)
 
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        async with self.guard(self._options.action_timeout_s, "observing the page"):
+            wanted = options.screenshot or options.marks
+            # First the picture's request, then the walk: Chromium draws in another process while the walk runs.
+            picture = asyncio.ensure_future(self._capture()) if wanted else None
+            try:
+                walk = await self.tab.walk(options)
+                image = await picture if picture is not None else None
+                tabs = await self._tab_infos(walk.data["title"])
+            finally:
+                if picture is not None and not picture.done():
+                    picture.cancel()
+        viewport = (int(walk.data["size"][0]), int(walk.data["size"][1]))
+        elements, marked = element_tree(walk), None
+        if options.marks and image is not None:
+            chosen = marked_elements(clickable_elements(elements), viewport)
+            marked = await asyncio.to_thread(paint_marks, image, chosen, viewport)
+            elements = with_marks(elements, frozenset(element.bid for element in chosen))
+        worlds = await self.tab.worlds()
+        return Observation(
+            url=self.url,
+            title=walk.data["title"],
+            elements=elements,
+            tabs=tabs,
+            active_tab=self.tabs.index(self.tab),
+            screenshot=image if options.screenshot else None,
+            marked_screenshot=marked,
+            focused=focused_bid(walk),
+            scroll=(walk.data["scroll"][0], walk.data["scroll"][1]),
+            viewport=viewport,
+            page_size=(walk.data["page"][0], walk.data["page"][1]),
+            dialogs=self.dialogs.take(),
+            downloads=await self.files.take(0),
+            console_errors=(*worlds.take_console(), *self.files.take_failures()),
+            omitted=omitted(walk),
+        )
+
+    async def _tab_infos(self, title: str) -> tuple[TabInfo, ...]:
+        return tuple([TabInfo(t.page.url, title if t is self.tab else await t.page.title()) for t in self.tabs])
+
+    async def _capture(self) -> bytes:
+        """The viewport as JPEG, by the cheapest way that Chromium has."""
+        answer = await (await self.tab.session()).send("Page.captureScreenshot", _SHOT)
+        return base64.b64decode(answer["data"])
+
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         self._check()
         try:
@@ -172,15 +221,17 @@ class ChromiumContext:
 
     async def screenshot(self, *, full_page: bool = False) -> Shot:
         async with self.guard(self._options.action_timeout_s, "the screenshot"):
-            asked: dict[str, Any] = {"format": "jpeg", "quality": _JPEG_QUALITY, "optimizeForSpeed": True}
-            session = await self.tab.session()
-            if full_page:
-                size = (await session.send("Page.getLayoutMetrics"))["cssContentSize"]
-                asked["clip"] = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
-                asked["captureBeyondViewport"] = True
-            data = base64.b64decode((await session.send("Page.captureScreenshot", asked))["data"])
+            data = await (self._capture_whole() if full_page else self._capture())
         width, height = Image.open(io.BytesIO(data)).size
         return Shot(data, "image/jpeg", width, height)
+
+    async def _capture_whole(self) -> bytes:
+        session = await self.tab.session()
+        size = (await session.send("Page.getLayoutMetrics"))["cssContentSize"]
+        height = min(size["height"], _MAX_SHOT_HEIGHT)
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1}
+        asked = {**_SHOT, "clip": clip, "captureBeyondViewport": True}
+        return base64.b64decode((await session.send("Page.captureScreenshot", asked))["data"])
 
     async def downloads(self) -> Sequence[Download]:
         self._check()

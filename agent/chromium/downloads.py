@@ -30,6 +30,7 @@ class Downloads:
         self._limit_s = limit_s
         self._running: dict[asyncio.Task[Download], PlaywrightDownload] = {}
         self._done: list[Download] = []
+        self._failures: list[str] = []
         self.count = 0  # begun so far
         self.latest: asyncio.Task[Download] | None = None
 
@@ -43,8 +44,20 @@ class Downloads:
 
     def _finished(self, task: asyncio.Task[Download]) -> None:
         self._running.pop(task, None)
-        if not task.cancelled() and task.exception() is None:
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is None:
             self._done.append(task.result())
+        elif isinstance(error, DownloadFailed):
+            self._failures.append(f"download failed: {error.message}")
+        else:
+            raise error  # a bug of ours: the event loop's handler logs it
+
+    def take_failures(self) -> tuple[str, ...]:
+        """What did not come, since the last call."""
+        failures, self._failures = tuple(self._failures), []
+        return failures
 
     async def _save(self, download: PlaywrightDownload) -> Download:
         name = safe_name(download.suggested_filename)

@@ -9,8 +9,12 @@ from typing import Any
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from agent.browser import ObserveOptions
+from agent.chromium.look import Look
 from agent.chromium.traffic import Traffic
-from agent.errors import ActionError
+from agent.chromium.worlds import World, Worlds
+from agent.errors import ActionError, BrowserError
+from agent.observe.tree import FrameWalk
 
 Json = Any
 
@@ -56,6 +60,8 @@ class Tab:
         self._frame_id = ""
         self._world: int | None = None
         self._traffic: Traffic | None = None
+        self._worlds: Worlds | None = None
+        self._look: Look | None = None
         page.on("crash", self._on_crash)
 
     def _on_crash(self, _: Page) -> None:
@@ -80,6 +86,40 @@ class Tab:
             self._traffic = Traffic(await self.frame_id())
             await self._traffic.follow(await self.session())
         return self._traffic
+
+    async def worlds(self) -> Worlds:
+        """The worlds of this tab's frames, followed from the first call on."""
+        if self._worlds is None:
+            worlds = Worlds(self.page, await self.session())
+            await worlds.open()
+            self._worlds = worlds
+        return self._worlds
+
+    async def look(self) -> Look:
+        """What this tab remembers about its elements."""
+        if self._look is None:
+            self._look = Look(await self.worlds())
+        return self._look
+
+    async def walk(self, options: ObserveOptions) -> FrameWalk:
+        """All frames as they are now; tried again when the page navigates meanwhile."""
+        look = await self.look()
+        for attempt in range(_TRIES):
+            try:
+                return await look.whole(await self.frame_id(), options)
+            except (PlaywrightError, BrowserError) as error:
+                lost = isinstance(error, BrowserError) or any(saying in error.message for saying in _LOST)
+                if attempt + 1 == _TRIES or not lost:
+                    raise
+                await self.page.wait_for_load_state("domcontentloaded")
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def main_world(self) -> World:
+        """The world of the main frame."""
+        world = (await self.worlds()).get(await self.frame_id())
+        if world is None:
+            raise BrowserError("the page's document is not ready")
+        return world
 
     async def read(self, script: str, arg: Json = None) -> Json:
         """What the function `script` returns for `arg`, run beside the page's own scripts.

@@ -1,0 +1,177 @@
+"""Set-of-marks: numbered boxes painted on a screenshot, never on the page."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PIL import Image, ImageDraw, ImageFont
+
+from agent.types import Box, Element
+
+# Dark enough for white letters, and far enough apart to tell neighbours by colour, on light and dark pages.
+_COLOURS = (
+    "#c2185b",
+    "#1565c0",
+    "#2e7d32",
+    "#6a1b9a",
+    "#bf360c",
+    "#00695c",
+    "#4527a0",
+    "#ad1457",
+    "#33691e",
+    "#0277bd",
+)
+_SMALLEST = 4
+"""CSS pixels; what is smaller cannot be pointed at."""
+_JPEG_QUALITY = 80
+
+_Rect = tuple[float, float, float, float]  # left, top, right, bottom in image pixels
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One painted label."""
+
+    bid: str
+    box: _Rect  # of the element
+    label: _Rect  # of its number
+
+
+def marked_elements(elements: Sequence[Element], viewport: tuple[int, int]) -> list[Element]:
+    """Those that get a mark: what takes clicks and can be seen."""
+    width, height = viewport
+    return [
+        element
+        for element in elements
+        if element.clickable
+        and element.in_viewport
+        and (box := element.box) is not None
+        and box.width >= _SMALLEST
+        and box.height >= _SMALLEST
+        and box.x < width
+        and box.y < height
+        and box.x + box.width > 0
+        and box.y + box.height > 0
+    ]
+
+
+def place_marks(elements: Sequence[Element], size: tuple[int, int], scale: float) -> list[Mark]:
+    """Where boxes and labels go on an image of `size` with `scale` image pixels per CSS pixel.
+
+    A label stands where it covers least of other labels, of other elements and of its own.
+    """
+    font = _font(scale)
+    boxes = [_clip(_scaled(element.box, scale), size) for element in elements if element.box is not None]
+    placed: list[Mark] = []
+    grid = _Grid(boxes, cell=64 * scale)
+    for element, box in zip(elements, boxes, strict=True):
+        left, top, right, bottom = font.getbbox(element.bid)
+        width, height = right - left + 4 * scale, bottom - top + 4 * scale
+        best = min(_spots(box, width, height, size), key=lambda spot: grid.cost(spot, box))
+        grid.add_label(best)
+        placed.append(Mark(element.bid, box, best))
+    return placed
+
+
+def paint_marks(image: bytes, elements: Sequence[Element], viewport: tuple[int, int]) -> bytes:
+    """The screenshot of a viewport with a box and the id of each of `elements`, as JPEG."""
+    picture = Image.open(io.BytesIO(image)).convert("RGB")
+    scale = picture.width / viewport[0] if viewport[0] else 1.0
+    draw = ImageDraw.Draw(picture)
+    font = _font(scale)
+    line = max(1, round(1.5 * scale))
+    marks = place_marks(elements, picture.size, scale)
+    for index, mark in enumerate(marks):
+        draw.rectangle(mark.box, outline=_COLOURS[index % len(_COLOURS)], width=line)
+    for index, mark in enumerate(marks):  # labels last: no box may cross out a number
+        draw.rectangle(mark.label, fill=_COLOURS[index % len(_COLOURS)], outline="white")
+        middle = ((mark.label[0] + mark.label[2]) / 2, (mark.label[1] + mark.label[3]) / 2)
+        draw.text(middle, mark.bid, fill="white", font=font, anchor="mm")
+    out = io.BytesIO()
+    picture.save(out, "JPEG", quality=_JPEG_QUALITY)
+    return out.getvalue()
+
+
+@lru_cache(maxsize=8)
+def _font(scale: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(size=max(10, round(12 * scale)))
+
+
+def _scaled(box: Box, scale: float) -> _Rect:
+    return (box.x * scale, box.y * scale, (box.x + box.width) * scale, (box.y + box.height) * scale)
+
+
+def _clip(rect: _Rect, size: tuple[int, int]) -> _Rect:
+    left, top = max(0.0, rect[0]), max(0.0, rect[1])
+    return (left, top, max(left + 1, min(size[0] - 1.0, rect[2])), max(top + 1, min(size[1] - 1.0, rect[3])))
+
+
+def _spots(box: _Rect, width: float, height: float, size: tuple[int, int]) -> Iterator[_Rect]:
+    """Places for a label, the preferred first: around the element's corners, then beside it, then inside."""
+    left, top, right, bottom = box
+    middle = (top + bottom - height) / 2
+    corners = (
+        (left, top - height),
+        (right - width, top - height),
+        (left, bottom),
+        (right - width, bottom),
+        (left - width, middle),
+        (right, middle),
+        (left, top - height * 2),
+        (left, bottom + height),
+        (right - width, top),
+        (left, top),
+        (right - width, bottom - height),
+    )
+    for x, y in corners:
+        if x >= 0 and y >= 0 and x + width <= size[0] and y + height <= size[1]:
+            yield (x, y, x + width, y + height)
+    x, y = min(max(0.0, left), size[0] - width), min(max(0.0, top), size[1] - height)
+    yield (x, y, x + width, y + height)
+
+
+class _Grid:
+    """Finds what a label would cover without comparing it with everything on the page."""
+
+    def __init__(self, boxes: Sequence[_Rect], cell: float) -> None:
+        self._cell = cell
+        self._boxes: dict[tuple[int, int], list[_Rect]] = {}
+        self._labels: dict[tuple[int, int], list[_Rect]] = {}
+        for box in boxes:
+            self._put(self._boxes, box)
+
+    def add_label(self, label: _Rect) -> None:
+        self._put(self._labels, label)
+
+    def cost(self, spot: _Rect, own: _Rect) -> float:
+        """How much of labels (worst), of the own element, and of others `spot` covers."""
+        labels = sum(_overlap(spot, other) for other in self._near(self._labels, spot))
+        boxes = sum(
+            _overlap(spot, other) for other in self._near(self._boxes, spot) if other != own and not _holds(other, own)
+        )
+        return labels * 10 + boxes + _overlap(spot, own) * 0.8
+
+    def _cells(self, rect: _Rect) -> Iterator[tuple[int, int]]:
+        for column in range(int(rect[0] // self._cell), int(rect[2] // self._cell) + 1):
+            for row in range(int(rect[1] // self._cell), int(rect[3] // self._cell) + 1):
+                yield column, row
+
+    def _put(self, into: dict[tuple[int, int], list[_Rect]], rect: _Rect) -> None:
+        for cell in self._cells(rect):
+            into.setdefault(cell, []).append(rect)
+
+    def _near(self, among: dict[tuple[int, int], list[_Rect]], rect: _Rect) -> set[_Rect]:
+        return {other for cell in self._cells(rect) for other in among.get(cell, ())}
+
+
+def _overlap(a: _Rect, b: _Rect) -> float:
+    width = min(a[2], b[2]) - max(a[0], b[0])
+    height = min(a[3], b[3]) - max(a[1], b[1])
+    return width * height if width > 0 and height > 0 else 0.0
+
+
+def _holds(outer: _Rect, inner: _Rect) -> bool:
+    return outer[0] <= inner[0] and outer[1] <= inner[1] and outer[2] >= inner[2] and outer[3] >= inner[3]

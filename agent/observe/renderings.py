@@ -1,0 +1,328 @@
+"""An observation as text: compact for a model, the whole tree, an HTML skeleton, JSON."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any, Literal, get_args
+
+import orjson
+
+from agent.types import Box, Element, Observation
+
+Json = Any
+Format = Literal["text", "axtree", "html", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_SHOWN_OPTIONS = 15
+_INLINE = frozenset({"#text", "svg", "img", "label", "code", "output", "progress", "meter", "canvas"})
+_PREFIXES = {"heading": "# ", "listitem": "- ", "row": "", "caption": "", "term": "", "definition": "  "}
+_ANNOUNCED = frozenset(
+    {"dialog", "alertdialog", "form", "navigation", "search", "menu", "listbox", "tablist", "tree", "alert", "table"}
+)
+_QUIET_STATES = frozenset({"multiple"})
+
+
+def render(observation: Observation, format: Format = "text", *, max_chars: int | None = None) -> str:
+    """The observation in one of `FORMATS`.
+
+    Raises:
+        ValueError: there is no such format.
+    """
+    writers: dict[str, Callable[[Observation, int | None], str]] = {
+        "text": _text,
+        "axtree": _axtree,
+        "html": _html,
+        "json": _json,
+    }
+    if format not in writers:
+        raise ValueError(f"no such format: {format!r}; there are {', '.join(FORMATS)}")
+    return writers[format](observation, max_chars)
+
+
+# --- compact text ---------------------------------------------------------------------------------------
+
+
+def compact(root: Element, *, omitted: int = 0, max_chars: int | None = None) -> str:
+    """Elements that take actions, as `[id role "name" …]`, in the text around them; a line per block."""
+    writer = _Lines()
+    for child in root.children or (root,):
+        _write(child, writer)
+    lines = writer.finish()
+    if max_chars is not None:
+        lines, cut = _fit(lines, max_chars)
+        omitted += cut
+    if omitted > 0:
+        lines.append(f"… {omitted} more not shown; scroll, or ask for the next part")
+    return "\n".join(lines)
+
+
+def _fit(lines: list[str], max_chars: int) -> tuple[list[str], int]:
+    """As many lines as fit, and how many elements were in the others."""
+    kept, used = 0, 0
+    for line in lines:
+        used += len(line) + 1
+        if used > max_chars:
+            break
+        kept += 1
+    return lines[:kept], sum(max(1, line.count("[")) for line in lines[kept:])
+
+
+class _Lines:
+    """Collects inline pieces into lines."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._pieces: list[str] = []
+        self._prefix = ""
+
+    def add(self, piece: str) -> None:
+        if piece:
+            self._pieces.append(piece)
+
+    def end(self, prefix: str = "") -> None:
+        """Ends the line; the next one begins with `prefix`, once it has something to say."""
+        if self._pieces:
+            self._lines.append(self._prefix + " ".join(self._pieces))
+            self._pieces = []
+        self._prefix = prefix
+
+    def finish(self) -> list[str]:
+        self.end()
+        return self._lines
+
+
+def _write(element: Element, out: _Lines) -> None:
+    if element.tag == "#text":
+        out.add(element.text)
+    elif element.clickable:
+        out.add(control_text(element))
+        if element.children:
+            out.end()
+            _write_all(element, out)
+            out.end()
+    elif element.tag in _INLINE:
+        if element.name and element.tag != "label":
+            out.add(f"({element.role} {element.name})" if element.role == "img" else f"{element.role} {element.name}")
+        out.add(element.text)
+        _write_all(element, out)
+    elif element.role == "row":
+        _write_row(element, out)
+    else:
+        _write_block(element, out)
+
+
+def _write_all(element: Element, out: _Lines) -> None:
+    for child in element.children:
+        _write(child, out)
+
+
+def _write_block(element: Element, out: _Lines) -> None:
+    out.end(_PREFIXES.get(element.role, ""))
+    if element.role == "frame":
+        out.add(f"--- frame {element.name}".rstrip())
+        out.end()
+    elif element.name and (element.role in _ANNOUNCED or not element.children):
+        out.add(element.name if element.role in _PREFIXES else f"{element.role} {element.name}:")
+        if element.children:
+            out.end()
+    elif element.role in ("dialog", "alertdialog"):
+        out.add("dialog:")
+        out.end()
+    out.add(element.text)
+    _write_all(element, out)
+    out.end()
+    if element.role == "frame":
+        out.add("---")
+        out.end()
+
+
+def _write_row(element: Element, out: _Lines) -> None:
+    """A table row on one line, its cells between bars."""
+    out.end()
+    cells = []
+    for child in element.children:
+        inner = _Lines()
+        _write(child, inner)
+        cells.append(" ".join(line.strip() for line in inner.finish()))
+    out.add(" | ".join(cells) if cells else element.text)
+    out.end()
+
+
+def control_text(element: Element) -> str:
+    """One element that takes actions, on one line."""
+    parts = [f"[{element.bid} {element.role or element.tag}"]
+    if element.name:
+        parts.append(f'"{element.name}"')
+    elif href := element.attributes.get("href"):
+        parts.append(href[:80])
+    if element.text and not element.children:
+        parts.append(f"({element.text})")
+    value = element.attributes.get("value")
+    if value is not None and element.role not in ("button",):
+        parts.append(f'="{value}"')
+    if (placeholder := element.attributes.get("placeholder")) and placeholder != element.name and not value:
+        parts.append(f"placeholder={placeholder!r}")
+    if element.options:
+        shown = " | ".join(label for label, _, _ in element.options[:_SHOWN_OPTIONS])
+        more = len(element.options) - _SHOWN_OPTIONS
+        parts.append(f"options: {shown}" + (f" | … {more} more" if more > 0 else ""))
+    parts += sorted(element.states - _QUIET_STATES)
+    if not element.in_viewport:
+        parts.append("offscreen")
+    return " ".join(parts) + "]"
+
+
+def _text(observation: Observation, max_chars: int | None) -> str:
+    head = "\n".join(header(observation))
+    left = None if max_chars is None else max(0, max_chars - len(head) - 2)
+    return f"{head}\n\n{compact(observation.elements, omitted=observation.omitted, max_chars=left)}"
+
+
+def header(observation: Observation) -> list[str]:
+    """What stands above the page: where it is, tabs, and what happened since the last step."""
+    lines = [f"{observation.title} - {observation.url}" if observation.title else observation.url]
+    if len(observation.tabs) > 1:
+        tabs = [
+            f"{'*' if i == observation.active_tab else ''}{i}: {t.title or t.url}"
+            for i, t in enumerate(observation.tabs)
+        ]
+        lines.append("tabs: " + ", ".join(tabs))
+    height, seen = observation.page_size[1], observation.viewport[1]
+    if seen and height > seen * 1.1:
+        lines.append(f"scrolled to {observation.scroll[1]:.0f} of {height - seen:.0f} px")
+    lines += [f"dialog ({d.kind}, {d.answer}): {d.message}" for d in observation.dialogs]
+    for download in observation.downloads:
+        lines.append(f"downloaded {download.filename} ({download.bytes} bytes)")
+        if download.text:
+            lines.append(f"its text: {download.text}")
+    if observation.last_error:
+        lines.append(f"the last action failed: {observation.last_error}")
+    lines += [f"console error: {line}" for line in observation.console_errors[:5]]
+    return lines
+
+
+# --- the whole tree ------------------------------------------------------------------------------------------
+
+
+def _axtree(observation: Observation, max_chars: int | None) -> str:
+    return _clipped("\n".join(_axtree_lines(observation.elements, 0)), max_chars)
+
+
+def _axtree_lines(element: Element, depth: int) -> Iterator[str]:
+    pad = "  " * depth
+    if element.tag == "#text":
+        yield f"{pad}text {element.text!r}"
+        return
+    parts = [f"[{element.bid}]" if element.bid else "", element.role or element.tag]
+    if element.name:
+        parts.append(repr(element.name))
+    parts += [f"{name}={value!r}" for name, value in element.attributes.items()]
+    parts += sorted(element.states)
+    if element.clickable:
+        parts.append("clickable")
+    if not element.in_viewport:
+        parts.append("offscreen")
+    yield pad + " ".join(part for part in parts if part)
+    if element.text:
+        yield f"{pad}  text {element.text!r}"
+    for label, value, chosen in element.options:
+        yield f"{pad}  option {label!r} value={value!r}" + (" selected" if chosen else "")
+    for child in element.children:
+        yield from _axtree_lines(child, depth + 1)
+
+
+# --- HTML -------------------------------------------------------------------------------------------------------
+
+
+def _html(observation: Observation, max_chars: int | None) -> str:
+    return _clipped("\n".join(_html_lines(observation.elements, 0)), max_chars)
+
+
+def _html_lines(element: Element, depth: int) -> Iterator[str]:
+    pad = " " * depth
+    if element.tag == "#text":
+        yield pad + html.escape(element.text, quote=False)
+        return
+    attributes = {"bid": element.bid, **element.attributes}
+    if element.name and element.name != element.text:
+        attributes["aria-label"] = element.name
+    opened = element.tag + "".join(f' {n}="{html.escape(v)}"' for n, v in attributes.items() if v)
+    opened += "".join(f" {state}" for state in sorted(element.states))
+    text = html.escape(element.text, quote=False)
+    options = [
+        f'<option value="{html.escape(value)}"{" selected" * chosen}>{html.escape(label, quote=False)}</option>'
+        for label, value, chosen in element.options
+    ]
+    if not element.children:
+        yield f"{pad}<{opened}>{text}{''.join(options)}</{element.tag}>"
+        return
+    yield f"{pad}<{opened}>{text}{''.join(options)}"
+    for child in element.children:
+        yield from _html_lines(child, depth + 1)
+    yield f"{pad}</{element.tag}>"
+
+
+# --- JSON --------------------------------------------------------------------------------------------------------
+
+
+def _json(observation: Observation, max_chars: int | None) -> str:
+    # Cut JSON is no JSON: here the budget is the walk's alone.
+    return orjson.dumps(as_json(observation), option=orjson.OPT_INDENT_2).decode()
+
+
+def as_json(observation: Observation) -> dict[str, Json]:
+    """The observation as JSON values; what is empty is left out, images are base64."""
+    plain: dict[str, Json] = {}
+    for field in fields(observation):
+        value = getattr(observation, field.name)
+        if isinstance(value, Element):
+            plain[field.name] = element_json(value)
+        elif isinstance(value, bytes):
+            plain[field.name] = base64.b64encode(value).decode()
+        elif value not in (None, (), "", 0):
+            plain[field.name] = [_record(item) for item in value] if isinstance(value, tuple) else value
+    return plain
+
+
+def _record(value: Any) -> Json:
+    if hasattr(value, "__dataclass_fields__"):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def element_json(element: Element) -> dict[str, Json]:
+    """One element with all below it; what is empty is left out."""
+    plain: dict[str, Json] = {"tag": element.tag}
+    for name in ("bid", "role", "name", "text"):
+        if value := getattr(element, name):
+            plain[name] = value
+    if element.attributes:
+        plain["attributes"] = dict(element.attributes)
+    if element.options:
+        plain["options"] = [{"label": label, "value": value, "selected": on} for label, value, on in element.options]
+    if element.states:
+        plain["states"] = sorted(element.states)
+    if element.box is not None:
+        plain["box"] = _box(element.box)
+    for name in ("clickable", "marked"):
+        if getattr(element, name):
+            plain[name] = True
+    if not element.in_viewport:
+        plain["in_viewport"] = False
+    if element.children:
+        plain["children"] = [element_json(child) for child in element.children]
+    return plain
+
+
+def _box(box: Box) -> Mapping[str, float]:
+    return {"x": box.x, "y": box.y, "width": box.width, "height": box.height}
+
+
+def _clipped(text: str, max_chars: int | None) -> str:
+    if max_chars is None or len(text) <= max_chars:
+        return text
+    cut = text.rfind("\n", 0, max_chars)
+    return text[: cut if cut > 0 else max_chars] + "\n…"

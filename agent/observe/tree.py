@@ -1,0 +1,164 @@
+"""The walker's answer as elements. The order of the fields and bits is that of `walker.js`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from agent.types import Box, Element
+
+WALKER = Path(__file__).with_name("walker.js").read_text(encoding="utf-8")
+"""JavaScript that, run once in a document's world, gives that world `shoalWalker`."""
+
+_VISIBLE, _IN_VIEW, _CLICKABLE, _FRAME = 1, 2, 4, 8
+_STATES = (
+    (1, "checked"),
+    (2, "disabled"),
+    (4, "expanded"),
+    (8, "selected"),
+    (16, "required"),
+    (32, "invalid"),
+    (64, "focused"),
+    (128, "readonly"),
+    (256, "collapsed"),
+    (512, "pressed"),
+    (1024, "mixed"),
+    (2048, "multiple"),
+    (4096, "current"),
+    (8192, "modal"),
+)
+_NO_STATES: frozenset[str] = frozenset()
+_NO_ATTRIBUTES: Mapping[str, str] = {}
+
+Node = Any
+"""A node as the walker writes it: a list, or a string for text."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSpot:
+    """A frame that a walk came upon."""
+
+    element_id: int  # of the iframe element, in its parent's document
+    letter: str  # which it adds to its elements' ids
+    left: float  # of its content, in CSS pixels of its parent's viewport
+    top: float
+    width: float
+    height: float
+    in_view: bool
+
+
+@dataclass(slots=True)
+class FrameWalk:
+    """What one frame gave."""
+
+    data: dict[str, Any]  # the walker's answer
+    prefix: str = ""  # letters before this frame's ids
+    left: float = 0.0  # where its viewport begins, in CSS pixels of the tab's
+    top: float = 0.0
+    frames: tuple[FrameSpot, ...] = ()
+    inner: dict[int, FrameWalk] | None = None  # walks of nested frames, by the iframe's element id
+
+
+def read_walk(text: str | bytes, prefix: str = "", left: float = 0.0, top: float = 0.0) -> FrameWalk:
+    """The walker's JSON, and the frames in it."""
+    data = orjson.loads(text)
+    return FrameWalk(data, prefix, left, top, frames=tuple(_frames(data["tree"])))
+
+
+def _frames(nodes: list[Node]) -> Iterator[FrameSpot]:
+    for node in nodes:
+        if type(node) is str:
+            continue
+        if len(node) > 9 and node[9] & _FRAME:
+            x, y = node[6]
+            box = node[8]
+            yield FrameSpot(node[1], node[4], x, y, box[2], box[3], bool(node[9] & _IN_VIEW))
+        elif len(node) > 10 and node[10]:
+            yield from _frames(node[10])
+
+
+def element_tree(walk: FrameWalk) -> Element:
+    """The page as one element, with the nested frames in their places."""
+    return Element("", "body", role="document", name=walk.data["title"], children=_elements(walk.data["tree"], walk))
+
+
+def _elements(nodes: list[Node], walk: FrameWalk) -> tuple[Element, ...]:
+    return tuple([_text(node) if type(node) is str else _element(node, walk) for node in nodes])
+
+
+def _text(text: str) -> Element:
+    return Element("", "#text", text=text)
+
+
+def _element(node: list[Any], walk: FrameWalk) -> Element:
+    flags = node[9]
+    children: tuple[Element, ...] = ()
+    options: tuple[tuple[str, str, bool], ...] = ()
+    text = node[4]
+    if flags & _FRAME:
+        text = ""
+        inner = (walk.inner or {}).get(node[1])
+        if inner is not None:
+            children = _elements(inner.data["tree"], inner)
+    else:
+        if len(node) > 10 and node[10]:
+            children = _elements(node[10], walk)
+        if node[6]:
+            options = tuple((label, value, bool(chosen)) for label, value, chosen in node[6])
+    box = node[8]
+    return Element(
+        bid=f"{walk.prefix}{node[1]}" if node[1] else "",
+        tag=node[0],
+        role=node[2],
+        name=node[3],
+        text=text,
+        attributes=node[5] or _NO_ATTRIBUTES,
+        options=options,
+        states=frozenset(name for bit, name in _STATES if node[7] & bit) if node[7] else _NO_STATES,
+        box=Box(box[0] + walk.left, box[1] + walk.top, box[2], box[3]) if box else None,
+        visible=True,
+        in_viewport=not box or bool(flags & _IN_VIEW),
+        clickable=bool(flags & _CLICKABLE),
+        children=children,
+    )
+
+
+def focused_bid(walk: FrameWalk) -> str:
+    """The id of the element that has the focus, in whichever frame; "" when none has."""
+    focus = walk.data["focus"]
+    if not focus:
+        return ""
+    inner = (walk.inner or {}).get(focus)
+    return (focused_bid(inner) if inner else "") or f"{walk.prefix}{focus}"
+
+
+def omitted(walk: FrameWalk) -> int:
+    """How many elements budgets cut, over all frames."""
+    return int(walk.data["omitted"]) + sum(omitted(inner) for inner in (walk.inner or {}).values())
+
+
+def walk_elements(element: Element) -> Iterator[Element]:
+    """`element` and all below it, in document order."""
+    yield element
+    for child in element.children:
+        yield from walk_elements(child)
+
+
+def find_element(root: Element, bid: str) -> Element | None:
+    """The element with this id."""
+    return next((element for element in walk_elements(root) if element.bid == bid), None)
+
+
+def clickable_elements(root: Element) -> list[Element]:
+    """Every element that takes clicks, in document order."""
+    return [element for element in walk_elements(root) if element.clickable]
+
+
+def with_marks(root: Element, bids: frozenset[str]) -> Element:
+    """The same tree with `marked` set on the elements that carry a mark."""
+    children = tuple(with_marks(child, bids) for child in root.children)
+    return replace(root, marked=root.bid in bids, children=children) if children or root.bid in bids else root

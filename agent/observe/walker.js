@@ -1,0 +1,674 @@
+// Looks at one frame. Runs in the isolated world in which Playwright resolves its selectors, so that pages see nothing
+// of it and an id from here can be clicked with all of Playwright's checks. State is kept per document:
+// the same element keeps its id for as long as the document lives.
+//
+// walk(options) gives a JSON string: { tree, url, title, ... } with nodes as arrays (see agent/observe/tree.py, which
+// reads them): [tag, id, role, name, text, attributes, options, states, box, flags, children], shortened from the right;
+// a bare string is text.
+globalThis.shoalWalker ??= (() => {
+  const ids = new WeakMap();      // element -> number
+  const refs = new Map();         // number -> WeakRef of the element
+  const traits = new Map();       // number -> what the element looked like, to find its successor
+  const listening = new WeakSet(); // elements with pointer listeners, as DevTools told
+  const listeners = [];           // WeakRefs of the same, to go through them
+  const closed = new WeakMap();   // host -> closed shadow root, as DevTools told
+  const asked = new WeakSet();    // hosts that DevTools was asked about
+  const delegated = new WeakSet(); // children for which their parent listens
+  const letters = new WeakMap();  // iframe -> its letter
+  let suspects = [];              // hosts that may have a closed shadow root
+  let lastId = 0, lastLetter = 0, mutations = 0;
+
+  const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+  const set = words => new Set(words.split(' '));
+  const SKIP = set('SCRIPT STYLE HEAD NOSCRIPT TEMPLATE LINK META BASE TITLE OBJECT EMBED PARAM SOURCE TRACK COL COLGROUP');
+  const NATIVE = set('A AREA BUTTON INPUT SELECT TEXTAREA SUMMARY');
+  const FIELDS = set('INPUT SELECT TEXTAREA');
+  const INLINE = set('A ABBR ACRONYM B BDI BDO BIG BUTTON CITE CODE DATA DEL DFN EM FONT I INPUT INS KBD LABEL MARK NOBR Q RUBY S SAMP SELECT SMALL SPAN STRIKE STRONG SUB SUP TIME TT U VAR WBR TEXTAREA OUTPUT SLOT');
+  const HOSTS = set('ARTICLE ASIDE BLOCKQUOTE DIV FOOTER H1 H2 H3 H4 H5 H6 HEADER MAIN NAV P SECTION SPAN');
+  const ACTIVE_ROLES = set('button link checkbox radio tab menuitem menuitemcheckbox menuitemradio switch combobox textbox option slider searchbox spinbutton treeitem gridcell scrollbar');
+  const ROLES = {
+    ARTICLE: 'article', ASIDE: 'complementary', BLOCKQUOTE: 'blockquote', BUTTON: 'button', CANVAS: 'canvas', CAPTION: 'caption',
+    CODE: 'code', DD: 'definition', DETAILS: 'group', DIALOG: 'dialog', DL: 'list', DT: 'term', FIELDSET: 'group', FIGCAPTION: 'caption',
+    FIGURE: 'figure', FOOTER: 'contentinfo', FORM: 'form', H1: 'heading', H2: 'heading', H3: 'heading', H4: 'heading', H5: 'heading',
+    H6: 'heading', HEADER: 'banner', HR: 'separator', IMG: 'img', LABEL: 'label', LEGEND: 'legend', LI: 'listitem', MAIN: 'main',
+    MENU: 'list', METER: 'meter', NAV: 'navigation', OL: 'list', OPTION: 'option', OUTPUT: 'status', P: 'paragraph', PRE: 'code',
+    PROGRESS: 'progressbar', SUMMARY: 'button', TABLE: 'table', TD: 'cell', TEXTAREA: 'textbox', TH: 'columnheader', TR: 'row',
+    UL: 'list', VIDEO: 'video', AUDIO: 'audio',
+  };
+  // Kept for their place in the tree, but never acted on: they get neither id nor box, which halves the work on tables.
+  const PLAIN = set('P LI TR TD TH UL OL DL DT DD LABEL LEGEND CAPTION FIGCAPTION BLOCKQUOTE PRE CODE FIGURE ARTICLE ASIDE FOOTER HEADER MAIN NAV MENU HR');
+  const INPUT_ROLES = {
+    button: 'button', checkbox: 'checkbox', color: 'color', date: 'date', 'datetime-local': 'datetime', file: 'file', image: 'button',
+    month: 'month', number: 'spinbutton', radio: 'radio', range: 'slider', reset: 'button', search: 'searchbox', submit: 'button',
+    time: 'time', week: 'week',
+  };
+  const SHOWN = ['type', 'placeholder', 'href', 'title', 'alt', 'name', 'min', 'max', 'step', 'pattern', 'maxlength', 'accept', 'download', 'target', 'src'];
+  const CANDIDATES = 'a[href],area[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=switch],[role=combobox],[role=textbox],[role=option],[role=slider],[onclick],[tabindex],[contenteditable]';
+  // Bits, in the order of agent/observe/tree.py.
+  const VISIBLE = 1, IN_VIEW = 2, CLICKABLE = 4, FRAME = 8;
+  const CHECKED = 1, DISABLED = 2, EXPANDED = 4, SELECTED = 8, REQUIRED = 16, INVALID = 32, FOCUSED = 64, READONLY = 128,
+    COLLAPSED = 256, PRESSED = 512, MIXED = 1024, MULTIPLE = 2048, CURRENT = 4096, MODAL = 8192;
+  const POINTER = 1, MUTE = 2, FADED = 4;
+  const NAME_CHARS = 150, TEXT_CHARS = 2000, MAX_DEPTH = 300, MAX_OPTIONS = 200;
+
+  const idOf = element => {
+    let id = ids.get(element);
+    if (!id) { id = ++lastId; ids.set(element, id); refs.set(id, new WeakRef(element)); }
+    return id;
+  };
+  const squeeze = text => text.replace(/\s+/g, ' ').trim();
+  const clip = (text, chars) => text.length > chars ? text.slice(0, chars - 1) + '…' : text;
+  const upper = element => element.tagName.toUpperCase(); // SVG and XHTML elements keep their case
+  const shadowOf = element => element.shadowRoot || closed.get(element);
+  const parentOf = node => node.assignedSlot || node.parentNode || node.host;
+
+  // --- names -------------------------------------------------------------------------------------------------------
+
+  const wordsOf = text => squeeze(text.replace(/[-_/]+/g, ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
+  const ICON_NOISE = /^(svg|icons?|fa[bsrldt]?|fas|far|bi|mdi|ri|ti|la|lucide|feather|glyphicon|material|symbols?|outlined|rounded|solid|regular|inline|fw|lg|sm|xs|xl|md|\d+x?|w|h|size|block|img|image|sprite|css|js|ng|tabler|octicon|heroicons?|anticon|el|btn|button)$/;
+  const iconWords = text => {
+    // "fa-solid fa-trash-can" -> "trash can"
+    const words = wordsOf(text).split(' ').filter(word => !ICON_NOISE.test(word) && /^[a-z]{2,20}$/.test(word));
+    return words.slice(0, 3).join(' ');
+  };
+  const nameOfSvg = svg => {
+    const said = svg.getAttribute('aria-label') || svg.querySelector(':scope > title')?.textContent || svg.getAttribute('title');
+    if (said && squeeze(said)) return squeeze(said);
+    const use = svg.querySelector('use');
+    const symbol = use && (use.getAttribute('href') || use.getAttribute('xlink:href'));
+    if (symbol) {
+      const target = symbol.startsWith('#') && svg.getRootNode().getElementById?.(symbol.slice(1));
+      const title = target && target.querySelector?.('title')?.textContent;
+      const words = title ? squeeze(title) : iconWords(symbol.split('#').pop());
+      if (words) return words;
+    }
+    for (const attribute of ['data-icon', 'data-testid', 'data-lucide', 'id', 'class']) {
+      const words = iconWords(svg.getAttribute(attribute) || '');
+      if (words) return words;
+    }
+    return shapeOf(svg);
+  };
+  const shapeOf = svg => {
+    const counts = new Map();
+    for (const part of svg.querySelectorAll('path,circle,rect,line,polyline,polygon,ellipse,text')) {
+      const tag = part.tagName.toLowerCase();
+      if (tag === 'text') return squeeze(part.textContent);
+      counts.set(tag, (counts.get(tag) || 0) + 1);
+    }
+    const parts = [...counts].map(([tag, count]) => count > 1 ? `${count} ${tag}s` : tag);
+    return parts.length ? `icon of ${parts.join(', ')}` : '';
+  };
+  const fileName = url => {
+    const last = (url || '').split(/[?#]/)[0].split('/').pop() || '';
+    return url && !url.startsWith('data:') ? wordsOf(last.replace(/\.\w+$/, '')) : '';
+  };
+  const labelText = label => {
+    // A label's own words, without the value of the field inside it.
+    let text = '';
+    const add = node => {
+      for (const child of node.childNodes) {
+        if (child.nodeType === 3) text += child.data + ' ';
+        else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && child.checkVisibility?.() !== false) add(child);
+      }
+    };
+    add(label);
+    return squeeze(text);
+  };
+  const referred = (element, attribute) => {
+    const root = element.getRootNode();
+    const texts = element.getAttribute(attribute).split(/\s+/).map(id => id && root.getElementById?.(id)?.textContent || '');
+    return squeeze(texts.join(' '));
+  };
+  // The name that does not come from the content.
+  const givenName = (element, tag) => {
+    if (element.hasAttribute('aria-labelledby')) { const text = referred(element, 'aria-labelledby'); if (text) return text; }
+    const label = element.getAttribute('aria-label');
+    if (label && label.trim()) return squeeze(label);
+    if (tag === 'INPUT' && (element.type === 'submit' || element.type === 'button' || element.type === 'reset')) {
+      return squeeze(element.value) || (element.type === 'button' ? squeeze(element.title) : element.type);
+    }
+    if (FIELDS.has(tag) && element.labels?.length) {
+      const text = squeeze([...element.labels].map(labelText).join(' '));
+      if (text) return text;
+    }
+    if (tag === 'IMG' || tag === 'AREA' || (tag === 'INPUT' && element.type === 'image')) {
+      return squeeze(element.alt || element.title || '');
+    }
+    if (tag === 'FIELDSET') return squeeze(element.querySelector(':scope > legend')?.textContent || '');
+    if (tag === 'TABLE') return squeeze(element.caption?.textContent || '');
+    return '';
+  };
+  // Where neither author nor content gives a name.
+  const lastName = (element, tag) => {
+    const own = element.title || element.getAttribute('placeholder') || element.getAttribute('data-tooltip') || '';
+    if (own) return squeeze(own);
+    if (FIELDS.has(tag)) return wordsBefore(element) || wordsOf(element.name || element.id || '');
+    const icon = element.querySelector('svg');
+    if (icon) { const words = nameOfSvg(icon); if (words) return words; }
+    const image = element.querySelector('img');
+    if (image) return squeeze(image.alt || '') || fileName(image.currentSrc || image.src);
+    for (const inner of [element.querySelector('i,span'), element]) {
+      const words = inner && iconWords(inner.getAttribute('class') || '');
+      if (words) return words;
+    }
+    return tag === 'A' ? fileName(element.getAttribute('href')) : '';
+  };
+  // Text that stands before a field that has no label, as in table layouts.
+  const wordsBefore = element => {
+    for (let node = element, steps = 0; node && steps < 3; node = node.parentElement, steps++) {
+      for (let before = node.previousSibling; before; before = before.previousSibling) {
+        if (before.nodeType === 1 && (FIELDS.has(before.tagName) || before.querySelector('input,select,textarea'))) return '';
+        const text = before.nodeType === 8 ? '' : squeeze(before.textContent || '');
+        if (text) return text.length <= 60 ? text.replace(/\s*[:*]+$/, '') : '';
+      }
+      if (node.parentElement && /^(FORM|BODY|TABLE|FIELDSET)$/.test(node.parentElement.tagName)) return '';
+    }
+    return '';
+  };
+
+  // --- what an element is ------------------------------------------------------------------------------------------
+
+  const roleOf = (element, tag, explicit) => {
+    if (explicit && explicit !== 'presentation' && explicit !== 'none') return explicit.split(' ')[0];
+    if (tag === 'A' || tag === 'AREA') return element.hasAttribute('href') ? 'link' : '';
+    if (tag === 'INPUT') return INPUT_ROLES[element.type] || (element.hasAttribute('list') ? 'combobox' : 'textbox');
+    if (tag === 'SELECT') return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
+    if (tag === 'SVG') return 'img';
+    if (element.isContentEditable) return 'textbox';
+    return ROLES[tag] || '';
+  };
+  const statesOf = (element, tag) => {
+    let bits = 0;
+    const aria = name => element.getAttribute('aria-' + name);
+    if (FIELDS.has(tag) || tag === 'BUTTON') {
+      if (element.matches(':disabled')) bits |= DISABLED;
+      if (element.required) bits |= REQUIRED;
+      if (element.readOnly) bits |= READONLY;
+      if (element.type === 'checkbox' || element.type === 'radio') {
+        if (element.checked) bits |= CHECKED;
+        if (element.indeterminate) bits |= MIXED;
+      }
+      if (element.multiple) bits |= MULTIPLE;
+      // An empty required field is not yet wrong; what the browser shows after an attempt is.
+      if (element.matches(':user-invalid')) bits |= INVALID;
+    }
+    if (element.attributes.length) {
+      const checked = aria('checked');
+      if (checked === 'true') bits |= CHECKED; else if (checked === 'mixed') bits |= MIXED;
+      if (aria('disabled') === 'true') bits |= DISABLED;
+      const expanded = aria('expanded');
+      if (expanded === 'true') bits |= EXPANDED; else if (expanded === 'false') bits |= COLLAPSED;
+      if (aria('selected') === 'true') bits |= SELECTED;
+      if (aria('pressed') === 'true') bits |= PRESSED;
+      if (aria('required') === 'true') bits |= REQUIRED;
+      if (aria('readonly') === 'true') bits |= READONLY;
+      const invalid = aria('invalid');
+      if (invalid && invalid !== 'false') bits |= INVALID;
+      const current = aria('current');
+      if (current && current !== 'false') bits |= CURRENT;
+      if (aria('modal') === 'true') bits |= MODAL;
+    }
+    if (tag === 'DETAILS') bits |= element.open ? EXPANDED : COLLAPSED;
+    if (tag === 'SUMMARY' && element.parentElement?.tagName === 'DETAILS') bits |= element.parentElement.open ? EXPANDED : COLLAPSED;
+    if (element === activeElement) bits |= FOCUSED;
+    return bits;
+  };
+  const attributesOf = (element, tag) => {
+    if (!element.attributes.length && !FIELDS.has(tag)) return 0;
+    const found = {};
+    let any = 0;
+    for (const { name, value } of element.attributes) {
+      const wanted = name.startsWith('aria-') ? !/^aria-(label|labelledby|hidden|checked|disabled|expanded|selected|required|invalid|readonly)$/.test(name) : SHOWN.includes(name);
+      if (wanted && value) { found[name] = clip(value, 300); any = 1; }
+    }
+    if (FIELDS.has(tag) && tag !== 'SELECT' && !/^(checkbox|radio|submit|button|reset|image|file)$/.test(element.type)) {
+      const value = element.type === 'password' ? '•'.repeat(element.value.length) : element.value;
+      if (value) { found.value = clip(value, 500); any = 1; }
+    } else if (tag === 'INPUT' && element.type === 'file') {
+      const files = [...element.files].map(file => file.name).join(', ');
+      if (files) { found.value = files; any = 1; }
+    } else if (tag === 'SELECT') {
+      found.value = [...element.selectedOptions].map(option => squeeze(option.label || option.text)).join(', '); any = 1;
+    } else if (tag === 'PROGRESS' || tag === 'METER') {
+      found.value = String(element.value); any = 1;
+    } else if (element.isContentEditable && NATIVE.has(tag) === false) {
+      const value = squeeze(element.innerText || '');
+      if (value) { found.value = clip(value, 500); any = 1; }
+    }
+    return any ? found : 0;
+  };
+  const optionsOf = element => {
+    const list = [];
+    for (const option of element.options) {
+      if (list.length >= MAX_OPTIONS && !option.selected) continue;
+      list.push([clip(squeeze(option.label || option.text), 100), clip(option.value, 100), option.selected ? 1 : 0]);
+    }
+    return list;
+  };
+  // Why an element takes clicks; 0 when it does not by itself.
+  const kindOf = (element, tag, role) => {
+    if (NATIVE.has(tag)) {
+      if (tag === 'A' || tag === 'AREA') { if (element.hasAttribute('href')) return 1; }
+      else if (tag !== 'INPUT' || element.type !== 'hidden') return 1;
+    }
+    if (role && ACTIVE_ROLES.has(role.split(' ')[0])) return 2;
+    if (element.isContentEditable && !element.parentElement?.isContentEditable) return 3;
+    if ((element.hasAttribute('onclick') || listening.has(element) || delegated.has(element)) && tag !== 'HTML' && tag !== 'BODY') return 4;
+    if (element.hasAttribute('tabindex') && element.tabIndex >= 0 && tag !== 'BODY' && tag !== 'IFRAME') return 5;
+    if ((tag === 'VIDEO' || tag === 'AUDIO') && element.controls) return 1;
+    return 0;
+  };
+  let activeElement = null;
+  const deepActive = () => {
+    let active = document.activeElement;
+    while (active && shadowOf(active)?.activeElement) active = shadowOf(active).activeElement;
+    return active === document.body || active === document.documentElement ? null : active;
+  };
+
+  // --- what can be seen --------------------------------------------------------------------------------------------
+
+  // Whether somebody who points at the element hits it (or what it consists of), at one of five points.
+  const reachable = (element, box, view) => {
+    const left = Math.max(box.left, view.left), right = Math.min(box.right, view.right);
+    const top = Math.max(box.top, view.top), bottom = Math.min(box.bottom, view.bottom);
+    const root = element.getRootNode();
+    if (!root.elementFromPoint) return true;
+    const width = right - left, height = bottom - top;
+    for (const [x, y] of [[0.5, 0.5], [0.15, 0.5], [0.85, 0.5], [0.5, 0.15], [0.5, 0.85]]) {
+      const hit = root.elementFromPoint(left + width * x, top + height * y);
+      if (!hit) continue;
+      if (hit === element || element.contains(hit)) return true;
+      const label = hit.closest?.('label');
+      if (label && label.control === element) return true;
+      for (let node = hit; node; node = parentOf(node)) if (node === element) return true;
+      // The boxes of an inline element's lines need not cover the middle of its bounding box.
+      if (hit.contains(element) && element.getClientRects().length > 1) return true;
+    }
+    return false;
+  };
+  // Whether an element that cannot be pointed at now can be scrolled to inside a region of the page.
+  const scrollable = (element, box) => {
+    const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+    for (let node = parentOf(element); node; node = parentOf(node)) {
+      if (node.nodeType !== 1) continue;
+      const style = getComputedStyle(node);
+      if (style.overflow === 'visible' || style.display === 'contents') continue;
+      const edge = node.getBoundingClientRect();
+      if (x >= edge.left && x <= edge.right && y >= edge.top && y <= edge.bottom) continue;
+      if (/auto|scroll/.test(style.overflowX + style.overflowY) && (node.scrollHeight > node.clientHeight || node.scrollWidth > node.clientWidth)) return true;
+      if (node !== document.body && node !== document.documentElement) return false;
+    }
+    return false;
+  };
+  const offPage = box => box.right + scrollX <= 0 || box.bottom + scrollY <= 0;
+  const tiny = box => box.width < 2 || box.height < 2;
+
+  // A check box or file field that is styled away, and the label that stands for it.
+  const standIn = (element, tag) => {
+    if (tag !== 'INPUT' || !/^(checkbox|radio|file)$/.test(element.type)) return null;
+    for (const label of element.labels || []) {
+      if (label.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !tiny(label.getBoundingClientRect())) return label;
+    }
+    return null;
+  };
+
+  // --- the walk ----------------------------------------------------------------------------------------------------
+
+  const walk = options => {
+    const view = options.clip || { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+    activeElement = deepActive();
+    suspects = [];
+    const modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
+    let plan = planOf(options, view, 1);
+    let found = pass(options, view, plan, modal);
+    if (plan.bounded && !options.viewportOnly && options.part === 0 && found.count < plan.max * 0.7 && found.chars < plan.maxChars * 0.7) {
+      // Room is left: what lies nearest to the viewport fills it.
+      const share = Math.min(found.count ? plan.max / found.count : 20, found.chars ? plan.maxChars / found.chars : 20, 40);
+      plan = planOf(options, view, share);
+      found = pass(options, view, plan, modal);
+    }
+    const page = document.scrollingElement || document.documentElement;
+    return JSON.stringify({
+      tree: found.tree, url: location.href, title: document.title, count: found.count,
+      omitted: found.stopped || plan.bounded || options.viewportOnly ? Math.max(found.cut, plan.total - found.native) : 0,
+      focus: activeElement ? idOf(activeElement) : 0,
+      scroll: [scrollX, scrollY], size: [innerWidth, innerHeight], page: [page.scrollWidth, page.scrollHeight],
+      suspects: suspects.length, scale: devicePixelRatio,
+    });
+  };
+
+  // What a bounded walk looks at: a band of the page around the viewport, and elements chosen one by one.
+  const planOf = (options, view, share) => {
+    const max = options.maxElements ?? Infinity, maxChars = options.maxChars ?? Infinity;
+    const bounded = max < Infinity || maxChars < Infinity;
+    const plan = { max, maxChars, bounded, band: null, keep: null, total: 0 };
+    if (!bounded && !options.viewportOnly) return plan;
+    const height = view.bottom - view.top, more = options.viewportOnly ? 0 : height * (share - 1);
+    plan.band = { top: view.top - more * 0.25, bottom: view.bottom + more };
+    const all = document.querySelectorAll(CANDIDATES);
+    plan.total = all.length;
+    const chosen = [];
+    if (options.part > 0) {
+      plan.band = null;
+      chosen.push(...ranked(all, view, options.words).slice(options.part * max, (options.part + 1) * max));
+    } else if (options.words?.length) {
+      chosen.push(...withWords(all, options.words).slice(0, max < Infinity ? Math.ceil(max / 2) : 200));
+    }
+    plan.keep = new Set();
+    plan.chosen = new Set(chosen);
+    for (const element of chosen) {
+      for (let node = element; node && !plan.keep.has(node); node = parentOf(node)) plan.keep.add(node);
+    }
+    return plan;
+  };
+  const says = (element, words) => {
+    const text = (element.textContent + ' ' + (element.getAttribute('aria-label') || '') + ' ' + (element.placeholder || '') + ' ' + (element.name || '') + ' ' + (element.title || '')).toLowerCase();
+    return words.some(word => text.includes(word));
+  };
+  const withWords = (all, words) => {
+    const wanted = words.map(word => word.toLowerCase());
+    return [...all].filter(element => says(element, wanted));
+  };
+  const ranked = (all, view, words) => {
+    const wanted = (words || []).map(word => word.toLowerCase());
+    const middle = (view.top + view.bottom) / 2, rows = [];
+    let order = 0;
+    for (const element of all) {
+      const box = element.getBoundingClientRect();
+      if (!box.width && !box.height) continue;
+      const away = wanted.length && says(element, wanted) ? -1 : Math.max(0, Math.abs((box.top + box.bottom) / 2 - middle) - (view.bottom - view.top) / 2);
+      rows.push([away, order++, element]);
+    }
+    rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    return rows.map(row => row[2]);
+  };
+
+  const pass = (options, view, plan, modal) => {
+    const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false };
+    const { band, keep, chosen } = plan;
+    const limited = keep !== null;
+    const full = () => state.count >= plan.max || state.chars >= plan.maxChars;
+
+    // Elements of a long list that can lie in the band: rows lie below each other, so their ends are found by halving.
+    const rowsInBand = children => {
+      if (!band) return [0, -1];
+      const top = index => children[index].getBoundingClientRect().top;
+      const step = Math.max(1, Math.floor(children.length / 12));
+      for (let index = step, last = top(0); index < children.length; index += step) {
+        const now = top(index);
+        if (now < last) return [0, children.length - 1];
+        last = now;
+      }
+      const firstAt = (edge) => {
+        let low = 0, high = children.length;
+        while (low < high) { const mid = (low + high) >> 1; if (top(mid) < edge) low = mid + 1; else high = mid; }
+        return low;
+      };
+      return [Math.max(0, firstAt(band.top) - 2), Math.min(children.length - 1, firstAt(band.bottom) + 1)];
+    };
+
+    // mode: POINTER where an ancestor shows the pointing hand; MUTE in what is hidden by visibility, which children may
+    // undo; FADED in what is transparent or covered, which they may not.
+    // out: the nodes of the nearest kept ancestor; out.broken: the next text begins a line of its own.
+    const visit = (parent, mode, depth, out) => {
+      const kids = parent.nodeType === 1 && parent.tagName === 'SLOT' && parent.assignedNodes().length ? parent.assignedNodes() : null;
+      if (kids) { for (const child of kids) visitNode(child, mode, depth, out); return; }
+      if (limited && parent.childElementCount > 150) {
+        const children = parent.children;
+        const [first, last] = rowsInBand(children);
+        for (let index = 0; index < children.length; index++) {
+          if ((index >= first && index <= last) || keep.has(children[index])) visitNode(children[index], mode, depth, out);
+        }
+        return;
+      }
+      for (let child = parent.firstChild; child; child = child.nextSibling) visitNode(child, mode, depth, out);
+    };
+
+    const addText = (data, out) => {
+      const text = squeeze(data);
+      if (!text) { if (data && out.length && typeof out[out.length - 1] === 'string') out.gap = true; return; }
+      if (full()) { state.stopped = true; return; }
+      state.chars += text.length + 1;
+      const last = out.length - 1;
+      if (last >= 0 && typeof out[last] === 'string' && !out.broken) {
+        const gap = out.gap || /^\s/.test(data);
+        if (out[last].length < TEXT_CHARS) out[last] += (gap ? ' ' : '') + text;
+      } else out.push(clip(text, TEXT_CHARS));
+      out.broken = false;
+      out.gap = /\s$/.test(data);
+    };
+
+    const visitNode = (node, mode, depth, out) => {
+      if (node.nodeType === 3) { if (!(mode & (MUTE | FADED))) addText(node.data, out); return; }
+      if (node.nodeType !== 1) return;
+      const tag = upper(node);
+      if (SKIP.has(tag)) return;
+      if (tag === 'BR') { out.broken = true; return; }
+      if (modal && !modal.contains(node) && !node.contains(modal)) return;
+      if (node.inert) return;
+      if (!node.checkVisibility()) {
+        // Slots and the like have no box of their own, but what is in them has.
+        if (getComputedStyle(node).display === 'contents') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }
+        const label = tag === 'INPUT' ? standIn(node, tag) : null;
+        if (label) emitControl(node, tag, 1, label, out, depth);
+        return;
+      }
+      let box = null;
+      if (limited && !keep.has(node)) {
+        if (!band) { if (!insideChosen(node)) return; }
+        else {
+          box = node.getBoundingClientRect();
+          if ((box.top > band.bottom || box.bottom < band.top) && box.height > 0 && tag !== 'BODY' && !insideChosen(node)) return;
+        }
+      }
+      if (depth > MAX_DEPTH) { addText(node.textContent, out); return; }
+      if (tag === 'SVG') { emitIcon(node, out); return; }
+      if (tag === 'HTML' || tag === 'BODY') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }
+      if (tag === 'IFRAME' || tag === 'FRAME') { emitFrame(node, box, out); return; }
+      const role = node.getAttribute('role') || '';
+      let kind = kindOf(node, tag, role);
+      if (kind === 4 && delegates(node)) kind = 0;
+      if (kind) { emitControl(node, tag, kind, null, out, depth); return; }
+      const style = getComputedStyle(node);
+      let inner = mode & FADED;
+      if (style.cursor === 'pointer') {
+        inner |= POINTER;
+        if (!(mode & POINTER) && !(tag === 'LABEL' && node.control)) { emitControl(node, tag, 6, null, out, depth); return; }
+      }
+      if (style.visibility !== 'visible') inner |= MUTE;
+      if (style.opacity === '0') inner |= FADED;
+      emitContainer(node, tag, role, inner, depth, out);
+    };
+    // A list that listens for its like children, as frameworks do: each child is a target, the list is not.
+    const delegates = element => {
+      let list = element;
+      while (list.childElementCount === 1) list = list.firstElementChild;
+      if (list.childElementCount < 3 || list.querySelector(CANDIDATES)) return false;
+      const first = list.firstElementChild;
+      const alike = [...list.children].every(child => child.tagName === first.tagName &&
+        (/^(LI|TR|TD|OPTION)$/.test(child.tagName) || (child.className && child.className === first.className)));
+      if (alike) for (const child of list.children) delegated.add(child);
+      return alike;
+    };
+    const insideChosen = node => {
+      if (!chosen?.size) return false;
+      for (let up = node; up; up = parentOf(up)) if (chosen.has(up)) return true;
+      return false;
+    };
+
+    const flagsOf = box => {
+      const inView = box.bottom > view.top && box.top < view.bottom && box.right > view.left && box.left < view.right;
+      return VISIBLE | (inView ? IN_VIEW : 0);
+    };
+    const place = box => [Math.round(box.left), Math.round(box.top), Math.round(box.width), Math.round(box.height)];
+
+    // A control: a field, or something whose content is its name.
+    const emitControl = (element, tag, kind, label, out, depth) => {
+      const box = (label || element).getBoundingClientRect();
+      let flags = flagsOf(box);
+      let usable = !tiny(box) && (label || element.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
+      if (!usable) {
+        const instead = label ? null : standIn(element, tag);
+        if (instead) { emitControl(element, tag, kind, instead, out, depth); return; }
+        // A transparent field that lies over what is drawn for it takes the clicks.
+        usable = !tiny(box) && FIELDS.has(tag) && (flags & IN_VIEW) && element.checkVisibility({ visibilityProperty: true }) && reachable(element, box, view);
+      }
+      if (usable && offPage(box)) usable = false;
+      if (usable && (flags & IN_VIEW) && !reachable(label || element, box, view)) {
+        usable = scrollable(label || element, box);
+        flags &= ~IN_VIEW;
+      }
+      if (!usable) {
+        // Hidden, covered or without an area of its own: what it contains may still be there to be used.
+        if (!FIELDS.has(tag)) visit(shadowOf(element) || element, tiny(box) ? POINTER : POINTER | FADED, depth + 1, out);
+        return;
+      }
+      if (full()) { state.stopped = true; state.cut++; return; }
+      const role = roleOf(element, tag, element.getAttribute('role'));
+      const inner = [];
+      const before = state.count;
+      state.count++;
+      if (kind <= 2 || plan.keep === null || element.matches(CANDIDATES)) state.native++;
+      if (!FIELDS.has(tag) && kind !== 3) visit(shadowOf(element) || element, POINTER, depth + 1, inner);
+      let name = givenName(element, tag), text = '', children = inner;
+      const leaf = state.count === before + 1;
+      const joined = leaf ? squeeze(plainText(name ? inner.filter(node => node[0] !== 'svg') : inner)) : '';
+      if (leaf && joined.length <= NAME_CHARS) {
+        text = joined; children = [];
+        if (!name) name = joined; else if (name === joined) text = '';
+        if (name === text) text = '';
+      }
+      if (!name && (leaf || kind <= 2)) name = lastName(element, tag) || (leaf ? '' : joined);
+      name = clip(name, NAME_CHARS);
+      flags |= CLICKABLE;
+      const id = idOf(element), attributes = attributesOf(element, tag);
+      traits.set(id, [element.tagName, name, element.id, element.getAttribute('name'), element.getAttribute('href'), element.getAttribute('type')]);
+      state.chars += name.length + 12;
+      out.push([tag.toLowerCase(), id, role, name, text, attributes, tag === 'SELECT' ? optionsOf(element) : 0, statesOf(element, tag), place(box), flags, children]);
+      out.broken = true;
+    };
+
+    const emitIcon = (svg, out) => {
+      if (full()) return;
+      const name = clip(nameOfSvg(svg), 60);
+      const box = svg.getBoundingClientRect();
+      if (!name || tiny(box)) return;
+      out.push(['svg', 0, 'img', name, '', 0, 0, 0, place(box), flagsOf(box)]);
+      state.chars += name.length + 4;
+      out.broken = true;
+    };
+
+    const emitFrame = (frame, known, out) => {
+      const box = known || frame.getBoundingClientRect();
+      if (tiny(box) || !frame.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return;
+      let letter = letters.get(frame);
+      if (letter === undefined) { letter = LETTERS[lastLetter++] || ''; letters.set(frame, letter); }
+      if (!letter) { state.cut++; return; }
+      const style = getComputedStyle(frame);
+      const left = box.left + frame.clientLeft + parseFloat(style.paddingLeft), top = box.top + frame.clientTop + parseFloat(style.paddingTop);
+      out.push(['iframe', idOf(frame), 'frame', clip(frame.title || frame.name || '', NAME_CHARS), letter, attributesOf(frame, 'IFRAME'), [left, top], 0, place(box), flagsOf(box) | FRAME]);
+      out.broken = true;
+    };
+
+    // A part of the page that is not acted on: kept when it means something or holds several things, else dissolved.
+    const emitContainer = (element, tag, role, mode, depth, out) => {
+      const shadow = shadowOf(element);
+      if (!shadow && !asked.has(element) && (tag.includes('-') || (HOSTS.has(tag) && !element.firstChild))) suspects.push(element);
+      const meaning = role && role !== 'presentation' && role !== 'none' && role !== 'generic' ? role.split(' ')[0] : (ROLES[tag] || '');
+      if (!meaning && INLINE.has(tag) && !shadow) { visit(element, mode, depth + 1, out); return; }
+      const inner = [];
+      // A label's words are its field's name already.
+      if (tag === 'LABEL' && element.control && (element.control.checkVisibility() || standIn(element.control, upper(element.control)))) mode |= FADED;
+      visit(shadow || element, mode, depth + 1, inner);
+      if (!meaning) {
+        out.broken = true;
+        if (inner.length > 1) out.push(['div', 0, '', '', '', 0, 0, 0, 0, VISIBLE, inner]);
+        else out.push(...inner);
+        if (inner.length) out.broken = true;
+        return;
+      }
+      let name = element.attributes.length || tag === 'FIELDSET' || tag === 'TABLE' ? givenName(element, tag) : '';
+      if (tag === 'IMG') {
+        name = name || squeeze(element.title || '');
+        if (!name || full()) return;
+      }
+      let text = '', children = inner;
+      if (inner.length === 1 && typeof inner[0] === 'string') { text = inner[0]; children = []; }
+      if (PLAIN.has(tag) && !role) {
+        if (!text && !children.length) return;
+        out.push([tag.toLowerCase(), 0, meaning, name, text, 0, 0, 0, 0, VISIBLE, children]);
+      } else {
+        if (!name && meaning === 'heading') name = clip(squeeze(plainText(inner)), NAME_CHARS);
+        const box = element.getBoundingClientRect();
+        if (!children.length && !text && !name && tag !== 'CANVAS' && tag !== 'VIDEO' && tag !== 'PROGRESS' && tag !== 'METER') return;
+        if (name === text) text = '';
+        out.push([tag.toLowerCase(), idOf(element), meaning, clip(name, NAME_CHARS), text, attributesOf(element, tag), 0, statesOf(element, tag), place(box), flagsOf(box), children]);
+      }
+      out.broken = true;
+    };
+    const plainText = nodes => nodes.map(node => typeof node === 'string' ? node : node[3] + ' ' + node[4] + ' ' + (Array.isArray(node[10]) ? plainText(node[10]) : '')).join(' ');
+
+    const top = [];
+    visit(document, 0, 0, top);
+    return { ...state, tree: top };
+  };
+
+  // --- questions about single elements -----------------------------------------------------------------------------
+
+  const alive = id => { const element = refs.get(id)?.deref(); return element?.isConnected ? element : null; };
+  // The element that took the place of one that is gone: the only one of its kind that looks like it.
+  const successor = id => {
+    const known = traits.get(id);
+    if (!known) return null;
+    const [tag, name, elementId, formName, href, type] = known;
+    const looks = element => element.id === elementId && element.getAttribute('name') === formName &&
+      element.getAttribute('href') === href && element.getAttribute('type') === type &&
+      (clip(givenName(element, tag) || squeeze(element.textContent) || lastName(element, tag), NAME_CHARS) === name);
+    const like = [...document.getElementsByTagName(tag)].filter(looks);
+    if (like.length !== 1) return null;
+    ids.set(like[0], id);
+    refs.set(id, new WeakRef(like[0]));
+    return like[0];
+  };
+  const find = id => alive(id) || successor(id);
+
+  const valueOf = element => {
+    if (!element) return null;
+    if (element.type === 'checkbox' || element.type === 'radio') return element.checked ? 'checked' : 'unchecked';
+    if (element.tagName === 'SELECT') return [...element.selectedOptions].map(option => squeeze(option.label || option.text)).join(', ');
+    if (element.type === 'password') return '•'.repeat(element.value.length);
+    if (element.type === 'file') return [...element.files].map(file => file.name).join(', ');
+    if (FIELDS.has(element.tagName)) return element.value;
+    if (element.isContentEditable) return element.innerText;
+    return element.getAttribute('aria-checked') ?? element.getAttribute('aria-selected') ?? element.getAttribute('aria-valuenow');
+  };
+  let watched = false;
+  // What an action may have changed; the first call begins to watch.
+  const pulse = id => {
+    if (!watched) {
+      new MutationObserver(records => { mutations += records.length; }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+      watched = true;
+    }
+    const active = deepActive(), element = id ? find(id) : null;
+    return { mutations, focus: active ? idOf(active) : 0, value: valueOf(element), scroll: [scrollX, scrollY], found: !!element };
+  };
+
+  return {
+    walk, find, pulse,
+    letter: id => { const element = alive(id); return element ? letters.get(element) : undefined; },
+    box: id => { const box = find(id)?.getBoundingClientRect(); return box ? [box.left, box.top, box.width, box.height] : null; },
+    // DevTools tells which nodes have listeners, and which shadow roots are closed; gives back what is another document's.
+    mark: nodes => {
+      const foreign = [];
+      nodes.forEach((node, index) => {
+        if (node.ownerDocument !== document) foreign.push(index);
+        else if (node.nodeType === 11) closed.set(node.host, node);
+        else if (node.nodeType === 1 && !listening.has(node)) { listening.add(node); listeners.push(new WeakRef(node)); }
+      });
+      return foreign;
+    },
+    suspects: max => { const some = suspects.slice(0, max); some.forEach(host => asked.add(host)); suspects = []; return some; },
+    frameOf: id => alive(id),
+    label: id => standIn(find(id), 'INPUT') ,
+  };
+})();
