@@ -31,6 +31,7 @@ class FakePage:
     actions: Mapping[str, str] | None = None  # "click 12" or "press 12": where that leads; "" stays on the page
     retry_after_s: float | None = None
     seconds: float = 0.0  # how long it takes to load
+    act_seconds: float = 0.0  # how long an action on it takes
     raises: AgentError | None = None  # instead of loading
 
 
@@ -126,6 +127,7 @@ class FakeContext:
     async def act(self, action: Action) -> ActionResult:
         page = self._page()
         self._browser.performed.append(action)
+        await asyncio.sleep(page.act_seconds)
         key = " ".join([action.name, *(str(v) for v in list(action.args.values())[:1])])
         target = (page.actions or {}).get(key)
         if target is None:
@@ -164,5 +166,3 @@ def text(words: str) -> Element:
 def body(*children: Element) -> Element:
     """The root of a fake page's tree."""
     return replace(Element("", "body"), children=children)
-
-

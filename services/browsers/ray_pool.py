@@ -133,7 +133,7 @@ class RayPool:
 
     def __init__(self, config: WorkerConfig) -> None:
         self._config = config
-        self._class = ray.remote(BrowserWorkerActor)
+        self._class: Any = ray.remote(BrowserWorkerActor)  # Ray's types know of no actor methods
         self._actors: dict[str, ActorHandle[Any]] = {}
 
     async def adopt(self) -> list[WorkerHandle]:

@@ -64,16 +64,14 @@ class DispatcherActor:
 
 def start_dispatcher(parts: DispatcherParts) -> ActorHandle[Any]:
     """The dispatcher of this shard: the one that runs, else a new one."""
-    return (
-        ray.remote(DispatcherActor)
-        .options(
-            name=PREFIX + parts.dispatch.name,
-            lifetime="detached",
-            get_if_exists=True,
-            num_cpus=0,
-            resources={"control": 0.01},
-            max_restarts=-1,
-            max_concurrency=100,
-        )
-        .remote(parts)
-    )
+    actor: Any = ray.remote(DispatcherActor)  # Ray's types know of no actor methods
+    started: ActorHandle[Any] = actor.options(
+        name=PREFIX + parts.dispatch.name,
+        lifetime="detached",
+        get_if_exists=True,
+        num_cpus=0,
+        resources={"control": 0.01},
+        max_restarts=-1,
+        max_concurrency=100,
+    ).remote(parts)
+    return started

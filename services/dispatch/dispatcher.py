@@ -33,6 +33,9 @@ from services.store.store import Store
 log = structlog.get_logger()
 
 _HOUSEKEEPING_S = 1.0
+_NEWS_S = 5.0
+"""Longest wait for news; lanes are looked at that often in any case."""
+
 _REFRESH_S = 0.1
 """News in the store are looked at that often at most: this dispatcher's own commits are news too."""
 
@@ -447,8 +450,9 @@ class Dispatcher:
         self._wake.set()
 
     async def _watch_loop(self) -> None:
+        seen: int | None = None
         while True:
-            await self._store.changed(5.0)
+            seen = await self._store.changed(_NEWS_S, since=seen)
             self._look_again()
             await asyncio.sleep(_REFRESH_S)
 

@@ -79,9 +79,7 @@ def test_dropped_lanes_are_gone_and_empty_tenants_with_them() -> None:
 
 
 @given(
-    st.lists(
-        st.tuples(st.sampled_from("abc"), st.integers(1, 6), st.integers(1, 4), st.integers(-1, 1)), max_size=20
-    ),
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 6), st.integers(1, 4), st.integers(-1, 1)), max_size=20),
     st.integers(0, 30),
     st.dictionaries(st.integers(1, 4), st.integers(0, 5)),
 )

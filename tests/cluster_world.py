@@ -1,0 +1,158 @@
+"""A small cluster in one process: real store, dispatcher, worker and session; a fake browser and a plain policy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.desk import Gate
+from agent.plan import Plan
+from agent.policies.policy import Extraction, Policy, Scene
+from agent.spec import JobSpec
+from agent.status import FINAL, Status
+from agent.step import StepDecision
+from agent.testing_browser import FakeBrowser, FakePage
+from agent.types import Action, LoopItem, Record, Step
+from services.artifacts.memory import MemoryArtifacts
+from services.browsers.config import WorkerConfig
+from services.browsers.local_pool import LocalPool
+from services.browsers.owner import BrowserOwner
+from services.browsers.worker import Worker
+from services.dispatch.config import DispatchConfig
+from services.dispatch.dispatcher import Dispatcher
+from services.store.records import JobRow, NewJob
+from services.store.sql import SqlStore, open_store
+
+Json = Any
+
+
+class PlainPolicy:
+    """Loops over the links that the page reads as, clicks "send" once when there is data, extracts what it reads."""
+
+    instant = True
+
+    async def plan(self, scene: Scene) -> Plan:
+        done = {task.type for task in scene.history}
+        if scene.loop is not None and scene.children is None:
+            return Plan(plan="each", task_type="loop", loop_values=scene.loop.values, is_loop_value_link=True)
+        if scene.spec.data is not None and "navigate" not in done:
+            return Plan(plan="send it", task_type="navigate")
+        if scene.spec.extract is not None and scene.loop is None and "extract" not in done:
+            return Plan(plan="read it", task_type="extract")
+        return Plan(thoughts="done", user_goal_achieved=True)
+
+    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+        if steps:
+            return StepDecision("sent", (Action("complete"),))
+        return StepDecision("send", (Action("click", {"bid": "1"}, submits=True),))
+
+    async def extract(self, scene: Scene) -> Extraction:
+        return Extraction((Record(await scene.page.read("facts")),))
+
+    async def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
+        for index, link in enumerate(await scene.page.read("links")):
+            yield LoopItem(index, link, is_link=True)
+
+
+async def open_gate(url: str) -> None:
+    """Lets everybody pass."""
+
+
+@dataclass
+class FakeParts:
+    """What the workers of this world are made of."""
+
+    browsers: list[FakeBrowser]
+    make: Callable[[], FakeBrowser]
+    config: WorkerConfig
+    artifacts: MemoryArtifacts = field(default_factory=MemoryArtifacts)
+
+    def __post_init__(self) -> None:
+        self.owner = BrowserOwner(self._launch, self.config.browser)
+
+    async def _launch(self) -> FakeBrowser:
+        self.browsers.append(self.make())
+        return self.browsers[-1]
+
+    def policy(self, spec: JobSpec) -> Policy:
+        return PlainPolicy()
+
+    def gate(self, spec: JobSpec) -> Gate:
+        return open_gate
+
+    async def close(self) -> None:
+        await self.owner.close()
+
+
+@dataclass
+class World:
+    """The running cluster."""
+
+    store: SqlStore
+    dispatcher: Dispatcher
+    pool: LocalPool
+    browsers: list[FakeBrowser]
+
+    async def submit(self, *, tenant: str = "t", **fields: Json) -> int:
+        spec = JobSpec.model_validate({"url": "http://shop.example/"} | fields)
+        return (await self.store.submit([NewJob(tenant, spec, "shop.example")]))[0].job
+
+    async def until(self, job: int, met: Callable[[JobRow], bool]) -> JobRow:
+        """The job, as soon as `met` holds for it."""
+        seen: int | None = None
+        async with asyncio.timeout(20):
+            while not met(row := await self.store.job(job)):
+                seen = await self.store.changed(0.2, since=seen)
+        return row
+
+    async def final(self, job: int) -> JobRow:
+        return await self.until(job, lambda row: row.status in FINAL)
+
+    async def running(self, job: int, n: int) -> JobRow:
+        return await self.until(job, lambda row: row.counts.running >= n)
+
+
+@asynccontextmanager
+async def world(
+    pages: dict[str, FakePage],
+    *,
+    slots: int = 4,
+    store_url: str = "sqlite://",
+    dispatch: DispatchConfig = DispatchConfig(),
+    make: Callable[[], FakeBrowser] | None = None,
+    config: WorkerConfig | None = None,
+) -> AsyncIterator[World]:
+    """A cluster over `pages`, stopped at the end."""
+    browsers: list[FakeBrowser] = []
+    config = config or WorkerConfig(slots=slots, artifacts_url="memory:")
+
+    def worker_maker() -> Callable[[str], Awaitable[Worker]]:
+        async def make_one(name: str) -> Worker:
+            return Worker(name, config, FakeParts(browsers, make or (lambda: FakeBrowser(pages)), config))
+
+        return make_one
+
+    store = await open_store(store_url)
+    pool = LocalPool(worker_maker(), config.slots)
+    dispatcher = Dispatcher(store, pool, dispatch, seed=1)
+    try:
+        await dispatcher.start()
+        yield World(store, dispatcher, pool, browsers)
+    finally:
+        await dispatcher.stop()
+        await store.close()
+
+
+def shop(n: int, **more: Any) -> dict[str, FakePage]:
+    """A front page with `n` links, and the pages behind them, each with one record."""
+    links = [f"http://shop.example/{i}" for i in range(n)]
+    pages = {link: FakePage(read={"n": i}, **more) for i, link in enumerate(links)}
+    return {"http://shop.example/": FakePage(read=links)} | pages
+
+
+COMPLETED = Status.COMPLETED
+EXTRACT = {"schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
+LOOP = {"from": {"select": "a"}}

@@ -1,0 +1,196 @@
+"""The dispatcher with real store, workers and sessions; only the browser is a double."""
+
+from __future__ import annotations
+
+from agent.errors import HostUnreachable, ServerBusy
+from agent.status import Status
+from agent.testing_browser import FakeBrowser, FakePage
+from services.dispatch.config import DispatchConfig
+from tests.cluster_world import EXTRACT, LOOP, shop, world
+
+
+async def test_a_loop_is_fanned_out_and_each_item_gives_its_record_in_order() -> None:
+    async with world(shop(30)) as w:
+        job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+
+        rows = await w.store.results(job.id, limit=100)
+        assert job.status is Status.COMPLETED
+        assert (job.counts.expected, job.counts.completed) == (30, 30)
+        assert [row.record.value["n"] for row in rows if row.record] == list(range(30))
+        assert all(row.screenshot for row in rows)
+
+
+async def test_slots_are_used_beside_each_other_and_never_more_than_there_are() -> None:
+    async with world(shop(20, seconds=0.02), slots=4) as w:
+        await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+
+        assert w.browsers[0].most_open == 4
+
+
+async def test_the_domain_limit_holds_over_all_workers() -> None:
+    async with world(shop(20, seconds=0.02), slots=4, dispatch=DispatchConfig(workers=3, per_domain=2)) as w:
+        await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+
+        assert sum(browser.most_open for browser in w.browsers) <= 2 * len(w.browsers)
+        assert max(browser.most_open for browser in w.browsers) <= 2
+
+
+async def test_nested_loops_give_the_leaves_in_order() -> None:
+    pages = {"http://shop.example/": FakePage(read=["http://shop.example/a", "http://shop.example/b"])}
+    for name in "ab":
+        links = [f"http://shop.example/{name}/{i}" for i in range(3)]
+        pages[f"http://shop.example/{name}"] = FakePage(read=links)
+        pages |= {link: FakePage(read={"n": i + 10 * "ab".index(name)}) for i, link in enumerate(links)}
+    async with world(pages) as w:
+        job = await w.final(await w.submit(loop=LOOP | {"loop": LOOP}, extract=EXTRACT))
+
+        assert [row.record.value["n"] for row in await w.store.results(job.id) if row.record] == [0, 1, 2, 10, 11, 12]
+        assert (job.counts.expected, job.counts.completed) == (6, 6)
+
+
+async def test_an_unreachable_page_is_tried_again_and_then_reported_with_its_reason() -> None:
+    pages = shop(3)
+    pages["http://shop.example/1"] = FakePage(raises=HostUnreachable("no route"))
+    async with world(pages) as w:
+        job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT, max_attempts=2))
+
+        failed = (await w.store.results(job.id))[1]
+        assert job.status is Status.COMPLETED
+        assert (job.counts.completed, job.counts.failed) == (2, 1)
+        assert failed.error is not None
+        assert (failed.error.code, failed.attempts, failed.record) == ("host_unreachable", 2, None)
+
+
+async def test_a_loop_of_failures_fails() -> None:
+    pages = {"http://shop.example/": FakePage(read=["http://shop.example/gone"])}
+    pages["http://shop.example/gone"] = FakePage(status=404)
+    async with world(pages) as w:
+        job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+
+        assert job.status is Status.FAILED
+        assert job.error is not None
+        assert job.error.code == "loop_failed"
+
+
+async def test_an_empty_loop_is_an_error() -> None:
+    async with world({"http://shop.example/": FakePage(read=[])}) as w:
+        job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+
+        assert job.error is not None
+        assert job.error.code == "empty_loop"
+
+
+async def test_a_record_that_does_not_fit_the_schema_is_refused() -> None:
+    async with world({"http://shop.example/": FakePage(read={"n": "many"})}) as w:
+        job = await w.final(await w.submit(extract=EXTRACT))
+
+        assert job.status is Status.FAILED
+        assert job.error is not None
+        assert job.error.code == "record_invalid"
+
+
+async def test_a_lost_worker_s_sessions_go_on_elsewhere_and_nothing_is_recorded_twice() -> None:
+    async with world(shop(40, seconds=0.05), slots=4, dispatch=DispatchConfig(workers=2)) as w:
+        job = await w.submit(loop=LOOP, extract=EXTRACT)
+        await w.until(job, lambda row: row.counts.completed >= 5)
+        await w.pool.workers[0].lose()
+
+        done = await w.final(job)
+        rows = await w.store.results(job, limit=100)
+        assert (done.counts.completed, done.counts.expected) == (40, 40)
+        assert [row.record.value["n"] for row in rows if row.record] == list(range(40))
+        assert len(w.dispatcher.workers) == 2
+
+
+async def test_a_dead_browser_is_replaced_and_its_sessions_are_retried() -> None:
+    async with world(shop(12, seconds=0.05), slots=4) as w:
+        job = await w.submit(loop=LOOP, extract=EXTRACT)
+        await w.until(job, lambda row: row.counts.completed >= 2)
+        w.browsers[0].kill()
+
+        done = await w.final(job)
+        assert done.counts.completed == 12
+        assert len(w.browsers) == 2
+
+
+async def test_cancel_stops_what_runs_and_what_waits() -> None:
+    async with world(shop(30, seconds=5), slots=2) as w:
+        job = await w.submit(loop=LOOP, extract=EXTRACT)
+        await w.running(job, 2)
+        await w.store.cancel(job)
+
+        done = await w.until(job, lambda row: row.counts.running == 0 and row.status is Status.CANCELED)
+        assert done.counts.canceled == 30
+        assert w.browsers[0].open == 0
+
+
+async def test_a_paused_job_goes_on_where_it_was() -> None:
+    async with world(shop(20, seconds=0.05), slots=2) as w:
+        job = await w.submit(loop=LOOP, extract=EXTRACT)
+        await w.until(job, lambda row: row.counts.completed >= 3)
+        await w.store.pause(job)
+        paused = await w.until(job, lambda row: row.counts.running == 0)
+        assert paused.status is Status.PAUSED
+        assert paused.counts.completed < 20
+
+        await w.store.resume(job)
+        assert (await w.final(job)).counts.completed == 20
+
+
+async def test_a_busy_site_gets_its_pause() -> None:
+    answers = {"asked": 0}
+
+    def busy_once() -> FakeBrowser:
+        browser = FakeBrowser({"http://shop.example/": FakePage(raises=ServerBusy("429", retry_after_s=0.2))})
+        answers["asked"] += 1
+        return browser
+
+    async with world({}, make=busy_once) as w:
+        job = await w.submit(extract=EXTRACT, max_attempts=2)
+        await w.until(job, lambda row: bool(w.browsers and w.browsers[0].visits))
+        w.browsers[0].pages["http://shop.example/"] = FakePage(read={"n": 1})
+
+        done = await w.final(job)
+        assert done.status is Status.COMPLETED
+        assert len(w.browsers[0].visits) == 2
+
+
+def form(act_seconds: float = 0.0) -> dict[str, FakePage]:
+    return {
+        "http://shop.example/": FakePage(actions={"click 1": "http://shop.example/thanks"}, act_seconds=act_seconds),
+        "http://shop.example/thanks": FakePage(read={"n": 1}),
+    }
+
+
+async def test_a_worker_that_dies_within_an_action_that_must_not_be_repeated_leaves_it_unsure() -> None:
+    async with world(form(act_seconds=30)) as w:
+        job = await w.submit(data={"a": 1}, extract=EXTRACT, repeatable=False)
+        await w.until(job, lambda row: bool(w.browsers and w.browsers[0].performed))
+        await w.pool.workers[0].lose()
+
+        done = await w.final(job)
+        assert done.status is Status.UNSURE
+        assert sum(len(browser.performed) for browser in w.browsers) == 1
+
+
+async def test_the_same_death_repeats_an_action_that_may_be_repeated() -> None:
+    pages = form(act_seconds=30)
+    async with world(pages) as w:
+        job = await w.submit(data={"a": 1}, extract=EXTRACT, repeatable=True)
+        await w.until(job, lambda row: bool(w.browsers and w.browsers[0].performed))
+        pages |= form()
+        await w.pool.workers[0].lose()
+
+        assert (await w.final(job)).status is Status.COMPLETED
+        assert sum(len(browser.performed) for browser in w.browsers) == 2
+
+
+async def test_two_tenants_share_the_slots() -> None:
+    async with world(shop(30, seconds=0.01), slots=2) as w:
+        big = await w.submit(tenant="big", loop=LOOP, extract=EXTRACT)
+        await w.running(big, 2)
+        small = await w.submit(tenant="small", extract=EXTRACT, url="http://shop.example/3")
+        await w.final(small)
+
+        assert (await w.store.job(big)).status is Status.RUNNING
+        await w.final(big)
