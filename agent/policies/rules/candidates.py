@@ -11,7 +11,7 @@ from agent.policies.rules.entity import Stated, path_phrase, structured
 from agent.policies.rules.facts import Facts
 from agent.policies.rules.schema import Property
 from agent.policies.rules.values import Raw
-from agent.policies.rules.vocabulary import AROUND
+from agent.policies.rules.vocabulary import AROUND, CONCEPTS
 from agent.policies.rules.words import QUALIFIER_WORDS, Phrase, best_likeness, phrase
 
 Json = Any
@@ -73,9 +73,34 @@ def block_candidates(block: Mapping[str, Json]) -> list[Candidate]:
     found = [_of_pair(one) for one in facts.pairs]
     found += [candidate for one in facts.named for candidate in _of_named(one)]
     found += _of_headings(facts)
+    found += _of_link(facts)
     for item in facts.items[:1]:
         found += [_of_stated(one) for one in structured(Facts({"items": [{**item, "card": 0, "r": ""}]}))]
     return found
+
+
+def wanted_words(prop: Property) -> frozenset[str]:
+    """Every word that a label of the property's value may hold; a label without any of them is not its label."""
+    words = {word for one in prop.phrases for word in one}
+    if prop.concept:
+        words |= {word for one in _names(prop.concept.names) for word in one}
+        if prop.concept.kind == "currency":
+            words |= wanted_words(PRICED)
+    for part in prop.properties:
+        words |= wanted_words(part)
+    if prop.items is not None:
+        words |= wanted_words(prop.items)
+    return frozenset(words)
+
+
+def name_stems(properties: Sequence[Property]) -> list[str]:
+    """Parts of words for `read_facts`: an element whose names hold none of them is no candidate by its names."""
+    words = {word for prop in properties for word in wanted_words(prop)}
+    return sorted({word[:-1] if word.endswith("y") else word for word in words if len(word) > 1 and word.isascii()})
+
+
+PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c for c in CONCEPTS if c.name == "price"))
+"""What a currency is looked for in."""
 
 
 def likeness_to(prop: Property, candidate: Candidate) -> float:
@@ -175,7 +200,7 @@ def _of_named(one: Mapping[str, Json]) -> Iterator[Candidate]:
     frame = Candidate(
         "selector",
         str(one["s"]),
-        Raw(text or str(one.get("alt", "")), tuple(one.get("p", ())), exact or (aria if aria and text != aria else ""),
+        Raw(whole_text(text, str(one.get("ti", ""))) or str(one.get("alt", "")), tuple(one.get("p", ())), exact or (aria if aria and text != aria else ""),
             str(one.get("h", ""))),
         tuple(dict.fromkeys(label for label in labels if label)),
         visible=bool(one["v"]),
@@ -217,10 +242,25 @@ def _of_headings(facts: Facts) -> Iterator[Candidate]:
         yield Candidate(
             "heading",
             str(one["s"]),
-            Raw(str(one["t"]), href=str(one.get("h", ""))),
+            Raw(whole_text(str(one["t"]), str(one.get("ti", ""))), href=str(one.get("h", ""))),
             (("title",), ("heading",), ("headline",)) if place == 0 else (("heading", "further"),),
             order=int(one["o"]),
         )
+
+
+def _of_link(facts: Facts) -> Iterator[Candidate]:
+    """Where a block leads: the link of its heading, else its first link with text, else its first link."""
+    heads = [(str(one["s"]), str(one["h"])) for one in facts.headings if one.get("h")]
+    links = [one for one in facts.named if one["g"] == "a" and one.get("h")]
+    texts = [(str(one["s"]), str(one["h"])) for one in sorted(links, key=lambda one: (not one["t"], one["o"]))]
+    for where, href in (heads + texts)[:1]:
+        yield Candidate("selector", where, Raw("", href=href), (("url",), ("link",)))
+
+
+def whole_text(shown: str, tip: str) -> str:
+    """`shown`, or the tool tip that says in full what is shown cut off ("The Long W…")."""
+    cut = re.sub(r"\s*(\.{3}|…)$", "", shown)
+    return tip if cut != shown and tip.startswith(cut) else shown
 
 
 def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:

@@ -149,7 +149,9 @@ class Collector:
 async def read_links(page: Context, loop: LoopSpec) -> Mapping[str, Json]:
     """What the page offers to loop over, in one call."""
     source = loop.source
-    found = await page.read(LINKS_JS, {"select": source.select if source else None, "next": source.next if source else None})
+    found = await page.read(
+        LINKS_JS, {"select": source.select if source else None, "next": source.next if source else None}
+    )
     view = json.loads(found) if isinstance(found, str) else found
     if not isinstance(view, Mapping):
         raise BrowserError("the page answered no links")
@@ -208,7 +210,9 @@ def score_group(group: Mapping[str, Json], asked: Phrase, goal: Phrase) -> float
     named = overlap(asked, said) + 0.4 * overlap(goal, said)
     in_texts = sum(bool(set(asked) & set(phrase(str(item["t"])))) for item in group["items"][:50]) / min(50, count)
     size = min(1.0, count / 12) if count > 1 else 0.05
-    place = {"main": 1.0, "": 0.8, "aside": 0.3, "nav": 0.15, "header": 0.1, "footer": 0.08, "dialog": 0.05}[group["mark"]]
+    place = {"main": 1.0, "": 0.8, "aside": 0.3, "nav": 0.15, "header": 0.1, "footer": 0.08, "dialog": 0.05}[
+        group["mark"]
+    ]
     if named >= 0.5 and asked:
         place = max(place, 0.5)  # who asks for the links of the menu gets them
     rich = 1.0 + 0.35 * int(group["rich"])
@@ -314,7 +318,9 @@ def find_control(root: Element, label: str) -> Element | None:
     for element in walk(root):
         if element.bid and element.visible and "disabled" not in element.states:
             said = {fold(element.name), fold(element.text), fold(element.attributes.get("title", ""))}
-            if wanted in {" ".join(one.split()) for one in said} and (element.clickable or element.tag in ("a", "button")):
+            if wanted in {" ".join(one.split()) for one in said} and (
+                element.clickable or element.tag in ("a", "button")
+            ):
                 found = element
     return found
 

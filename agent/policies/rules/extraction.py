@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from agent.errors import FieldsMissing, GoalNeedsModel
 from agent.policies.policy import Extraction, Scene
+from agent.policies.rules.candidates import name_stems
 from agent.policies.rules.facts import Facts, read_facts
 from agent.policies.rules.fields import page_reader, read_record
 from agent.policies.rules.records import read_records
@@ -30,11 +31,12 @@ async def extract_page(scene: Scene) -> Extraction:
     if wanted is None or wanted.record_schema is None:
         raise GoalNeedsModel("without a JSON Schema there is nothing to read by")
     properties = properties_of(wanted.record_schema)
-    facts = await read_facts(scene.page, many=wanted.many)
+    words = name_stems(properties)
+    facts = await read_facts(scene.page, many=wanted.many, words=words)
     found = _read(facts, properties, scene, wanted.many)
     if _may_still_come(found, facts, properties):
         await scene.page.settle(budget_s=_SETTLE_S)
-        facts = await read_facts(scene.page, many=wanted.many)
+        facts = await read_facts(scene.page, many=wanted.many, words=words)
         found = _read(facts, properties, scene, wanted.many)
     if not found.records and not wanted.many:
         raise FieldsMissing(f"{facts.url} states none of: {', '.join(found.missing)}", fields=found.missing)

@@ -2,7 +2,10 @@
   // Everything a page states about itself, in one walk over its document, as one JSON string (the serialiser of
   // the protocol is slower than JSON.stringify by a factor). It judges structure only; words are matched in Python.
   const MANY = Boolean(arg && arg.many);
-  const MAX_NODES = 25000, MAX_NAMED = 1500, MAX_PAIRS = 800, MAX_TEXT = 5000, MAX_OWN = 100000, MAX_BLOCKS = 2000;
+  // Parts of the words that the schema asks for: elements whose names hold none of them are not worth sending.
+  const asked = arg && arg.words && arg.words.length ? new RegExp(arg.words.join('|'), 'i') : null;
+  const MAX_NODES = 25000, MAX_NAMED = 1500, MAX_PAIRS = 800, MAX_TEXT = 5000, MAX_OWN = 100000, MAX_BLOCKS = 2000, LONG = 300;
+  let longLeft = 60000;  // characters of long texts that are sent in all
   const SKIP = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'IFRAME', 'OBJECT', 'CANVAS', 'VIDEO', 'AUDIO',
     'SELECT', 'OPTION', 'TEXTAREA', 'DATALIST', 'HEAD']);
   const INLINE = /^(A|ABBR|B|BUTTON|CITE|CODE|EM|I|KBD|MARK|SMALL|SPAN|STRONG|SUB|SUP|VAR)$/;
@@ -193,6 +196,7 @@
     label = line(label).replace(/[:：]\s*$/, '');
     value = clean(value);
     if (!label || !value || label.length > 60 || value.length > 2000 || sink.pairs.length >= MAX_PAIRS) return;
+    if (value.length > LONG && (longLeft -= value.length) < 0) return;
     const link = el.matches('a[href]') ? el : el.querySelector('a[href]');
     const picture = el.querySelector('img[src]');
     const stamp = el.querySelector('time[datetime],data[value],[aria-label]');
@@ -218,6 +222,9 @@
     telling = telling || Boolean(aria || prop || rel || exact) || tag === 'time' || tag === 'img' || tag === 'address'
       || (tag === 'a' && (MANY || /^(mailto|tel):/.test(link)));
     if (!telling || sink.named.length >= MAX_NAMED) return;
+    if (asked && !(MANY && tag === 'a') && !/^(time|address)$/.test(tag) && !/^(mailto|tel):/.test(link)
+      && !asked.test(`${names(el)} ${prop} ${rel} ${tag} ${data.map((d) => d.join(' ')).join(' ')}`)) return;
+    if (text.length > LONG && (longLeft -= text.length) < 0) return;
     if (!text && !aria && !exact && !data.length && !link && !tip) return;
     sink.named.push({g: tag, c: names(el), d: data, a: aria, ti: tip, rel, pr: prop, e: exact, h: link, alt: tag === 'img' ? el.alt : '',
       t: text, p: parts, s: selector(el), v: ctx.hidden ? 0 : 1, r: ctx.region, st: ctx.struck ? 1 : 0, f: size, o: at,
@@ -277,7 +284,11 @@
     for (let child = el.firstChild; child; child = child.nextSibling) {
       if (child.nodeType === 3) {
         const data = child.data;
-        if (!data.trim()) { if (data && !text.endsWith('\n')) text += ' '; continue; }
+        if (!data.trim()) {
+          if (data && !text.endsWith('\n')) text += ' ';
+          if (own.length < MAX_OWN && !own.endsWith('\n')) own += ' ';
+          continue;
+        }
         text += data.replace(/\s+/g, ' ');
         parts.push(data.trim());
         if (!ctx.hidden && own.length < MAX_OWN) {
@@ -346,7 +357,7 @@
     const mine = !ctx.card && (ctx.region === '' || ctx.region === 'aside');
     if (HEADING.test(tag)) {
       if (!ctx.card) sink.headings.push({l: Number(tag[1]), t: line(text), s: selector(el), v: ctx.hidden ? 0 : 1, r: ctx.region, o: at, x: ctx.target ? 1 : 0,
-        h: (el.querySelector('a[href]') || el.closest('a[href]') || {}).href || ''});
+        h: (el.querySelector('a[href]') || el.closest('a[href]') || {}).href || '', ti: el.title || (el.querySelector('[title]') || {}).title || ''});
     }
     if (!mine && !MANY) return;
     if (/^(TD|TH|DT|DD)$/.test(tag)) texts.set(el, text);
@@ -391,6 +402,11 @@
       const close = () => { if (head && last && body.length < 2000) pair('heading', head.textContent, body, last, ctx); };
       for (const node of el.children) {
         if (HEADING.test(node.tagName)) { close(); head = node.tagName === 'H1' ? null : node; body = ''; last = null; } else if (head && !SKIP.has(node.tagName)) {
+          if (/^(UL|OL)$/.test(node.tagName) && !last) {  // a list is all that the heading speaks of
+            pair('heading', head.textContent, [...node.children].map((item) => line(item.textContent)).join('\n'), node, ctx);
+            head = null;
+            continue;
+          }
           if (body.length < 2000) body += (body ? '\n' : '') + node.textContent;
           last = last || node;
         }

@@ -124,9 +124,12 @@ def _parsed(text: str) -> Iterator[Json]:
         return
 
 
-async def read_facts(page: Context, *, many: bool = False) -> Facts:
-    """All that the page states about itself, in one call. With `many`, also its repeated blocks one by one."""
-    found = await page.read(FACTS_JS, {"many": many})
+async def read_facts(page: Context, *, many: bool = False, words: Sequence[str] = ()) -> Facts:
+    """All that the page states about itself, in one call. With `many`, also its repeated blocks one by one.
+
+    With `words`, of the elements known by class or id only those whose names hold one of them.
+    """
+    found = await page.read(FACTS_JS, {"many": many, "words": list(words)})
     data = json.loads(found) if isinstance(found, str) else found
     if not isinstance(data, Mapping):
         raise BrowserError("the page answered no facts")

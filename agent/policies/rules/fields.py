@@ -14,7 +14,14 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from agent.policies.rules.candidates import Candidate, candidates_of, likeness_to, section_candidates
+from agent.policies.rules.candidates import (
+    PRICED,
+    Candidate,
+    candidates_of,
+    likeness_to,
+    section_candidates,
+    wanted_words,
+)
 from agent.policies.rules.facts import Facts
 from agent.policies.rules.schema import Property
 from agent.policies.rules.values import (
@@ -29,7 +36,6 @@ from agent.policies.rules.values import (
     read_stock,
     stock_line,
 )
-from agent.policies.rules.vocabulary import CONCEPTS
 from agent.policies.rules.words import Phrase, fold, likeness, phrase, squash
 from agent.types import FieldSource
 
@@ -40,10 +46,8 @@ ENOUGH = 0.5
 _STRONG = 0.78  # from here on what is visible may overrule what is not
 _CLOSE = 0.03  # scores nearer than this are equal
 _BIGGER = 1.15  # a font larger by this factor is meant to be seen first
-_SECTION = 0.96  # an id that names the field, its value shown in the same section
+_SECTION = 1.0  # an id that names the field, its value shown in the same section
 _SHORT = 80  # characters of a string that may be compared with structured data
-
-_PRICE = next(concept for concept in CONCEPTS if concept.name == "price")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,23 @@ class Reader:
     reading: Reading
     shown: Shown
     facts: Facts | None = None  # the page, for what only a page has: sections, lines of text
-    _scores: dict[tuple[int, int], float] = field(default_factory=dict)
+    _by_word: dict[str, list[int]] = field(default_factory=dict)
+    _by_path: dict[str, list[int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for place, candidate in enumerate(self.candidates):
+            for word in {word for label in candidate.labels for word in label}:
+                self._by_word.setdefault(word, []).append(place)
+            if candidate.path:
+                self._by_path.setdefault(candidate.path, []).append(place)
+
+    def _possible(self, prop: Property) -> list[Candidate]:
+        """The candidates that share a word or a path with the property: a page has hundreds that do not."""
+        places = {place for word in wanted_words(prop) for place in self._by_word.get(word, ())}
+        if prop.concept:
+            paths = (*prop.concept.paths, *prop.concept.metas)
+            places |= {place for path in paths for place in self._by_path.get(path, ())}
+        return [self.candidates[place] for place in sorted(places)]
 
     def read(self, prop: Property) -> Found | None:
         """The value of `prop`; None when the page does not state it, or not clearly."""
@@ -73,8 +93,12 @@ class Reader:
             return self._array(prop, prop.items)
         scored = self._scored(prop)
         machine = _best([one for one in scored if one.candidate.structured], self.shown, prop)
-        visible = _best([one for one in scored if not one.candidate.structured and one.candidate.visible], self.shown, prop)
-        hidden = _best([one for one in scored if not one.candidate.structured and not one.candidate.visible], self.shown, prop)
+        visible = _best(
+            [one for one in scored if not one.candidate.structured and one.candidate.visible], self.shown, prop
+        )
+        hidden = _best(
+            [one for one in scored if not one.candidate.structured and not one.candidate.visible], self.shown, prop
+        )
         if machine is None:
             machine = hidden
         if machine is not None:
@@ -89,10 +113,10 @@ class Reader:
             value = convert(prop, candidate.raw, self.reading)
             if value is not None:
                 scored.append(Scored(_SECTION, candidate, value))
-        for candidate in self.candidates:
+        for candidate in self._possible(prop):
             score = likeness_to(prop, candidate)
             if prop.concept and prop.concept.kind == "currency" and score < ENOUGH:
-                score = 0.9 * likeness_to(replace(prop, concept=_PRICE, phrases=(("price",),)), candidate)
+                score = 0.9 * likeness_to(PRICED, candidate)
             if score < ENOUGH:
                 continue
             value = convert(prop, _without_label(candidate.raw, prop), self.reading)
@@ -118,7 +142,9 @@ class Reader:
         if not scored:
             return None
         best = scored[0]
-        same = [each for each in scored if each.candidate.how == best.candidate.how and best.score - each.score < _CLOSE]
+        same = [
+            each for each in scored if each.candidate.how == best.candidate.how and best.score - each.score < _CLOSE
+        ]
         values = list(dict.fromkeys(each.value for each in same))
         if len(values) == 1 and isinstance(values[0], str) and not best.candidate.structured:
             values = _listed(best.candidate.raw.text) if one.format == "" and not best.candidate.raw.href else values
@@ -147,7 +173,7 @@ class Reader:
         if kind == "rating":
             return looks_like_rating(line)
         if kind == "price":
-            return prop.concept is _PRICE and _is_amount(line, self.reading.lang)
+            return prop.concept is PRICED.concept and _is_amount(line, self.reading.lang)
         if kind == "currency":
             return _is_amount(line, self.reading.lang)
         if prop.types & {"number", "integer"} and not prop.types - {"number", "integer"} and len(line) <= 40:
@@ -236,18 +262,39 @@ def _without_label(raw: Raw, prop: Property) -> Raw:
     for count in (3, 2, 1):
         head = " ".join(words[:count])
         colon = head.endswith((":", "："))
-        if len(words) > count and phrase(head) in names and (colon or fold(head) in _LEADS or any(c.isdigit() for c in raw.text)):
+        if (
+            len(words) > count
+            and phrase(head) in names
+            and (colon or fold(head) in _LEADS or any(c.isdigit() for c in raw.text))
+        ):
             return replace(raw, text=" ".join(words[count:]).lstrip(": #"), parts=())
     return raw
 
 
-_LEADS = frozenset({"by", "von", "par", "written by", "posted by", "posted on", "published", "published on", "ref", "ref.", "sku", "no."})
+_LEADS = frozenset(
+    {
+        "by",
+        "von",
+        "par",
+        "written by",
+        "posted by",
+        "posted on",
+        "published",
+        "published on",
+        "ref",
+        "ref.",
+        "sku",
+        "no.",
+    }
+)
 
 
 def _listed(text: str) -> list[Json]:
     rows = [row.strip() for row in text.splitlines() if row.strip()]
     if len(rows) == 1:
-        rows = [part.strip() for sign in (";", ",", "·", "|") if sign in rows[0] for part in rows[0].split(sign)] or rows
+        rows = [
+            part.strip() for sign in (";", ",", "·", "|") if sign in rows[0] for part in rows[0].split(sign)
+        ] or rows
     return list(dict.fromkeys(row for row in rows if row))
 
 
@@ -297,6 +344,7 @@ class Shown:
         kind = prop.concept.kind if prop.concept else "text"
         if isinstance(value, bool):
             states = {read_stock(line) for line in self.lines if len(line) <= 60 and stock_line(line)}
+            states = states or {found for line in self.lines if len(line) <= 80 and (found := read_stock(line))}
             return kind == "availability" and bool(states) and states <= ({"in"} if value else {"out", "preorder"})
         if isinstance(value, (int, float)):
             return Decimal(str(value)) in self._numbers
@@ -319,7 +367,9 @@ def page_reader(facts: Facts, locale: str = "") -> Reader:
     return Reader(candidates, reading, Shown(facts.text, reading, candidates), facts)
 
 
-def read_record(reader: Reader, properties: Sequence[Property]) -> tuple[dict[str, Json], dict[str, FieldSource], list[str]]:
+def read_record(
+    reader: Reader, properties: Sequence[Property]
+) -> tuple[dict[str, Json], dict[str, FieldSource], list[str]]:
     """The record, where each field came from, and the fields that were not found.
 
     A field that may be null and was not found is null; it is reported as missing all the same when it is required.
@@ -341,5 +391,7 @@ def read_record(reader: Reader, properties: Sequence[Property]) -> tuple[dict[st
 
 def similar_labels(prop: Property, labels: Mapping[str, Phrase]) -> list[str]:
     """The labels most like `prop`, best first: what a report of a missing field names."""
-    scored = [(max((likeness(one, label) for one in prop.phrases), default=0.0), text) for text, label in labels.items()]
+    scored = [
+        (max((likeness(one, label) for one in prop.phrases), default=0.0), text) for text, label in labels.items()
+    ]
     return [text for score, text in sorted(scored, reverse=True) if score > 0][:3]

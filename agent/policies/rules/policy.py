@@ -9,9 +9,16 @@ from agent.plan import Plan
 from agent.policies.policy import Extraction, Scene
 from agent.policies.rules.collect import Collector
 from agent.policies.rules.extraction import extract_page
-from agent.policies.rules.planning import next_plan
+from agent.policies.rules.filling import decide_filling
+from agent.policies.rules.form import read_form_page
+from agent.policies.rules.opening import decide_opening
+from agent.policies.rules.planning import OPEN, SEND, form_data, next_plan, to_open
 from agent.step import StepDecision
 from agent.types import LoopItem, Step
+
+_QUIET_S = 0.2
+_SETTLE_S = 5.0
+"""How long a page may take to answer what was done to it."""
 
 
 class RulesPolicy:
@@ -36,8 +43,25 @@ class RulesPolicy:
 
         Raises:
             GoalNeedsModel: the mini goal is not one that this policy plans.
+            ItemNotFound: the page shows nothing that the item's words name.
+            FormIncomplete: the data does not fill the form, or the site did not take it.
         """
-        raise GoalNeedsModel(f"the rules have no way to do this: {goal}")
+        if goal != SEND and not goal.startswith(OPEN):
+            raise GoalNeedsModel(f"the rules have no way to do this: {goal}")
+        if any(result.error is None for step in steps[-1:] for result in step.results):
+            await scene.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        seen = await scene.observe()
+        page = await read_form_page(scene.page, seen)
+        if goal != SEND:
+            return decide_opening(seen, page, to_open(scene.item), steps)
+        return decide_filling(
+            page,
+            form_data(scene),
+            steps,
+            error_codes=scene.spec.error_codes,
+            criterion=scene.spec.complete_criterion,
+            may_terminate=scene.spec.allow_terminate,
+        )
 
     async def extract(self, scene: Scene) -> Extraction:
         """What the page states of the job's schema; see `extract_page`."""

@@ -73,7 +73,8 @@ def _fit(group: Mapping[str, Json], properties: Sequence[Property], reading: Rea
 
 
 _TOTAL = re.compile(
-    r"\b\d+\s*(?:[-–—]|to|bis|a|à|do)\s*\d+\s+(?:of|von|de|z|di|van|sur|out of|av)\s+(\d[\d.,'’\u00a0\u202f ]*\d|\d)", re.I
+    r"\b\d+\s*(?:[-–—]|to|bis|a|à|do)\s*\d+\s+(?:of|von|de|z|di|van|sur|out of|av)\s+(\d[\d.,'’\u00a0\u202f ]*\d|\d)",
+    re.I,
 )
 
 

@@ -71,7 +71,9 @@ def convert(prop: Property, raw: Raw, reading: Reading) -> Json:
 # --- numbers ------------------------------------------------------------------------------------------
 
 _SPACES = " \u00a0\u202f\u2009"
-_NUMBER = re.compile(rf"(?<![\w.,])[-−+]?(?:\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?!\d)(?:[.,]\d{{1,2}}(?!\d))?|\d+(?:[.,]\d+)*)")
+_NUMBER = re.compile(
+    rf"(?<![\w.,])[-−+]?(?:\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?!\d)(?:[.,]\d{{1,2}}(?!\d))?|\d+(?:[.,]\d+)*)"
+)
 _GLUED = re.compile(r"\d+(?:[.,'’]\d+)*")
 _PERCENT = re.compile(r"\d+(?:[.,]\d+)?\s*%")
 _DASH_CENTS = re.compile(r"(\d)[.,][-–—]+")
@@ -250,7 +252,7 @@ _SIGNS = {
 _SHARED = {"$": "$", "¥": "¥", "￥": "¥", "kr": "kr", "kr.": "kr", "Rs": "Rs", "円": "¥", "元": "¥"}
 """Signs of several currencies: the page's territory decides."""
 _CURRENCY_SIGNS = tuple(sorted([*_SIGNS, *_SHARED], key=len, reverse=True))
-_CODES = frozenset(list_currencies("en")) & frozenset(list_currencies())
+_CODES: frozenset[str] = frozenset(list_currencies("en")) & frozenset(list_currencies())
 _CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
 
 
@@ -299,12 +301,18 @@ def _likely_territory(language: str) -> str:
 
 
 def _phrases(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted({" ".join(squash(re.sub(r"[\W_]+", " ", text)).split()) for text in texts}, key=len, reverse=True))
+    return tuple(
+        sorted({" ".join(squash(re.sub(r"[\W_]+", " ", text)).split()) for text in texts}, key=len, reverse=True)
+    )
 
 
 _OUT, _IN, _PRE = _phrases(OUT_OF_STOCK), _phrases(IN_STOCK), _phrases(PREORDER)
-_ZERO = re.compile(r"^(?:only )?0 (?:piece |pcs |stuck |item )?(?:in stock|left|available|auf lager|skladem|en stock|op voorraad)")
-_SOME = re.compile(r"\b(?:only |nur noch |noch |plus que |posledni )?(\d+) (?:\w+ )?(?:in stock|left|available|auf lager|verfugbar|skladem|en stock|op voorraad|remaining)\b|\b(?:only|nur noch|plus que) \d+\b")
+_ZERO = re.compile(
+    r"^(?:only )?0 (?:piece |pcs |stuck |item )?(?:in stock|left|available|auf lager|skladem|en stock|op voorraad)"
+)
+_SOME = re.compile(
+    r"\b(?:only |nur noch |noch |plus que |posledni )?(\d+) (?:\w+ )?(?:in stock|left|available|auf lager|verfugbar|skladem|en stock|op voorraad|remaining)\b|\b(?:only|nur noch|plus que) \d+\b"
+)
 _SCHEMA_STOCK: dict[str, Stock] = {
     "instock": "in", "limitedavailability": "in", "onlineonly": "in", "instoreonly": "in", "madetoorder": "in",
     "outofstock": "out", "soldout": "out", "discontinued": "out", "backorder": "out", "reserved": "out",
@@ -386,7 +394,12 @@ def _enum(prop: Property, raw: Raw) -> Json:
     if prop.concept and prop.concept.kind == "availability":
         stock = next((found for text in texts if (found := read_stock(text))), None)
         return next((value for value in prop.enum if stock and read_stock(str(value)) == stock), None)
-    within = {str(v): v for v in prop.enum for text in texts if len(text) <= 80 and f" {squash(str(v))} " in f" {squash(text)} "}
+    within = {
+        str(v): v
+        for v in prop.enum
+        for text in texts
+        if len(text) <= 80 and f" {squash(str(v))} " in f" {squash(text)} "
+    }
     return next(iter(within.values())) if len(within) == 1 else None
 
 
@@ -396,7 +409,9 @@ _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d
 _DATE_SHAPES = (
     re.compile(r"\b\d{1,2}[./-]\s?\d{1,2}[./-]\s?\d{2,4}\b"),
     re.compile(r"\b\d{4}[./]\d{1,2}[./]\d{1,2}\b"),
-    re.compile(r"\b\d{1,2}(?:st|nd|rd|th|er|\.|º)?(?:\s+(?:de|of))?\s+[^\W\d_]{3,}\.?,?(?:\s+(?:de|of))?\s+\d{4}\b", re.I),
+    re.compile(
+        r"\b\d{1,2}(?:st|nd|rd|th|er|\.|º)?(?:\s+(?:de|of))?\s+[^\W\d_]{3,}\.?,?(?:\s+(?:de|of))?\s+\d{4}\b", re.I
+    ),
     re.compile(r"\b[^\W\d_]{3,}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}\b", re.I),
 )
 _NUMERIC = re.compile(r"(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{2,4})")
