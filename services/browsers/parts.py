@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from typing import Literal
 
-from agent.policies.choose import choose_policy
+from agent.observe.renderings import render
+from agent.policies.choose import choose
+from agent.policies.model.policy import ModelPolicy
 
 from agent.browser import Browser
 from agent.chromium import LaunchOptions, launch
 from agent.desk import Gate
-from agent.models.model import Model
 from agent.models.openai_compatible import OpenAICompatible
 from agent.policies.policy import Policy
+from agent.policies.rules.policy import RulesPolicy
 from agent.spec import JobSpec
 from services.artifacts.open import open_artifacts
 from services.browsers.config import WorkerConfig
@@ -21,7 +24,7 @@ from services.browsers.owner import BrowserOwner
 from services.browsers.robots import Robots
 from services.browsers.worker import Worker
 
-_SANDBOX = {"auto": "auto", "on": "yes", "off": "no"}
+_SANDBOX: dict[str, Literal["auto", "yes", "no"]] = {"auto": "auto", "on": "yes", "off": "no"}
 
 
 class RealParts:
@@ -30,7 +33,8 @@ class RealParts:
     def __init__(self, name: str, config: WorkerConfig) -> None:
         self._config = config
         self._stack = AsyncExitStack()
-        self._model: Model | None = None
+        self._rules = RulesPolicy()
+        self._model: ModelPolicy | None = None
         self._pace = Pace()
         self._proxy: str | None = None
         self.artifacts = open_artifacts(config.artifacts_url, config.artifacts)
@@ -45,8 +49,9 @@ class RealParts:
         self._robots = Robots(proxy=self._proxy)
         self._stack.push_async_callback(self._robots.close)
         if self._config.model is not None:
-            self._model = OpenAICompatible(self._config.model)
-            self._stack.push_async_callback(self._model.close)
+            model = OpenAICompatible(self._config.model)
+            self._stack.push_async_callback(model.close)
+            self._model = ModelPolicy(model, render, self._rules)
         self._stack.push_async_callback(self.owner.close)
 
     async def _launch(self) -> Browser:
@@ -61,7 +66,7 @@ class RealParts:
         )
 
     def policy(self, spec: JobSpec) -> Policy:
-        return choose_policy(spec.policy, self._model)
+        return choose(spec.policy, rules=self._rules, model=self._model)
 
     def gate(self, spec: JobSpec) -> Gate:
         return PoliteGate(spec.politeness, self._robots, self._pace, self._config.user_agent)

@@ -1,0 +1,221 @@
+"""Pages per second of an extraction loop, beside plain asyncio Playwright on the same pages.
+
+All of Shoal's work is in the figure: submission over HTTP, fan-out, claims, Ray calls, extraction with sources,
+validation, the record in the store. The floors read six fields by hand-written selectors and keep nothing. Both wait
+for the parsed document, run as many pages at once, and start with a browser that is warm. The cluster is down while
+the floors run, and up again for each of its rounds.
+
+    python load-tests/bench/pages.py [--pages 200] [--rounds 5] [--concurrency 4] [--quick] [--json]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import psutil
+from _report import Report, Target, arguments
+from _site import demo_site
+from playwright.async_api import Browser, Page, async_playwright
+
+from agent.chromium import find_chromium
+from services.cluster.embedded import Cluster, embedded_cluster
+from services.settings import load_settings
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "price": {"type": "number"},
+        "currency": {"type": "string", "description": "ISO 4217 code"},
+        "in_stock": {"type": "boolean"},
+        "rating": {"type": ["number", "null"]},
+        "sku": {"type": ["string", "null"]},
+    },
+    "required": ["name", "price", "currency", "in_stock"],
+}
+READ = """() => ({
+  name: document.querySelector('h1')?.textContent,
+  price: document.querySelector('[itemprop=price], .price, .amount')?.textContent,
+  currency: document.querySelector('[itemprop=priceCurrency]')?.getAttribute('content'),
+  stock: document.querySelector('[itemprop=availability], .stock')?.textContent,
+  rating: document.querySelector('[itemprop=ratingValue], .rating')?.textContent,
+  sku: document.querySelector('[itemprop=sku], .sku')?.textContent,
+})"""
+
+
+async def floor(urls: list[str], concurrency: int, *, fresh: bool, shots: bool) -> tuple[float, float]:
+    """Pages per second and CPU seconds per page of plain Playwright."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=list(FLAGS))
+        read = fresh_page if fresh else reused_page
+        todo = list(reversed(urls))
+
+        async def one_lane(count: Callable[[], None]) -> None:
+            await read(browser, todo, shots, count)
+
+        await asyncio.gather(*(read(browser, [url], shots, lambda: None) for url in urls[:concurrency]))
+        me = psutil.Process()
+        cpu, started = _cpu(me), time.perf_counter()
+        done = [0]
+
+        def count() -> None:
+            done[0] += 1
+
+        await asyncio.gather(*(one_lane(count) for _ in range(concurrency)))
+        seconds, spent = time.perf_counter() - started, _cpu(me) - cpu
+        assert done[0] == len(urls)
+        await browser.close()
+    return len(urls) / seconds, spent / len(urls)
+
+
+async def fresh_page(browser: Browser, todo: list[str], shots: bool, count: Callable[[], None]) -> None:
+    while todo:
+        context = await browser.new_context(viewport={"width": 1280, "height": 800})
+        await visit(await context.new_page(), todo.pop(), shots)
+        await context.close()
+        count()
+
+
+async def reused_page(browser: Browser, todo: list[str], shots: bool, count: Callable[[], None]) -> None:
+    context = await browser.new_context(viewport={"width": 1280, "height": 800})
+    page = await context.new_page()
+    while todo:
+        await visit(page, todo.pop(), shots)
+        count()
+    await context.close()
+
+
+async def visit(page: Page, url: str, shots: bool) -> None:
+    await page.goto(url, wait_until="domcontentloaded")
+    assert (await page.evaluate(READ))["name"]
+    if shots:
+        await page.screenshot(type="jpeg", quality=70)
+
+
+async def shoal(cluster: Cluster, urls: list[str], *, shots: bool) -> tuple[float, float]:
+    """Pages per second and CPU seconds per page of one loop job, from its submission to its end."""
+    me = psutil.Process()
+    cpu, started = _cpu(me), time.perf_counter()
+    job = await _submit(cluster, urls, shots)
+    final = await _final(cluster, job)
+    seconds, spent = time.perf_counter() - started, _cpu(me) - cpu
+    counts = final["counts"]
+    assert counts["completed"] == len(urls), counts
+    return len(urls) / seconds, spent / len(urls)
+
+
+async def _submit(cluster: Cluster, urls: list[str], shots: bool) -> str:
+    spec = {
+        "url": urls[0],
+        "loop": {"values": urls, "is_link": True},
+        "extract": {"schema": SCHEMA},
+        "artifacts": {"screenshots": "all" if shots else "none"},
+        "politeness": {"robots": False},
+    }
+    async with httpx.AsyncClient(base_url=cluster.url) as client:
+        answer = await client.post("/v1/jobs", json=spec)
+        answer.raise_for_status()
+        return str(answer.json()["id"])
+
+
+async def _final(cluster: Cluster, job: str) -> dict[str, dict[str, int]]:
+    seen: int | None = None
+    async with httpx.AsyncClient(base_url=cluster.url) as client:
+        while True:
+            row = (await client.get(f"/v1/jobs/{job}")).json()
+            if row["finished_at"]:
+                return row
+            seen = await cluster.store.changed(5, since=seen)
+
+
+def _cpu(process: psutil.Process) -> float:
+    """CPU seconds of this process and all below it so far."""
+    total = 0.0
+    for one in [process, *process.children(recursive=True)]:
+        try:
+            times = one.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        total += times.user + times.system
+    return total
+
+
+async def measure(site: str, pages: int, rounds: int, concurrency: int, report: Report) -> None:
+    async with httpx.AsyncClient(base_url=site) as client:
+        truth = (await client.get("/_truth/products.json")).json()
+    good = [site + product["path"] for product in truth if not product["discontinued"] and not product["slow"]]
+    urls = (good * (pages // len(good) + 1))[:pages]
+    for number in range(rounds):
+        for shots in (False, True):
+            label = "with screenshots" if shots else "without screenshots"
+            for fresh in (True, False):
+                rate, cpu = await floor(urls, concurrency, fresh=fresh, shots=shots)
+                name = f"Playwright, {'new context each' if fresh else 'pages reused'}, {label}"
+                report.add(f"{name}: pages/s", rate)
+                report.add(f"{name}: CPU s/page", cpu)
+        await _round(urls, concurrency, report)
+        print(f"round {number + 1} of {rounds}", file=sys.stderr)
+
+
+async def _round(urls: list[str], concurrency: int, report: Report) -> None:
+    with tempfile.TemporaryDirectory(prefix="shoal-bench-") as data:
+        workers = max(1, concurrency // 4)
+        settings = load_settings(
+            data_dir=Path(data),
+            port=0,
+            allow_private=True,
+            workers=workers,
+            slots_per_worker=concurrency // workers,
+            log_level="error",
+            per_domain=64,
+        )
+        async with embedded_cluster(settings) as cluster:
+            await shoal(cluster, urls[: concurrency * 4], shots=False)
+            for shots in (False, True):
+                label = "with screenshots" if shots else "without screenshots"
+                rate, cpu = await shoal(cluster, urls, shots=shots)
+                report.add(f"Shoal, {label}: pages/s", rate)
+                report.add(f"Shoal, {label}: CPU s/page", cpu)
+                fresh = report.samples[f"Playwright, new context each, {label}: pages/s"][-1]
+                reused = report.samples[f"Playwright, pages reused, {label}: pages/s"][-1]
+                report.add(f"Shoal to new contexts, {label}", rate / fresh)
+                report.add(f"Shoal to reused pages, {label}", rate / reused)
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--pages", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--concurrency", type=int, default=4)
+    options = parser.parse_args()
+    pages, rounds = (40, 1) if options.quick else (options.pages, options.rounds)
+    report = Report(
+        "pages",
+        {
+            "Shoal to new contexts, without screenshots": Target(0.95),
+            "Shoal to new contexts, with screenshots": Target(0.95),
+        },
+    )
+    with demo_site() as site:
+        asyncio.run(measure(site, pages, rounds, options.concurrency, report))
+    report.notes.append(f"{pages} pages, {rounds} rounds, {options.concurrency} at once, load {os.getloadavg()[0]:.1f}")
+    report.show(as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Reports on their way to the store."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agent.errors import Canceled
+from agent.status import Status
+from agent.types import Checkpoint, Outcome
+from agent.work import Report
+from services.browsers.journal import Outbox, SessionJournal
+
+DONE = Outcome(Status.COMPLETED)
+
+
+async def test_a_report_is_given_again_until_it_is_committed() -> None:
+    outbox = Outbox()
+    outbox.put(Report(1, 1, DONE))
+
+    first = await outbox.pull(0, 1)
+    again = await outbox.pull(0, 1)  # a new dispatcher, that knows nothing
+
+    assert [r.serial for r in first] == [r.serial for r in again] == [1]
+    outbox.confirm(1, frozenset())
+    assert len(outbox) == 0
+
+
+async def test_a_pull_gives_only_what_it_has_not_seen_and_waits_for_it() -> None:
+    outbox = Outbox()
+    outbox.put(Report(1, 1, DONE))
+    pull = asyncio.create_task(outbox.pull(1, 5))
+    await asyncio.sleep(0)
+    assert not pull.done()
+
+    outbox.put(Report(2, 1, DONE))
+    assert [r.session for r in await pull] == [2]
+
+
+async def test_a_pull_ends_without_news() -> None:
+    assert await Outbox().pull(0, 0.01) == []
+
+
+async def test_a_durable_checkpoint_returns_only_when_the_store_has_it() -> None:
+    outbox = Outbox()
+    journal = SessionJournal(outbox, 1, 1)
+    writing = asyncio.create_task(journal.checkpoint(Checkpoint(), durable=True))
+    (report,) = await outbox.pull(0, 1)
+    assert report.wants_ack
+    assert not writing.done()
+
+    outbox.confirm(report.serial, frozenset())
+    await writing
+
+
+async def test_a_refused_checkpoint_stops_the_session() -> None:
+    outbox = Outbox()
+    writing = asyncio.create_task(SessionJournal(outbox, 1, 1).checkpoint(Checkpoint(), durable=True))
+    (report,) = await outbox.pull(0, 1)
+
+    outbox.confirm(report.serial, frozenset({report.serial}))
+    with pytest.raises(Canceled):
+        await writing
+
+
+async def test_other_checkpoints_wait_for_nobody() -> None:
+    outbox = Outbox()
+    await SessionJournal(outbox, 1, 1).checkpoint(Checkpoint(), durable=False)
+    assert len(outbox) == 1

@@ -1,0 +1,125 @@
+"""Imports point one way, and the heavy libraries stay in their rooms."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+MAY = {
+    "agent": {"agent", "prompts"},
+    "prompts": {"prompts"},
+    "services.errors": set[str](),
+    "services.events": set[str](),
+    "services.settings": {"services.errors"},
+    "services.logs": {"services.events"},
+    "services.addresses": {"services.errors", "services.events"},
+    "services.store": {
+        "agent.types",
+        "agent.spec",
+        "agent.status",
+        "agent.work",
+        "agent.errors",
+        "services.errors",
+        "services.events",
+        "services.store",
+    },
+    "services.artifacts": {"agent.errors", "services.errors", "services.events", "services.artifacts"},
+    "services.browsers": {
+        "agent",
+        "services.artifacts",
+        "services.addresses",
+        "services.errors",
+        "services.events",
+        "services.logs",
+        "services.browsers",
+    },
+    "services.dispatch": {
+        "agent.types",
+        "agent.spec",
+        "agent.status",
+        "agent.work",
+        "agent.errors",
+        "services.store",
+        "services.browsers",
+        "services.inference",
+        "services.errors",
+        "services.events",
+        "services.logs",
+        "services.dispatch",
+    },
+    "services.gateway": {
+        "agent.types",
+        "agent.spec",
+        "agent.status",
+        "agent.errors",
+        "agent.policies.choose",
+        "agent.actions",
+        "services.store",
+        "services.artifacts",
+        "services.addresses",
+        "services.metrics",
+        "services.errors",
+        "services.events",
+        "services.logs",
+        "services.dashboard",
+        "services.gateway",
+    },
+}
+"""What each room may import of ours; rooms that are not named may import everything (entry points)."""
+
+ONLY = {
+    "playwright": ("agent/chromium/",),
+    "ray": ("services/browsers/ray_pool.py", "services/dispatch/actor.py", "services/cluster/", "services/doctor.py"),
+    "boto3": ("services/artifacts/s3.py",),
+    "fastapi": ("services/gateway/", "services/dashboard/"),
+    "sqlalchemy": ("services/store/",),
+    "openai": ("agent/models/",),
+}
+"""Where a library may be imported."""
+
+
+def sources() -> list[tuple[str, list[str]]]:
+    """Each product file with the modules that it imports."""
+    found = []
+    for room in ("agent", "services", "prompts"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            imported: list[str] = []
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Import):
+                    imported += [name.name for name in node.names]
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    whole = node.module in ("agent", "services")
+                    imported += [f"{node.module}.{name.name}" for name in node.names] if whole else [node.module]
+            found.append((str(path.relative_to(ROOT)), imported))
+    return found
+
+
+def within(module: str, prefix: str) -> bool:
+    return module == prefix or module.startswith(prefix + ".")
+
+
+def test_rooms_import_only_what_they_may() -> None:
+    wrong = []
+    for path, imported in sources():
+        module = path.removesuffix(".py").replace("/", ".")
+        room = max((r for r in MAY if within(module, r)), key=len, default=None)
+        if room is None:
+            continue
+        for name in imported:
+            ours = within(name, "agent") or within(name, "services") or within(name, "prompts")
+            if ours and not any(within(name, allowed) for allowed in MAY[room]):
+                wrong.append(f"{path} imports {name}")
+    assert wrong == []
+
+
+def test_libraries_stay_in_their_rooms() -> None:
+    wrong = [
+        f"{path} imports {name}"
+        for path, imported in sources()
+        for name in imported
+        for library, rooms in ONLY.items()
+        if within(name, library) and not path.startswith(rooms)
+    ]
+    assert wrong == []
