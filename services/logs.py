@@ -54,5 +54,5 @@ def set_up(level: str = "info", form: Format = "auto", *, stream: TextIO | None 
     root.handlers[:] = [handler]
     root.setLevel(threshold)
     # These tell of every request or query at info; our own lines say what matters.
-    for noisy in ("httpx", "httpcore", "uvicorn.access", "botocore", "alembic", "sse_starlette"):
+    for noisy in ("httpx", "httpcore", "uvicorn.access", "uvicorn.error", "botocore", "alembic", "sse_starlette"):
         logging.getLogger(noisy).setLevel(max(threshold, logging.WARNING))

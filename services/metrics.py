@@ -60,7 +60,7 @@ CATALOGUE: tuple[Metric, ...] = (
 )
 
 # The library adds a `_created` series to each counter, which doubles their number and tells nobody anything.
-disable_created_metrics()
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 _BY_NAME = {metric.name: metric for metric in CATALOGUE}
 

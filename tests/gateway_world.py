@@ -15,7 +15,8 @@ from agent.types import Checkpoint, ErrorInfo, FanOut, FieldSource, LoopItem, Ou
 from agent.work import Work
 from services.addresses import HostNames
 from services.artifacts.memory import MemoryArtifacts
-from services.gateway import GatewayDeps, GatewayOptions, create_app
+from services.gateway.app import create_app
+from services.gateway.deps import GatewayDeps, GatewayOptions
 from services.gateway.keys import hash_key, make_key
 from services.store.records import Finish, Take
 from services.store.sql import SqlStore, open_store

@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ray.exceptions import RayError
 
 from agent.chromium import find_chromium
 from services.artifacts.store import ArtifactStore
+from services.cluster.address import ADDRESS_FILE, LOCK_FILE, running_cluster
 from services.cluster.configs import artifact_store, dispatch_config, gateway_options, worker_config
 from services.cluster.local_ray import local_ray
 from services.cluster.run_dir import RunDir
@@ -35,8 +36,6 @@ from services.store.store import Store
 
 log = structlog.get_logger()
 
-_ADDRESS_FILE = "cluster.json"
-_LOCK_FILE = "cluster.lock"
 _READY_S = 180.0
 _STOP_S = 60.0
 
@@ -51,23 +50,6 @@ class Cluster:
     data_dir: Path  # store and artifacts
     run_dir: Path  # temporary; removed when the cluster stops
     store: Store
-
-
-def running_cluster(data_dir: Path) -> str | None:
-    """Address of the embedded cluster that uses this data folder now; None when there is none."""
-    try:
-        lock = os.open(data_dir / _LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        with suppress(OSError, ValueError, KeyError):
-            return str(json.loads((data_dir / _ADDRESS_FILE).read_text())["url"])
-        return None
-    finally:
-        os.close(lock)
-    return None
 
 
 @asynccontextmanager
@@ -115,7 +97,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
 @contextmanager
 def _only_one(data_dir: Path) -> Iterator[None]:
     """Holds the data folder's lock."""
-    lock = os.open(data_dir / _LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    lock = os.open(data_dir / LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -133,7 +115,7 @@ def _only_one(data_dir: Path) -> Iterator[None]:
 @contextmanager
 def _announced(data_dir: Path, url: str) -> Iterator[None]:
     """Lets the command line find this cluster."""
-    path = data_dir / _ADDRESS_FILE
+    path = data_dir / ADDRESS_FILE
     path.write_text(json.dumps({"url": url, "pid": os.getpid()}))
     try:
         yield

@@ -1,7 +1,1 @@
-"""The HTTP gateway: `create_app(GatewayDeps(...))`."""
-
-from services.gateway.app import create_app
-from services.gateway.deps import GatewayDeps, GatewayOptions
-from services.gateway.specs import SpecRules
-
-__all__ = ["GatewayDeps", "GatewayOptions", "SpecRules", "create_app"]
+"""The HTTP gateway: `create_app` in `app`, given the `GatewayDeps` of `deps`."""

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from services.addresses import Reach
-from services.gateway import SpecRules, quota
+from services.gateway import quota
+from services.gateway.specs import SpecRules
 from services.store.records import JobFilter
 from tests.gateway_world import World, world
 

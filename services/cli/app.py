@@ -1,0 +1,43 @@
+"""The command line's table of contents."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from services.cli import jobs, keys, run, up
+from services.cli.ending import EXPECTED
+from services.cli.running import ended
+
+app = typer.Typer(
+    name="shoal",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Shoal: browser automation on a cluster. Records go to stdout, everything else to stderr.\n\n"
+    "Exit codes: 0 done, 1 the job failed, 2 wrong usage, 3 something is missing around it.",
+)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    show_version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+) -> None:
+    """Options before the command."""
+    if show_version:
+        print(version("shoal"))
+        raise typer.Exit
+
+
+for _part in (up, run, jobs, keys):
+    _part.add_to(app)
+
+
+def main() -> None:
+    """Entry point of the command `shoal`."""
+    try:
+        app()
+    except EXPECTED as error:
+        sys.exit(ended(error).exit_code)

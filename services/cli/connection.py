@@ -1,0 +1,40 @@
+"""Which gateway a command talks to: the named one, the one that runs here, or one of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from services.cli import heavy
+from services.cli.ending import tell
+from services.client import Client, GatewayAway
+from services.cluster.address import running_cluster
+from services.settings import Settings
+
+
+def client_of(settings: Settings, gateway: str) -> Client:
+    """A client of the gateway that the option or the setting names, or of the cluster that runs on this machine.
+
+    Raises:
+        GatewayAway: there is none.
+    """
+    url = gateway or settings.gateway or running_cluster(settings.data_dir)
+    if not url:
+        raise GatewayAway("no gateway is named, and no Shoal runs on this machine with this data folder")
+    return Client(url, settings.api_key.get_secret_value())
+
+
+@asynccontextmanager
+async def client_or_cluster(settings: Settings, gateway: str) -> AsyncIterator[Client]:
+    """A client of a gateway that exists, else of a cluster that lives as long as the context."""
+    if gateway or settings.gateway or running_cluster(settings.data_dir):
+        async with client_of(settings, gateway) as client:
+            yield client
+        return
+    # A free port: a cluster for one job must not get in the way of what listens on the usual one.
+    own = settings.model_copy(update={"host": "127.0.0.1", "port": 0})
+    async with (
+        heavy.embedded_cluster(own, lambda stage: tell(f"{stage} …")) as cluster,
+        Client(cluster.url, settings.api_key.get_secret_value()) as client,
+    ):
+        yield client

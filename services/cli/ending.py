@@ -1,0 +1,79 @@
+"""How a command ends: four exit codes, and one clear sentence per error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any
+
+from agent.errors import AgentError, Recourse
+from services.client import ClientError, GatewayAway, Refused
+from services.errors import BadInput, BadSetting, KeyReused, NotFound, ServiceError, WrongState
+
+Json = Any
+
+
+class Exit(IntEnum):
+    """What the shell gets."""
+
+    DONE = 0
+    FAILED = 1
+    """The job failed."""
+    USAGE = 2
+    """The command or the job spec is wrong."""
+    ENVIRONMENT = 3
+    """Something that the command needs is not there: gateway, key, database, browser."""
+
+
+class Usage(Exception):
+    """The command was called in a way that cannot work; the message says how it can."""
+
+
+EXPECTED = (Usage, ClientError, ServiceError, AgentError)
+"""Errors that end a command with a sentence. Anything else is a bug and shows its traceback."""
+
+_OUR_FAULT = (400, 404, 409, 413, 415)
+_USAGE_ERRORS = (BadInput, NotFound, WrongState, KeyReused)
+
+
+def exit_of(error: Exception) -> Exit:
+    """The exit code of an expected error."""
+    if isinstance(error, Usage) or (isinstance(error, Refused) and error.status in _OUR_FAULT):
+        return Exit.USAGE
+    if isinstance(error, _USAGE_ERRORS):
+        return Exit.USAGE
+    if isinstance(error, AgentError) and error.recourse is not Recourse.CALLER:
+        return Exit.FAILED
+    return Exit.ENVIRONMENT
+
+
+def sentences(error: Exception) -> list[str]:
+    """What a person is told: the error, then a line per fault."""
+    if isinstance(error, Refused):
+        lines = [_sentence(error.detail), *(f"  {fault['field']}: {fault['reason']}" for fault in error.errors)]
+        if error.status == 401:
+            lines.append("  Set SHOAL_API_KEY to a key; `shoal keys create` makes one.")
+        return lines
+    if isinstance(error, GatewayAway):
+        return [_sentence(str(error)), "  Is it running? `shoal up` starts one here; --gateway names another."]
+    if isinstance(error, BadSetting):
+        faults = error.details.get("faults")
+        return [_sentence(str(fault)) for fault in faults] if isinstance(faults, list) else [_sentence(str(error))]
+    return [_sentence(str(error) or type(error).__name__)]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] if text[:6] != "SHOAL_" else text
+
+
+def job_exit(job: Mapping[str, Json]) -> Exit:
+    """The exit code of a final job: done when it completed, and not all of its items failed."""
+    counts = job["counts"]
+    nothing = counts["expected"] > 0 and counts["completed"] == 0
+    return Exit.DONE if job["status"] == "completed" and not nothing else Exit.FAILED
+
+
+def tell(text: str) -> None:
+    """A line for the person at the terminal."""
+    print(text, file=sys.stderr, flush=True)

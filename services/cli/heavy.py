@@ -1,0 +1,36 @@
+"""Parts of Shoal whose import takes a second or more, loaded when a command needs them.
+
+The imports at the top of a file tell the truth everywhere else. Here they would make `shoal --help` and each look at a
+remote job wait for Ray and SQLAlchemy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from contextlib import AbstractAsyncContextManager
+    from typing import Any
+
+    from services.cluster.embedded import Cluster
+    from services.settings import Settings
+    from services.store.sql import SqlStore
+
+
+def embedded_cluster(settings: Settings, tell: Callable[[str], None]) -> AbstractAsyncContextManager[Cluster]:
+    """See `services.cluster.embedded.embedded_cluster`."""
+    module = import_module("services.cluster.embedded")
+    return cast("AbstractAsyncContextManager[Cluster]", module.embedded_cluster(settings, tell=tell))
+
+
+def open_store(url: str, *, migrate: bool) -> Coroutine[Any, Any, SqlStore]:
+    """See `services.store.sql.open_store`."""
+    module = import_module("services.store.sql")
+    return cast("Coroutine[Any, Any, SqlStore]", module.open_store(url, migrate=migrate))
+
+
+def migrate(url: str) -> Coroutine[Any, Any, None]:
+    """See `services.store.migrate.migrate`."""
+    return cast("Coroutine[Any, Any, None]", import_module("services.store.migrate").migrate(url))

@@ -1,0 +1,80 @@
+"""Options that several commands share, and reading what they name."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from services.cli.ending import Usage
+
+Json = Any
+
+Gateway = Annotated[
+    str, typer.Option("--gateway", metavar="URL", help="The gateway to talk to; default: SHOAL_GATEWAY.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON instead of text for people.")]
+JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job, such as j12.")]
+
+
+def json_from(option: str, text: str) -> Json:
+    """The JSON that an option gives: a file's, or the text itself where it is JSON. `-` reads standard input.
+
+    Raises:
+        Usage: it is neither.
+    """
+    source = text
+    if text == "-":
+        source = sys.stdin.read()
+    elif not text.lstrip().startswith(("{", "[")):
+        try:
+            source = Path(text).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Usage(f"{option}: cannot read {text}: {_why(error)}") from error
+    try:
+        return json.loads(source)
+    except ValueError as error:
+        raise Usage(f"{option}: not valid JSON: {error}") from error
+
+
+def lines_from(option: str, text: str) -> list[str]:
+    """The values that an option gives: a JSON array, or the lines of a file (`-`: of standard input).
+
+    Raises:
+        Usage: there are none, or they are no texts.
+    """
+    if text.lstrip().startswith("["):
+        values = json_from(option, text)
+        if not all(isinstance(value, str) for value in values):
+            raise Usage(f"{option}: the values must be texts")
+    else:
+        try:
+            source = sys.stdin.read() if text == "-" else Path(text).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Usage(f"{option}: cannot read {text}: {_why(error)}") from error
+        values = [line.strip() for line in source.splitlines() if line.strip()]
+    if not values:
+        raise Usage(f"{option}: there are no values")
+    return list(values)
+
+
+def pairs_from(option: str, texts: list[str]) -> dict[str, str]:
+    """`name=value` options as a mapping.
+
+    Raises:
+        Usage: one has no equals sign.
+    """
+    pairs = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise Usage(f"{option}: write NAME=VALUE, not {text!r}")
+        pairs[name] = value
+    return pairs
+
+
+def _why(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8 text"

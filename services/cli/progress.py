@@ -1,0 +1,79 @@
+"""Live progress of a job on standard error: a bar on a terminal, plain lines elsewhere, JSON lines when asked."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+from services.cli.ending import tell
+from services.cli.pace import Pace, sentence
+from services.client import Event
+
+LINE_EVERY_S = 5.0
+
+
+class Show(Protocol):
+    """Something that shows a job's events."""
+
+    def __call__(self, event: Event) -> None: ...
+
+
+@contextmanager
+def shown(title: str, *, as_json: bool = False) -> Iterator[Show]:
+    """What shows events in the way that fits this standard error."""
+    if as_json:
+        yield _json_line
+    elif sys.stderr.isatty():
+        with _bar(title) as show:
+            yield show
+    else:
+        yield _Lines()
+
+
+def _json_line(event: Event) -> None:
+    tell(json.dumps({"event": event.name, **event.data}, ensure_ascii=False))
+
+
+class _Lines:
+    """A line every few seconds, and at what matters."""
+
+    def __init__(self) -> None:
+        self._pace = Pace()
+        self._last_s = float("-inf")
+        self._said = ""
+
+    def __call__(self, event: Event) -> None:
+        now_s = time.monotonic()
+        counts = event.data.get("counts")
+        if counts is None:
+            return
+        text = sentence(self._pace.note(counts, now_s))
+        matters = event.name != "job.progress"
+        if text != self._said and (matters or now_s - self._last_s >= LINE_EVERY_S):
+            tell(f"{event.name}: {text}" if matters else text)
+            self._last_s, self._said = now_s, text
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Show]:
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
+    pace = Pace()
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(title, total=None, told="waiting")
+
+        def show(event: Event) -> None:
+            counts = event.data.get("counts")
+            if counts is not None:
+                standing = pace.note(counts, time.monotonic())
+                total = standing.expected if standing.expected > 1 else None
+                progress.update(task, total=total, completed=standing.final, told=sentence(standing))
+
+        yield show

@@ -1,0 +1,234 @@
+"""A client of the gateway's API: what the command line uses, and what a Python program may use as well."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import orjson
+
+Json = Any
+
+TIMEOUT = httpx.Timeout(30.0, connect=5.0)
+STREAM_TIMEOUT = httpx.Timeout(60.0, connect=5.0)  # the gateway pings open event streams each 15 s
+TRIES = 5
+FIRST_PAUSE_S = 0.3
+_TRY_AGAIN = frozenset({429, 502, 503, 504})
+
+
+class ClientError(Exception):
+    """The gateway could not be asked, or said no."""
+
+
+class GatewayAway(ClientError):
+    """The gateway does not answer."""
+
+
+class Refused(ClientError):
+    """The gateway answered with a problem document."""
+
+    def __init__(self, status: int, problem: Mapping[str, Json]) -> None:
+        self.status = status
+        self.code = str(problem.get("code", "http_error"))
+        self.detail = str(problem.get("detail") or problem.get("title") or f"HTTP {status}")
+        self.errors: list[dict[str, str]] = list(problem.get("errors", []))
+        super().__init__(self.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One server-sent event."""
+
+    seq: int
+    name: str
+    data: Mapping[str, Json]
+
+
+class Client:
+    """Talks to one gateway. Reads, and submissions with their idempotency key, are tried again when it is away."""
+
+    def __init__(self, url: str, api_key: str = "", *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self.url = url.rstrip("/")
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._http = httpx.AsyncClient(base_url=self.url, headers=headers, timeout=TIMEOUT, transport=transport)
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    # --- jobs ----------------------------------------------------------------------------------------
+
+    async def submit(self, spec: bytes | Mapping[str, Json], *, key: str | None = None) -> dict[str, Json]:
+        """Hands in one job; without a key of its own it gets one, so that trying again cannot make two of it."""
+        body = spec if isinstance(spec, bytes) else orjson.dumps(spec)
+        headers = {"Content-Type": "application/json"}
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        elif not _has_key(body):
+            headers["Idempotency-Key"] = uuid.uuid4().hex
+        return await self._json("POST", "/v1/jobs", content=body, headers=headers)
+
+    async def submit_lines(self, lines: AsyncIterator[bytes], *, key: str | None = None) -> AsyncIterator[Json]:
+        """Hands in JSON lines as they come; gives each line's outcome."""
+        headers = {"Content-Type": "application/x-ndjson", **({"Idempotency-Key": key} if key else {})}
+        async with self._stream("POST", "/v1/jobs:batch", content=lines, headers=headers) as answer:
+            async for line in answer.aiter_lines():
+                yield orjson.loads(line)
+
+    async def job(self, job: str) -> dict[str, Json]:
+        """A job with its spec."""
+        return await self._json("GET", f"/v1/jobs/{_part(job)}")
+
+    async def jobs(self, **query: Json) -> dict[str, Json]:
+        """One page of jobs."""
+        return await self._json("GET", "/v1/jobs", params=_given(query))
+
+    async def control(self, job: str, verb: str) -> dict[str, Json]:
+        """Cancels, pauses, resumes or retries a job."""
+        return await self._json("POST", f"/v1/jobs/{_part(job)}/{verb}")
+
+    async def sessions(self, job: str, **query: Json) -> dict[str, Json]:
+        """One page of a job's sessions."""
+        return await self._json("GET", f"/v1/jobs/{_part(job)}/sessions", params=_given(query))
+
+    async def status(self) -> dict[str, Json]:
+        """Capacity, queue, and what waits for what."""
+        return await self._json("GET", "/v1/status")
+
+    # --- streams -------------------------------------------------------------------------------------
+
+    async def results(self, job: str, *, form: str = "jsonl", after: str | None = None) -> AsyncIterator[bytes]:
+        """A job's results as they stand, in pieces of the wanted format."""
+        params = _given({"format": form, "after": after})
+        async with self._stream("GET", f"/v1/jobs/{_part(job)}/results", params=params) as answer:
+            async for piece in answer.aiter_bytes():
+                yield piece
+
+    async def result_page(self, job: str, *, after: str | None, limit: int) -> tuple[list[bytes], str | None]:
+        """Some result lines, and the cursor of the next ones (None: there are no more now)."""
+        params = _given({"after": after, "limit": limit})
+        answer = await self._send("GET", f"/v1/jobs/{_part(job)}/results", params=params)
+        return answer.content.splitlines(), answer.headers.get("Shoal-Next")
+
+    async def events(self, job: str, *, after: int = 0) -> AsyncIterator[Event]:
+        """A job's events until it is final, each once; a broken stream goes on where it broke.
+
+        Raises:
+            GatewayAway: the gateway was away for several tries in a row.
+        """
+        failures = 0
+        while True:
+            try:
+                async with self._events(job, after) as stream:
+                    if stream is None:
+                        return
+                    async for event in stream:
+                        failures = 0
+                        after = event.seq
+                        yield event
+            except GatewayAway:
+                failures += 1
+                if failures >= TRIES:
+                    raise
+                await asyncio.sleep(_pause_s(failures))
+
+    @asynccontextmanager
+    async def _events(self, job: str, after: int) -> AsyncIterator[AsyncIterator[Event] | None]:
+        headers = {"Last-Event-ID": str(after), "Accept": "text/event-stream"}
+        path = f"/v1/jobs/{_part(job)}/events"
+        async with self._stream("GET", path, headers=headers, timeout=STREAM_TIMEOUT) as answer:
+            yield None if answer.status_code == 204 else _parsed(answer.aiter_lines())
+
+    # --- transport -----------------------------------------------------------------------------------
+
+    async def _json(self, method: str, path: str, **request: Json) -> dict[str, Json]:
+        answer = await self._send(method, path, **request)
+        body: dict[str, Json] = orjson.loads(answer.content)
+        return body
+
+    async def _send(self, method: str, path: str, **request: Json) -> httpx.Response:
+        """One request, tried again while the gateway is away: all that we send may be sent twice."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                answer = await self._http.request(method, path, **request)
+            except httpx.TransportError as error:
+                if attempt == TRIES:
+                    raise self._away(error) from error
+                await asyncio.sleep(_pause_s(attempt))
+                continue
+            if answer.status_code in _TRY_AGAIN and attempt < TRIES:
+                await asyncio.sleep(max(_pause_s(attempt), _retry_after_s(answer)))
+                continue
+            if answer.is_error:
+                raise _refused(answer)
+            return answer
+        raise AssertionError("the last attempt returns or raises")
+
+    @asynccontextmanager
+    async def _stream(self, method: str, path: str, **request: Json) -> AsyncIterator[httpx.Response]:
+        try:
+            async with self._http.stream(method, path, **request) as answer:
+                if answer.is_error:
+                    await answer.aread()
+                    raise _refused(answer)
+                yield answer
+        except httpx.TransportError as error:
+            raise self._away(error) from error
+
+    def _away(self, error: Exception) -> GatewayAway:
+        why = str(error) or type(error).__name__
+        return GatewayAway(f"the gateway at {self.url} does not answer ({why})")
+
+
+def _part(text: str) -> str:
+    """An id as a part of a path; whatever a person typed stays one part."""
+    return "".join(letter if letter.isalnum() and letter.isascii() else f"%{ord(letter):02X}" for letter in text[:40])
+
+
+def _given(query: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in query.items() if value is not None and value != []}
+
+
+def _has_key(body: bytes) -> bool:
+    try:
+        spec = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(spec, dict) and spec.get("idempotency_key") is not None
+
+
+def _pause_s(attempt: int) -> float:
+    return float(FIRST_PAUSE_S * 2 ** (attempt - 1))
+
+
+def _retry_after_s(answer: httpx.Response) -> float:
+    text = answer.headers.get("Retry-After", "")
+    return min(30.0, float(text)) if text.isdigit() else 0.0
+
+
+def _refused(answer: httpx.Response) -> Refused:
+    try:
+        problem = orjson.loads(answer.content)
+    except orjson.JSONDecodeError:
+        problem = {"detail": f"HTTP {answer.status_code} from something that is not a Shoal gateway"}
+    return Refused(answer.status_code, problem if isinstance(problem, dict) else {})
+
+
+async def _parsed(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
+    """Server-sent events from their lines."""
+    fields: dict[str, str] = {}
+    async for line in lines:
+        if line == "":
+            if "data" in fields and fields.get("id", "").isdigit():
+                yield Event(int(fields["id"]), fields.get("event", "message"), orjson.loads(fields["data"]))
+            fields = {}
+        elif not line.startswith(":"):
+            name, _, value = line.partition(":")
+            fields[name] = fields[name] + "\n" + value.removeprefix(" ") if name in fields else value.removeprefix(" ")

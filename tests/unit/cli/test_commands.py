@@ -1,0 +1,213 @@
+"""Commands against a served gateway: what they print where, and how they end."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import Result
+
+from agent.types import Outcome
+from agent.work import Work
+from services.store.records import JobFilter
+from tests.gateway_world import completed, failed, loop_of
+from tests.unit.cli.conftest import Served
+
+Shoal = Callable[..., Result]
+VALUES = ["a", "b", "c", "d"]
+
+
+def each(work: Work) -> Outcome:
+    assert work.item is not None
+    return failed() if work.item.value == "c" else completed({"name": work.item.value})
+
+
+def records(text: str) -> list[Any]:
+    return [json.loads(line)["record"] for line in text.splitlines()]
+
+
+def test_run_prints_records_to_stdout_and_progress_to_stderr(served: Served, shoal: Shoal, tmp_path: Path) -> None:
+    served.work(loop_of(VALUES, each))
+    values, schema = tmp_path / "values.txt", tmp_path / "schema.json"
+    values.write_text("a\nb\n\nc\nd\n")
+    schema.write_text('{"type": "object", "properties": {"name": {"type": "string"}}}')
+    result = shoal(
+        *("run", "find the names", "--url", "https://shop.example/", "--loop-values", str(values)),
+        *("--schema", str(schema), "--data", '{"who": "me"}', "--label", "team=x", "--no-robots", "--max-items", "9"),
+    )
+    assert records(result.stdout) == [{"name": "a"}, {"name": "b"}, None, {"name": "d"}]
+    assert "4 of 4 items: 3 done, 1 failed" in result.stderr
+    assert "j1 completed: 4 items, 3 completed, 1 failed" in result.stderr
+    (job,) = served.do(served.world.store.jobs(JobFilter()))
+    assert job.spec.loop is not None
+    assert job.spec.loop.values == ("a", "b", "c", "d")
+    assert job.spec.loop.max_items == 9
+    assert job.spec.extract is not None
+    assert job.spec.extract.json_schema == json.loads(schema.read_text())
+    assert (job.spec.data, job.spec.labels, job.spec.politeness.robots) == ({"who": "me"}, {"team": "x"}, False)
+
+
+def test_run_of_a_failing_job_ends_with_1_and_says_why(served: Served, shoal: Shoal) -> None:
+    served.work(lambda work: failed())
+    result = shoal("run", "look", "--url", "https://shop.example/", code=1)
+    assert json.loads(result.stdout)["error"]["code"] == "navigation_timeout"
+    assert "navigation_timeout: The page did not load within its time." in result.stderr
+
+
+def test_run_of_a_loop_in_which_everything_failed_ends_with_1(served: Served, shoal: Shoal) -> None:
+    served.work(loop_of(["a", "b"], lambda work: failed()))
+    shoal("run", "look", "--url", "https://shop.example/", "--loop-values", '["a", "b"]', code=1)
+
+
+def test_run_with_json_tells_progress_in_json_too(served: Served, shoal: Shoal) -> None:
+    served.work(lambda work: completed({"a": 1}))
+    result = shoal("run", "look", "--url", "https://shop.example/", "--json")
+    events = [json.loads(line) for line in result.stderr.splitlines()]
+    assert [event["event"] for event in events][:1] == ["job.submitted"]
+    assert events[-1]["event"] == "job.finished"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("run", "look"), "Say where to start: --url https://…"),
+        (("run", "x", "--url", "https://a.example", "--schema", "{bad"), "--schema: not valid JSON"),
+        (("run", "x", "--url", "https://a.example", "--schema", "/no/file"), "--schema: cannot read /no/file: No such"),
+        (("run", "x", "--url", "https://a.example", "--loop-values", "[1]"), "--loop-values: the values must be texts"),
+        (("run", "x", "--url", "https://a.example", "--label", "x"), "--label: write NAME=VALUE, not 'x'"),
+        (("run", "x", "--url", "ftp://a.example"), "url: must start with http:// or https://, not 'ftp'"),
+        (("run", "x", "--url", "http://127.0.0.1/"), "the address is loopback"),
+        (("show", "j99"), "There is no job"),
+        (("show", "../../keys"), "Not Found"),
+        (("cancel", "nonsense"), "There is no job"),
+        (("submit", "/no/file"), "Cannot read /no/file: No such file"),
+        (("results", "j99"), "There is no job"),
+        (("jobs", "--status", "odd"), "  status"),
+        (("frobnicate",), "No such command"),
+        (("results", "j1", "--format", "xml"), "Invalid value"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_a_sentence(
+    served: Served, shoal: Shoal, arguments: tuple[str, ...], told: str
+) -> None:
+    result = shoal(*arguments, code=2)
+    assert told in result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+
+
+def test_a_gateway_that_is_not_there_ends_with_3(shoal: Shoal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("services.client.FIRST_PAUSE_S", 0.001)
+    result = shoal("jobs", "--gateway", "http://127.0.0.1:9", code=3)
+    assert result.stderr.startswith("The gateway at http://127.0.0.1:9 does not answer (")
+    assert "`shoal up` starts one here" in result.stderr
+    result = shoal("jobs", code=3)
+    assert "no Shoal runs on this machine with this data folder" in result.stderr
+
+
+def test_a_bad_setting_ends_with_3(shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOAL_PORTT", "1")
+    assert shoal("jobs", code=3).stderr.startswith("SHOAL_PORTT is not a setting; did you mean SHOAL_PORT?")
+
+
+def test_keys_open_a_locked_gateway(locked: Served, shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = shoal("jobs", code=3)
+    assert result.stderr.splitlines()[0].startswith("An API key is needed")
+    assert "SHOAL_API_KEY" in result.stderr
+    monkeypatch.setenv("SHOAL_API_KEY", locked.do(locked.world.key("read")))
+    assert shoal("jobs", "--json").stdout == ""
+    assert "This needs the scope `submit`" in shoal("run", "x", "--url", "https://a.example", code=3).stderr
+
+
+SPEC = '{"url": "https://shop.example/", "goal": "look"}'
+
+
+@pytest.mark.parametrize("text", [SPEC, SPEC + "\n", "\n" + SPEC + "\n\n", json.dumps(json.loads(SPEC), indent=2)])
+def test_submit_takes_one_spec_however_it_is_laid_out(served: Served, shoal: Shoal, text: str) -> None:
+    assert shoal("submit", "-", stdin=text).stdout == "j1\n"
+    assert len(served.do(served.world.store.jobs(JobFilter()))) == 1
+
+
+def test_submit_takes_lines_and_tells_the_bad_ones(served: Served, shoal: Shoal, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.jsonl"
+    file.write_text(f'{SPEC}\n\n{{"url": 5}}\n{SPEC}\n')
+    result = shoal("submit", str(file), code=2)
+    assert result.stdout == "j1\nj2\n"
+    assert "line 3: The job is not valid: url: must be a string." in result.stderr
+    assert "2 accepted, 1 refused" in result.stderr
+    result = shoal("submit", str(file), "--json", "--key", "again", code=2)
+    assert [json.loads(line).get("job") for line in result.stdout.splitlines()] == ["j3", None, "j4"]
+    result = shoal("submit", str(file), "--json", "--key", "again", code=2)
+    assert [json.loads(line).get("created") for line in result.stdout.splitlines()] == [False, None, False]
+
+
+def test_submitting_the_same_key_twice_makes_one_job(served: Served, shoal: Shoal) -> None:
+    assert shoal("submit", "-", "--key", "k", stdin=SPEC).stdout == "j1\n"
+    assert shoal("submit", "-", "--key", "k", stdin=SPEC).stdout == "j1\n"
+
+
+def test_jobs_and_show_tell_people_and_programs(served: Served, shoal: Shoal) -> None:
+    job = served.submit(loop={"values": VALUES}, labels={"team": "x"})
+    served.do(served.world.run(loop_of(VALUES, each)))
+    served.submit()
+    assert [json.loads(line)["id"] for line in shoal("jobs", "--json").stdout.splitlines()] == ["j2", "j1"]
+    assert "j1" not in shoal("jobs", "--status", "queued").stdout
+    assert "j2" not in shoal("jobs", "--label", "team=x").stdout
+    assert "completed" in shoal("jobs").stdout
+    shown = shoal("show", job).stdout
+    assert "j1 completed: 4 items, 3 completed, 1 failed" in shown
+    assert "The page did not load within its time." in shown
+    assert json.loads(shoal("show", job, "--json").stdout)["counts"]["failed"] == 1
+    assert "a free slot" in shoal("show", "j2").stdout
+
+
+def test_results_come_in_three_formats(served: Served, shoal: Shoal, tmp_path: Path) -> None:
+    job = served.submit(loop={"values": VALUES})
+    served.do(served.world.run(loop_of(VALUES, each)))
+    assert records(shoal("results", job).stdout) == [{"name": "a"}, {"name": "b"}, None, {"name": "d"}]
+    assert len(shoal("results", job, "--format", "csv").stdout.splitlines()) == 5
+    out = tmp_path / "out.parquet"
+    assert shoal("results", job, "--format", "parquet", "--out", str(out)).stdout == ""
+    assert pq.read_table(io.BytesIO(out.read_bytes())).column("record.name").to_pylist() == ["a", "b", None, "d"]
+    assert out.stat().st_mode & 0o077, "readable as files usually are"
+    assert [path.name for path in tmp_path.glob("*out*")] == ["out.parquet"], "nothing temporary stays"
+    assert "Cannot write" in shoal("results", job, "--out", str(tmp_path / "no" / "x"), code=2).stderr
+
+
+def test_control_commands_do_what_they_say(served: Served, shoal: Shoal) -> None:
+    job = served.submit()
+    assert "j1 paused" in shoal("pause", job).stderr
+    assert json.loads(shoal("resume", job, "--json").stdout)["status"] == "queued"
+    assert "j1 canceled" in shoal("cancel", job).stderr
+    assert "j1 queued" in shoal("retry", job).stderr
+    assert "cannot be resumed" in shoal("resume", job, code=2).stderr
+
+
+def test_watch_follows_to_the_end_and_takes_over_its_exit_code(served: Served, shoal: Shoal) -> None:
+    job = served.submit()
+    served.work(lambda work: failed())
+    assert "j1 failed" in shoal("watch", job, code=1).stderr
+    assert "j1 failed" in shoal("watch", job, code=1).stderr, "also when it is over already"
+
+
+def test_keys_are_made_listed_and_revoked(shoal: Shoal) -> None:
+    made = shoal("keys", "create", "ci", "--tenant", "acme", "--scope", "read", "--scope", "submit")
+    key = made.stdout.strip()
+    assert key.startswith("shoal_")
+    assert key not in made.stderr
+    listed = [json.loads(line) for line in shoal("keys", "list", "--json").stdout.splitlines()]
+    assert [(row["name"], row["tenant"], row["scopes"]) for row in listed] == [("ci", "acme", ["read", "submit"])]
+    assert "ci" in shoal("keys", "list").stdout
+    assert json.loads(shoal("keys", "revoke", str(listed[0]["id"]), "--json").stdout)["revoked_at"]
+    assert "There is no API key 99" in shoal("keys", "revoke", "99", code=2).stderr
+    assert "there is no scope 'root'" in shoal("keys", "create", "x", "--scope", "root", code=2).stderr.lower()
+
+
+def test_migrate_brings_a_new_database_up(shoal: Shoal, tmp_path: Path) -> None:
+    assert "up to date" in shoal("migrate").stderr
+    assert json.loads(shoal("migrate", "--json").stdout) == {"migrated": True}
