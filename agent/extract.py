@@ -142,21 +142,38 @@ def says_something(value: Json) -> bool:
 def merged(parts: Sequence[Sequence[Json]], *, many: bool) -> list[Json]:
     """One page's records out of what its parts gave.
 
-    Many: all of them in order; what the end of one part and the beginning of the next both show counts once. One: the
-    first part that knows a field gives it.
+    Many: all of them in order; parts overlap, so what the end of one and the beginning of the next both show counts
+    once, with the fields that either knows. One: the first part that knows a field gives it.
     """
     if many:
         whole: list[Json] = []
         for part in parts:
-            shared = next((n for n in range(min(len(part), len(whole)), 0, -1) if whole[-n:] == list(part[:n])), 0)
-            whole.extend(part[shared:])
+            shared = next((n for n in range(min(len(part), len(whole)), 0, -1) if _alike(whole[-n:], part[:n])), 0)
+            both = [_united(a, b) for a, b in zip(whole[len(whole) - shared :], part, strict=False)]
+            whole[len(whole) - shared :] = [*both, *part[shared:]]
         return whole
     one: dict[str, Json] = {}
     for record in (record for part in parts for record in part):
-        for name, value in record.items():
-            if not says_something(one.get(name)):
-                one[name] = value
+        one = _united(one, record)
     return [one] if one else []
+
+
+def _alike(some: Sequence[Json], others: Sequence[Json]) -> bool:
+    """Whether two rows of records may be the same ones, each perhaps with fields that the other could not see."""
+    return all(_may_be_one(a, b) for a, b in zip(some, others, strict=True))
+
+
+def _may_be_one(a: Json, b: Json) -> bool:
+    if not isinstance(a, dict) or not isinstance(b, dict):
+        return bool(a == b)
+    known = [name for name in a if says_something(a[name]) and says_something(b.get(name))]
+    return bool(known) and all(a[name] == b[name] for name in known)
+
+
+def _united(a: Json, b: Json) -> Json:
+    if not isinstance(a, dict) or not isinstance(b, dict):
+        return a
+    return {name: a[name] if says_something(a.get(name)) else b.get(name, a.get(name)) for name in {**a, **b}}
 
 
 def fields_missing(values: Sequence[Json], extract: ExtractSpec) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Literal
 
@@ -12,8 +13,10 @@ from agent.types import Element, Observation
 
 Grounding = Literal["bid", "mark", "attributes", "choice", "coordinates"]
 
-_CONTROLS = frozenset({"a", "button", "input", "select", "textarea", "option", "summary", "label"})
+_CONTROLS = frozenset({"a", "button", "input", "select", "textarea"})
 _NAME_CHARS = 80
+_ID = re.compile(r"\[(?=[a-z]*\d)")
+_IDS_IN_TEXT = re.compile(r"\[([a-z]*\d+)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,64 @@ def offered(seen: Observation, grounding: Grounding) -> Offered:
             return Offered({element.bid: element for element in usable}, {}, bids)
 
 
+def only_in(text: str, choices: Offered) -> Offered:
+    """What of `choices` the rendered `text` shows with its id."""
+    shown = set(_IDS_IN_TEXT.findall(text))
+    return replace(choices, elements={bid: e for bid, e in choices.elements.items() if bid in shown})
+
+
+def unmistakable(element: Element) -> Element:
+    """The tree with no text in it that looks like an element's id: a page could give its own words another's number."""
+    if not any(_ID.search(text) for one in walk(element) for text in _texts(one)):
+        return element
+    return _reworded(element)
+
+
+def _texts(element: Element) -> Iterable[str]:
+    return (element.name, element.text, *element.attributes.values(), *(label for label, _, _ in element.options))
+
+
+def _reworded(element: Element) -> Element:
+    return replace(
+        element,
+        name=_ID.sub("(", element.name),
+        text=_ID.sub("(", element.text),
+        attributes={name: _ID.sub("(", value) for name, value in element.attributes.items()},
+        options=tuple((_ID.sub("(", label), value, selected) for label, value, selected in element.options),
+        children=tuple(_reworded(child) for child in element.children),
+    )
+
+
+def in_parts(text: str, chars: int) -> list[str]:
+    """`text` in pieces of at most `chars`, cut between lines; each begins with the last lines of the one before.
+
+    A record that a cut goes through is whole in one of the two, as long as it is no longer than what they share.
+    """
+    lines = [line[at : at + chars] for line in text.split("\n") for at in range(0, max(1, len(line)), chars)]
+    parts: list[str] = []
+    piece: list[str] = []
+    length = 0
+    for line in lines:
+        if piece and length + len(line) + 1 > chars:
+            parts.append("\n".join(piece))
+            piece = _tail(piece, min(chars // 8, chars - len(line) - 1))
+            length = sum(len(kept) + 1 for kept in piece)
+        piece.append(line)
+        length += len(line) + 1
+    return [*parts, "\n".join(piece)]
+
+
+def _tail(lines: list[str], chars: int) -> list[str]:
+    """The last lines that together have at most `chars`."""
+    kept: list[str] = []
+    for line in reversed(lines):
+        chars -= len(line) + 1
+        if chars < 0:
+            break
+        kept.insert(0, line)
+    return kept
+
+
 def walk(element: Element) -> Iterator[Element]:
     """The tree in document order; a deep page does not exhaust the stack."""
     waiting = [element]
@@ -59,7 +120,7 @@ def _usable(element: Element) -> bool:
         return False
     if element.attributes.get("type") == "file":
         return True  # the real control of an upload is usually hidden behind a drawn one
-    return element.visible and (element.clickable or element.tag in _CONTROLS or bool(element.role))
+    return element.visible and (element.clickable or element.tag in _CONTROLS)
 
 
 def describe(element: Element) -> str:

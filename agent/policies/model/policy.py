@@ -14,6 +14,7 @@ from agent.errors import FieldsMissing, PolicyUnavailable
 from agent.extract import extract_schema, fields_missing, merged, records_in
 from agent.models.model import Ask, Image, Model
 from agent.models.reply import Answer, ask_for
+from agent.observe.renderings import compact
 from agent.plan import Plan, PlanShape, plan_from, plan_schema
 from agent.policies.model.asking import (
     fitting,
@@ -25,13 +26,13 @@ from agent.policies.model.asking import (
 )
 from agent.policies.model.checks import actions_of
 from agent.policies.model.collecting import Found, collect_schema, collected, is_css
-from agent.policies.model.elements import Offered, offered
+from agent.policies.model.elements import Offered, in_parts, offered, only_in, unmistakable
 from agent.policies.model.planning import sound, spelled_out, task_types
 from agent.policies.policy import Extraction, Policy, Scene
 from agent.seen import PageText
 from agent.spec import ExtractSpec, JobSpec
 from agent.step import ACTION_TYPES, ON_ELEMENTS, CallOffer, StepDecision, StepShape, step_schema
-from agent.types import LoopItem, Observation, Record, Step, Usage
+from agent.types import Element, LoopItem, Observation, Record, Step, Usage
 
 Json = Any
 T = TypeVar("T")
@@ -65,8 +66,8 @@ class ModelPolicy:
 
     Args:
         model: who is asked.
-        render: an observation as compact text, with the ids that actions take.
         fallback: the policy for what needs no model: loops whose items are given or named by a CSS selector.
+        render: a page's elements as text, with the ids that actions take.
         calls: the primitives that a job's CALL may name.
         options: sizes.
         clock: the current time; prompts end with it.
@@ -75,9 +76,9 @@ class ModelPolicy:
     def __init__(
         self,
         model: Model,
-        render: Callable[[Observation], str],
         fallback: Policy,
         *,
+        render: Callable[[Element], str] = compact,
         calls: Callable[[JobSpec], Sequence[CallOffer]] = lambda spec: (),
         options: ModelPolicyOptions = ModelPolicyOptions(),
         clock: Callable[[], datetime] = _now,
@@ -108,10 +109,10 @@ class ModelPolicy:
         shape = PlanShape(task_types(scene), scene.spec.allow_terminate, tuple(scene.spec.error_codes))
 
         async def ask(chars: int) -> Plan:
-            seen = await self._look(scene, chars, picture=True)
+            seen = await self._look(scene, chars)
             variables = {
                 **job_variables(scene, schema=True),
-                **self._page(scene, seen),
+                **self._page(scene, seen, self._text(seen)),
                 "allow_terminate": shape.allow_terminate,
                 "task_types": shape.task_types,
                 "loop_words": scene.loop.source.select if scene.loop and scene.loop.source else None,
@@ -142,7 +143,7 @@ class ModelPolicy:
         """
 
         async def ask(chars: int) -> StepDecision:
-            seen = await self._look(scene, chars, picture=True)
+            seen = await self._look(scene, chars)
             choices = offered(seen, scene.spec.grounding)
             shape = self._step_shape(scene, choices)
             answer = await self._ask(
@@ -194,7 +195,7 @@ class ModelPolicy:
         types = [kind for kind in shape.action_types if kind != "CALL" or shape.calls]
         return {
             **job_variables(scene),
-            **self._page(scene, seen),
+            **self._page(scene, seen, self._text(seen)),
             "action_types": types,
             "verification_check": shape.verification_check,
             "calls": shape.calls,
@@ -214,48 +215,37 @@ class ModelPolicy:
             ModelError: the model could not be asked, or gave no usable reply.
         """
         wanted = scene.spec.extract or _ANYTHING
+        seen = await scene.observe()
         # Where one part turns out too long for the model, all are read again: smaller parts begin elsewhere.
-        answers, seen = await self._fitting(lambda chars: self._extract_parts(scene, wanted, chars))
+        answers, whole = await self._fitting(lambda chars: self._extract_parts(scene, wanted, seen, chars))
         many = wanted.many or wanted.json_schema is None
         values = merged([records_in(answer.value, wanted) for answer in answers], many=many)
         if not values and not many:
             raise FieldsMissing(f"{scene.page.url} shows nothing of what is wanted", transcript=_joined(answers))
-        text = PageText(seen)
+        text = PageText([seen])
         return Extraction(
             records=tuple(Record(value, text.sources(value, "model"), scene.page.url) for value in values),
-            complete=_complete(answers, len(values), cut=bool(seen[-1].omitted)),
+            complete=whole and _complete(answers, len(values)),
             missing=fields_missing(values, wanted),
             prompt=_joined(answers),
         )
 
     async def _extract_parts(
-        self, scene: Scene, wanted: ExtractSpec, chars: int
-    ) -> tuple[list[Answer[Json]], list[Observation]]:
+        self, scene: Scene, wanted: ExtractSpec, seen: Observation, chars: int
+    ) -> tuple[list[Answer[Json]], bool]:
+        """The replies for the page's parts, and whether these are all of them."""
+        parts = in_parts(self._text(seen), chars)
+        told = {**job_variables(scene, schema=True), "many": wanted.many or wanted.json_schema is None}
         answers: list[Answer[Json]] = []
-        seen: list[Observation] = []
-        for part in range(self._options.parts):
-            observation = await self._look(scene, chars, part=part)
-            if part and not observation.elements.children:
-                break
-            seen.append(observation)
-            answers.append(await self._extract_part(scene, wanted, observation, part))
-            if not observation.omitted:
-                break
-        return answers, seen
-
-    async def _extract_part(self, scene: Scene, wanted: ExtractSpec, seen: Observation, part: int) -> Answer[Json]:
-        variables = {
-            **job_variables(scene, schema=True),
-            **self._page(scene, seen, part),
-            "many": wanted.many or wanted.json_schema is None,
-        }
-        ask = Ask(
-            messages=messages_for("extract", (), variables),
-            schema_name="extract",
-            json_schema=extract_schema(wanted),
-            max_tokens=self._options.extract_tokens,
-        )
-        return await self._ask(scene, ask, lambda reply: reply)
+        for part, text in enumerate(parts[: self._options.parts]):
+            ask = Ask(
+                messages=messages_for("extract", (), {**told, **self._page(scene, seen, text, part)}),
+                schema_name="extract",
+                json_schema=extract_schema(wanted),
+                max_tokens=self._options.extract_tokens,
+            )
+            answers.append(await self._ask(scene, ask, lambda reply: reply))
+        return answers, len(parts) <= self._options.parts
 
     # --- collect -------------------------------------------------------------------------------------
 
@@ -273,9 +263,14 @@ class ModelPolicy:
             return
         wanted = source.select if source else plan.plan or scene.spec.goal or ""
         following = source.next if source else None
+
+        async def look() -> Found:
+            seen = await scene.observe()
+            return await self._fitting(lambda chars: self._point_out(scene, wanted, following, seen, chars))
+
         items = collected(
             scene,
-            lambda: self._fitting(lambda chars: self._point_out(scene, wanted, following, chars)),
+            look,
             is_link=loop.is_link if loop else plan.is_loop_value_link or None,
             max_pages=source.max_pages if source else 100,
             max_items=loop.max_items if loop else None,
@@ -283,55 +278,49 @@ class ModelPolicy:
         async for item in items:
             yield item
 
-    async def _point_out(self, scene: Scene, wanted: str, following: str | None, chars: int) -> Found:
-        """The items and the way on, on all parts of the page as it is now."""
-        items: dict[str, Any] = {}
+    async def _point_out(
+        self, scene: Scene, wanted: str, following: str | None, seen: Observation, chars: int
+    ) -> Found:
+        """The items and the way on, on all parts of one page."""
+        items: dict[str, Element] = {}
         onward = None
-        url = ""
-        for part in range(self._options.parts):
-            seen = await self._look(scene, chars, part=part)
-            url = url or seen.url
-            elements = offered(seen, "bid").elements
+        choices = offered(seen, "bid")
+        told = {**job_variables(scene), "wanted": wanted, "next_words": following}
+        for part, text in enumerate(in_parts(self._text(seen), chars)[: self._options.parts]):
+            elements = only_in(text, choices).elements
             if not elements:
-                break
-            variables = {
-                **job_variables(scene),
-                **self._page(scene, seen, part),
-                "wanted": wanted,
-                "next_words": following,
-            }
+                continue
             ask = Ask(
-                messages=messages_for("collect", (), variables),
+                messages=messages_for("collect", (), {**told, **self._page(scene, seen, text, part)}),
                 schema_name="collect",
                 json_schema=collect_schema(tuple(elements)),
                 max_tokens=self._options.collect_tokens,
             )
             reply = (await self._ask(scene, ask, lambda reply: reply)).value
-            items |= {bid: elements[bid] for bid in reply["items"] if bid not in items}
+            items |= {bid: elements[bid] for bid in reply["items"]}
             onward = elements[reply["next"]] if reply["next"] else onward
-            if not seen.omitted:
-                break
-        return Found(url, tuple(items.values()), onward)
+        return Found(seen.url, tuple(items.values()), onward)
 
     # --- common --------------------------------------------------------------------------------------
 
-    async def _look(self, scene: Scene, chars: int, *, part: int = 0, picture: bool = False) -> Observation:
-        shown = picture and self._options.images
-        marks = shown and scene.spec.grounding == "mark"
+    async def _look(self, scene: Scene, chars: int) -> Observation:
+        """The page as a plan or a step needs it: what is near the viewport and what the goal names, with a picture."""
         return await scene.observe(
             ObserveOptions(
-                screenshot=shown,
-                marks=marks,
+                screenshot=self._options.images,
+                marks=self._options.images and scene.spec.grounding == "mark",
                 max_elements=self._options.page_elements,
                 max_chars=chars,
                 words=tuple(dict.fromkeys(_WORD.findall((scene.spec.goal or "").casefold())))[:_MAX_WORDS],
-                part=part,
             )
         )
 
-    def _page(self, scene: Scene, seen: Observation, part: int = 0) -> dict[str, Json]:
+    def _text(self, seen: Observation) -> str:
+        return self._render(unmistakable(seen.elements))
+
+    def _page(self, scene: Scene, seen: Observation, text: str, part: int = 0) -> dict[str, Json]:
         now = self._clock().astimezone(_zone(scene.spec.browser.timezone))
-        return page_variables(seen, self._render(seen), now, part=part)
+        return page_variables(seen, text, now, part=part)
 
     def _images(self, scene: Scene, seen: Observation) -> tuple[Image, ...]:
         return images_of(seen, marked=scene.spec.grounding == "mark") if self._options.images else ()
@@ -361,10 +350,10 @@ def _zone(name: str | None) -> Any:
         return UTC
 
 
-def _complete(answers: Sequence[Answer[Json]], count: int, *, cut: bool) -> bool:
-    """Whether all that the page shows was read: by its own count, and with no reply or page cut off."""
+def _complete(answers: Sequence[Answer[Json]], count: int) -> bool:
+    """Whether all records were read: by the page's own count, and with no reply cut off."""
     shown = max((answer.value["shown"] or 0 for answer in answers), default=0)
-    return not cut and count >= shown and not any(answer.cut_off for answer in answers)
+    return count >= shown and not any(answer.cut_off for answer in answers)
 
 
 def _joined(answers: Sequence[Answer[Json]]) -> str:

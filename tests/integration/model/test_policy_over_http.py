@@ -32,7 +32,7 @@ async def server() -> AsyncIterator[ModelServer]:
 async def policy(server: ModelServer) -> AsyncIterator[ModelPolicy]:
     settings = ModelSettings(base_urls=(server.url,), model="tiny", timeout_s=5, retry_base_s=0.01)
     model = OpenAICompatible(settings)
-    yield ModelPolicy(model, plain, None)  # type: ignore[arg-type]
+    yield ModelPolicy(model, None, render=plain)  # type: ignore[arg-type]
     await model.close()
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from agent.browser import Landing, ObserveOptions
@@ -30,7 +30,7 @@ def page(*children: Element, url: str = URL, **more: Any) -> Observation:
     return Observation(url=url, title="A page", elements=Element("", "body", children=children), **more)
 
 
-def plain(seen: Observation) -> str:
+def plain(root: Element) -> str:
     """The simplest rendering that shows ids: what these tests give a policy."""
 
     def lines(element: Element) -> list[str]:
@@ -38,14 +38,14 @@ def plain(seen: Observation) -> str:
         own = f"[{element.bid}] {element.tag} {words}" if element.bid else words
         return [own, *(line for child in element.children for line in lines(child))]
 
-    return "\n".join(line for line in lines(seen.elements) if line.strip())
+    return "\n".join(line for line in lines(root) if line.strip())
 
 
 @dataclass
 class FakePage:
-    """A context that shows what a script says: pages by address, each in parts."""
+    """A context that shows pages by their address."""
 
-    pages: dict[str, Sequence[Observation]]
+    pages: dict[str, Observation]
     at: str = URL
     on_click: Callable[[FakePage, Action], None] | None = None
     observed: list[ObserveOptions] = field(default_factory=list)
@@ -57,7 +57,7 @@ class FakePage:
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         self.observed.append(options)
-        return self.pages[self.at][options.part]
+        return self.pages[self.at]
 
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
         self.at = url
@@ -75,10 +75,5 @@ class FakePage:
 
 def scene_of(shown: Observation | FakePage, spec: JobSpec | None = None, **more: Any) -> Scene:
     spec = spec or JobSpec(url=URL, goal="Buy a lamp")
-    context = shown if isinstance(shown, FakePage) else FakePage({shown.url: [shown]}, at=shown.url)
+    context = shown if isinstance(shown, FakePage) else FakePage({shown.url: shown}, at=shown.url)
     return Scene(**{"spec": spec, "loop": spec.loop, "item": None, "page": context, **more})
-
-
-def parts(*pages: Observation) -> list[Observation]:
-    """One page in parts: each says how much is still to come."""
-    return [replace(one, omitted=len(pages) - n - 1) for n, one in enumerate(pages)]

@@ -9,13 +9,13 @@ import pytest
 
 from agent.errors import NavigationError
 from agent.plan import Plan
-from agent.policies.model import ModelPolicy
+from agent.policies.model import ModelPolicy, ModelPolicyOptions
 from agent.policies.model.collecting import is_css
 from agent.policies.policy import Scene
 from agent.spec import JobSpec, LoopSpec
 from agent.testing import ScriptedModel
 from agent.types import Action, LoopItem
-from tests.unit.agent.model.pages import URL, FakePage, el, link, page, parts, plain, scene_of
+from tests.unit.agent.model.pages import URL, FakePage, el, link, page, plain, scene_of, text
 
 FIRST = page(
     link("1", "Home", "/"), link("2", "Lamp A", "/p/a"), link("3", "Lamp B", "/p/b#x"), link("9", "Next", "?page=2")
@@ -36,12 +36,16 @@ def says(*items: str, onward: str | None = None) -> dict[str, Any]:
 
 
 async def collected(
-    *script: Any, loop: dict[str, Any] | None = None, shown: FakePage | None = None, plan: Plan = Plan(plan="each lamp")
+    *script: Any,
+    loop: dict[str, Any] | None = None,
+    shown: FakePage | None = None,
+    plan: Plan = Plan(plan="each lamp"),
+    **options: Any,
 ) -> tuple[list[LoopItem], ScriptedModel, FakePage]:
     model = ScriptedModel(script)
-    shown = shown or FakePage({URL: [FIRST], SECOND_URL: [SECOND]})
+    shown = shown or FakePage({URL: FIRST, SECOND_URL: SECOND})
     spec = JobSpec(url=URL, goal="Read the lamps", loop=LoopSpec(**loop) if loop else None)
-    policy = ModelPolicy(model, plain, Fallback())  # type: ignore[arg-type]
+    policy = ModelPolicy(model, Fallback(), render=plain, options=ModelPolicyOptions(**options))  # type: ignore[arg-type]
     return [item async for item in policy.collect(scene_of(shown, spec), plan)], model, shown
 
 
@@ -83,28 +87,30 @@ async def test_it_is_bounded_by_pages_and_by_items() -> None:
 
 async def test_a_button_is_clicked_where_the_next_page_has_no_address() -> None:
     def more(shown: FakePage, action: Action) -> None:
-        shown.pages = {URL: [page(link("2", "Lamp A", "/p/a"), link("3", "Lamp B", "/p/b"))]}
+        shown.pages = {URL: page(link("2", "Lamp A", "/p/a"), link("3", "Lamp B", "/p/b"))}
 
-    shown = FakePage({URL: [page(link("2", "Lamp A", "/p/a"), el("5", "button", "More"))]}, on_click=more)
+    shown = FakePage({URL: page(link("2", "Lamp A", "/p/a"), el("5", "button", "More"))}, on_click=more)
     items, _, _ = await collected(says("2", onward="5"), says("2", "3"), loop=WORDS, shown=shown)
     assert [item.label for item in items] == ["Lamp A", "Lamp B"]
     assert [(action.name, action.args["bid"]) for action in shown.acted] == [("click", "5")]
 
 
 async def test_a_next_page_that_is_an_error_is_one() -> None:
-    shown = FakePage({URL: [FIRST]})
+    shown = FakePage({URL: FIRST})
     with pytest.raises(NavigationError, match="404"):
         await collected(says("2", onward="9"), loop=WORDS, shown=shown)
 
 
 async def test_a_long_page_is_read_in_parts() -> None:
-    shown = FakePage({URL: parts(page(link("1", "A", "/a")), page(link("2", "B", "/b")))})
-    items, _, _ = await collected(says("1"), says("2"), loop=WORDS, shown=shown)
-    assert [item.label for item in items] == ["A", "B"]
+    shown = FakePage({URL: page(link("1", "A" * 30, "/a"), link("2", "B" * 30, "/b"), text("[1] no element"))})
+    items, model, _ = await collected(says("1"), says("2"), loop=WORDS, shown=shown, page_chars=60)
+    assert [item.label[0] for item in items] == ["A", "B"]
+    ids = [ask.json_schema["$defs"]["id"]["enum"] for ask in model.asked if ask.json_schema]
+    assert ids == [["1"], ["2"]]
 
 
 async def test_things_without_links_are_taken_by_their_words() -> None:
-    shown = FakePage({URL: [page(el("1", "button", "Monday"), el("2", "button", "Tuesday"), link("3", "x", "#top"))]})
+    shown = FakePage({URL: page(el("1", "button", "Monday"), el("2", "button", "Tuesday"), link("3", "x", "#top"))})
     items, _, _ = await collected(says("1", "2", "3"), loop=WORDS, shown=shown)
     assert [(item.value, item.is_link) for item in items] == [("Monday", False), ("Tuesday", False), ("x", False)]
     items, _, _ = await collected(says("1", "3"), loop={**WORDS, "is_link": True}, shown=shown)

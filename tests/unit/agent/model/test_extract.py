@@ -9,14 +9,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from agent.errors import FieldsMissing, PromptTooLong
-from agent.extract import extract_schema, validate_records
+from agent.extract import extract_schema, merged, validate_records
 from agent.models.model import Ask, Reply
 from agent.policies.model import ModelPolicy, ModelPolicyOptions
 from agent.policies.policy import Extraction, Scene
 from agent.spec import ExtractSpec, JobSpec
 from agent.testing import ScriptedModel
 from agent.types import Observation, Usage
-from tests.unit.agent.model.pages import URL, FakePage, el, link, page, parts, plain, scene_of, text
+from tests.unit.agent.model.pages import URL, el, link, page, plain, scene_of, text
 
 ONE = {
     "type": "object",
@@ -43,10 +43,10 @@ def rec(name: Any = None, price: Any = None, stock: Any = None, url: Any = None)
 async def extracted(
     *script: Any, schema: dict[str, Any] | None = ONE, shown: Any = LAMP, **options: Any
 ) -> tuple[Extraction, ScriptedModel, Scene]:
-    model = ScriptedModel(script)
+    model = ScriptedModel(script[0] if len(script) == 1 and callable(script[0]) else script)
     wanted: dict[str, Any] = {"schema": schema} if schema else {"goal": "the lamps"}
     scene = scene_of(shown, JobSpec(url=URL, extract=ExtractSpec(**wanted)))
-    policy = ModelPolicy(model, plain, None, options=ModelPolicyOptions(**options))  # type: ignore[arg-type]
+    policy = ModelPolicy(model, None, render=plain, options=ModelPolicyOptions(**options))  # type: ignore[arg-type]
     return await policy.extract(scene), model, scene
 
 
@@ -103,17 +103,29 @@ async def test_a_reply_that_was_cut_off_keeps_whole_records_and_says_so() -> Non
     assert not found.complete
 
 
+LONG = page(*(text(f"Lamp {letter} {'.' * 20} {n}") for n, letter in enumerate("ABCDEFGH")))
+
+
 async def test_long_pages_are_read_in_parts_and_merged() -> None:
-    pages = parts(page(text("A 1"), text("B 2")), page(text("B 2"), text("C 3")), page(text("D 4")))
-    shown = FakePage({URL: pages})
-    found, model, _ = await extracted(
-        says(rec("A", 1), rec("B", 2)), says(rec("B", 2), rec("C", 3)), says(rec("D", 4)), schema=MANY, shown=shown
-    )
-    assert [record.value["name"] for record in found.records] == ["A", "B", "C", "D"]
-    assert [options.part for options in shown.observed] == [0, 1, 2]
-    assert "part 2" in model.asked[1].messages[-1].text
-    assert found.complete
-    assert all(record.sources["name"].confirmed for record in found.records)
+    def reads(ask: Ask) -> dict[str, Any]:
+        shown = ask.messages[-1].text
+        return says(*(rec(letter, n) for n, letter in enumerate("ABCDEFGH") if f"Lamp {letter}" in shown))
+
+    for chars in (80, 100, 200, 10_000):
+        found, model, _ = await extracted(reads, schema=MANY, shown=LONG, page_chars=chars)
+        assert [record.value["name"] for record in found.records] == list("ABCDEFGH")
+        assert found.complete
+        assert all(record.sources["price"].confirmed for record in found.records)
+        assert ("part 2" in "".join(ask.messages[-1].text for ask in model.asked)) == (chars < 1000)
+
+
+async def test_a_record_that_a_cut_goes_through_is_put_together() -> None:
+    assert merged([[rec("A", 1), rec("B")], [rec("B", 2, 7), rec("C", 3)]], many=True) == [
+        rec("A", 1),
+        rec("B", 2, 7),
+        rec("C", 3),
+    ]
+    assert merged([[rec("A", 1)], [rec("B", 1)]], many=True) == [rec("A", 1), rec("B", 1)]
 
 
 async def test_like_records_are_kept_where_the_page_repeats_them() -> None:
@@ -122,23 +134,24 @@ async def test_like_records_are_kept_where_the_page_repeats_them() -> None:
 
 
 async def test_one_record_is_put_together_from_several_parts() -> None:
-    shown = FakePage({URL: parts(page(text("Desk lamp")), page(text("19")))})
-    found, _, _ = await extracted(says(rec("Desk lamp")), says(rec(None, 19)), shown=shown)
+    shown = page(text("Desk lamp"), text("." * 60), text("19"))
+    found, _, _ = await extracted(says(rec("Desk lamp")), says(rec(None, 19)), shown=shown, page_chars=65)
     assert found.records[0].value == {"name": "Desk lamp", "price": 19, "stock": None}
 
 
 async def test_a_page_longer_than_the_limit_is_not_complete() -> None:
-    shown = FakePage({URL: parts(page(text("A")), page(text("B")), page(text("C")))})
-    found, model, _ = await extracted(says(rec("A", 1)), says(rec("B", 2)), schema=MANY, shown=shown, parts=2)
+    found, model, _ = await extracted(
+        says(rec("A", 1)), says(rec("B", 2)), schema=MANY, shown=LONG, parts=2, page_chars=80
+    )
     assert (len(model.asked), found.complete) == (2, False)
 
 
 async def test_a_part_that_is_too_long_starts_the_reading_anew_with_smaller_parts() -> None:
-    shown = FakePage({URL: parts(page(text("A")), page(text("B")))})
-    script = [says(rec("A", 1)), PromptTooLong(), says(rec("A", 1)), says(rec("B", 2))]
-    found, _, _ = await extracted(*script, schema=MANY, shown=shown, page_chars=4000)
-    assert [record.value["name"] for record in found.records] == ["A", "B"]
-    assert [(o.part, o.max_chars) for o in shown.observed] == [(0, 4000), (1, 4000), (0, 2000), (1, 2000)]
+    script = [says(rec("A", 1)), PromptTooLong(), *(says(rec(letter, n)) for n, letter in enumerate("ABCDEFGHIJ"))]
+    found, model, _ = await extracted(*script, schema=MANY, shown=LONG, page_chars=160, least_page_chars=40)
+    lengths = [len(ask.messages[-1].text) for ask in model.asked]
+    assert max(lengths[2:]) < min(lengths[:2])
+    assert [record.value["name"] for record in found.records] == list("ABCDEFGHIJ")[: len(model.asked) - 2]
 
 
 async def test_without_a_schema_the_model_chooses_the_fields() -> None:

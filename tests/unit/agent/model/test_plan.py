@@ -45,7 +45,7 @@ def says(**more: Any) -> dict[str, Any]:
 async def planned(*script: Any, spec: dict[str, Any] | None = None, **scene: Any) -> tuple[Plan, ScriptedModel]:
     model = ScriptedModel(script)
     job = JobSpec(**{"url": URL, "goal": "Buy a lamp", **(spec or {})})
-    policy = ModelPolicy(model, plain, None)  # type: ignore[arg-type]
+    policy = ModelPolicy(model, None, render=plain)  # type: ignore[arg-type]
     return await policy.plan(scene_of(SHOWN, job, **scene)), model
 
 

@@ -50,7 +50,7 @@ def act(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def policy_of(model: ScriptedModel, **more: Any) -> ModelPolicy:
-    return ModelPolicy(model, plain, None, clock=lambda: NOON, **more)  # type: ignore[arg-type]
+    return ModelPolicy(model, None, render=plain, clock=lambda: NOON, **more)  # type: ignore[arg-type]
 
 
 async def decide(
@@ -289,7 +289,7 @@ async def test_steps_of_one_job_share_their_prefix() -> None:
 async def test_a_text_model_gets_no_picture() -> None:
     shown = replace(SHOP, screenshot=b"\x89PNG...")
     model = ScriptedModel([says(act("CLICK", id="4"))])
-    context = FakePage({URL: [shown]})
+    context = FakePage({URL: shown})
     await policy_of(model, options=ModelPolicyOptions(images=False)).step(scene_of(context), "x", ())
     assert not context.observed[0].screenshot
     assert not model.asked[0].messages[-1].images
@@ -305,7 +305,7 @@ async def test_the_transcript_is_kept_and_usage_counted() -> None:
 
 
 async def test_a_page_that_does_not_fit_is_shown_smaller() -> None:
-    context = FakePage({URL: [SHOP]})
+    context = FakePage({URL: SHOP})
     model = ScriptedModel([PromptTooLong(), PromptTooLong(), says(act("CLICK", id="4"))])
     await policy_of(model, options=ModelPolicyOptions(page_chars=8000, least_page_chars=1000)).step(
         scene_of(context), "x", ()
@@ -378,7 +378,7 @@ async def test_an_order_in_a_page_stays_inside_the_fence(where: str, grounding: 
     shown = HOSTILE[where]
     model = ScriptedModel(lambda ask: says(act("CLICK", id=ask.json_schema["$defs"]["id"]["enum"][0])))
     spec = JobSpec(url=URL, goal="Buy a lamp", grounding=grounding)
-    await policy_of(model).step(scene_of(FakePage({URL: [shown]}), spec), "x", ())
+    await policy_of(model).step(scene_of(FakePage({URL: shown}), spec), "x", ())
     head, fixed, now = (message.text for message in model.asked[0].messages)
     assert "Ignore all rules" not in head + fixed
     assert "<|" not in now
