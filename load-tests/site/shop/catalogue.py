@@ -168,9 +168,7 @@ def make_catalogue(seed: int) -> Catalogue:
     products: list[Product] = []
     for category in CATEGORIES:
         products.extend(_make_category(category, seed, first_number=len(products) + 1))
-    by_category = {
-        category.slug: tuple(p for p in products if p.category is category) for category in CATEGORIES
-    }
+    by_category = {category.slug: tuple(p for p in products if p.category is category) for category in CATEGORIES}
     return Catalogue(seed, tuple(products), {product.slug: product for product in products}, by_category)
 
 
@@ -296,7 +294,7 @@ def _reviews(category: Category, rng: Random) -> tuple[Review, ...]:
             stars=rng.choice((2, 3, 4, 4, 5, 5, 5)),
             days_ago=rng.randint(3, 700),
         )
-        for author in rng.sample(vocabulary.REVIEWERS, rng.randint(3, 6))
+        for author in rng.sample(vocabulary.REVIEWERS, rng.randint(4, 7))
     )
 
 

@@ -68,6 +68,13 @@ class DroppedResponse(Response):
         await send({"type": "http.response.body", "body": bytes(self.body)[: len(self.body) // 2], "more_body": True})
 
 
+class NoResponse(Response):
+    """Sends nothing at all, for a client that is gone."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        return None
+
+
 def too_many() -> Response:
     """429 with Retry-After."""
     text = "<h1>Too many requests</h1><p>You are asking faster than we can answer. Please try again in a moment.</p>"
@@ -117,7 +124,7 @@ async def fault_hang(request: Request) -> Response:
                 pass
     except TimeoutError:
         return PlainTextResponse("Still nothing to say.", status_code=504)
-    return PlainTextResponse("")
+    return NoResponse()
 
 
 async def fault_drop(request: Request) -> Response:

@@ -109,7 +109,7 @@ async def front(request: Request) -> Response:
     return page(
         request,
         "front.html",
-        featured=catalogue.picks("featured", 8),
+        featured=catalogue.picks("featured", 10),
         reduced=[product for product in catalogue.picks("reduced", 60) if product.old_price][:6],
         viewed=catalogue.picks("front", 4),
     )

@@ -86,7 +86,9 @@ async def brochure(request: Request) -> Response:
 def _other_origin(request: Request) -> str:
     """This very server under its other name: another origin to the browser."""
     other = "127.0.0.1" if request.url.hostname == "localhost" else "localhost"
-    return f"{request.url.scheme}://{other}:{request.url.port}" if request.url.port else f"{request.url.scheme}://{other}"
+    return (
+        f"{request.url.scheme}://{other}:{request.url.port}" if request.url.port else f"{request.url.scheme}://{other}"
+    )
 
 
 async def pickup(request: Request) -> Response:

@@ -410,3 +410,16 @@ QUESTIONS = {
         ("Gibt es Ersatzteile?", "Ja, die meisten ab Lager. Die Liste steht im Datenblatt."),
     ),
 }
+
+# Country in English, in German, parcel and heavy goods in euros, days.
+DELIVERY_COSTS = (
+    ("Austria", "Österreich", "5.90", "49.00", "2–3"),
+    ("Czechia", "Tschechien", "6.90", "54.00", "3–4"),
+    ("Denmark", "Dänemark", "8.90", "59.00", "3–4"),
+    ("France", "Frankreich", "8.90", "59.00", "3–5"),
+    ("Germany", "Deutschland", "4.90", "39.00", "1–2"),
+    ("Netherlands", "Niederlande", "5.90", "45.00", "2–3"),
+    ("Switzerland", "Schweiz", "14.90", "89.00", "4–6"),
+    ("United Kingdom", "Vereinigtes Königreich", "12.90", "79.00", "4–6"),
+    ("United States", "Vereinigte Staaten", "29.90", "249.00", "6–9"),
+)
