@@ -18,7 +18,7 @@ from agent.policies.rules.policy import RulesPolicy
 from agent.spec import JobSpec
 from services.artifacts.open import open_artifacts
 from services.browsers.config import WorkerConfig
-from services.browsers.egress import EgressProxy
+from services.browsers.egress import CHROMIUM_FLAGS, EgressProxy
 from services.browsers.gate import Pace, PoliteGate
 from services.browsers.owner import BrowserOwner
 from services.browsers.robots import Robots
@@ -62,6 +62,7 @@ class RealParts:
                 proxy=self._proxy,
                 proxy_bypass="<-loopback>" if self._proxy else None,
                 temp_dir=self._config.temp_dir,
+                args=CHROMIUM_FLAGS if self._proxy else (),
             )
         )
 
