@@ -20,6 +20,8 @@ Json = Any
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems")
 """Kept as they are. Not kept: formats, uniqueItems, and lengths (xgrammar then lets raw control characters through)."""
 
+_STRUCTURE = ("type", "enum", "const", "required", "additionalProperties", *_BOUNDS)
+
 _DEFINITION = re.compile(r"#/(?:\$defs|definitions)/([^/]+)")
 _PLAIN_PATTERN = re.compile(r"\^(?:[\w\s.\-+*?@/,:]|\\[dws.\-/+]|\[[^\]\\]*\]|\{\d+(?:,\d*)?\})*\$")
 """Anchored and without groups: back ends differ on everything beyond."""
@@ -68,6 +70,21 @@ def _or_null(schema: dict[str, Json]) -> dict[str, Json]:
     if not schema or schema.get("type") == "null" or "null" in schema.get("enum", ()):
         return schema
     return {"anyOf": [schema, {"type": "null"}]}
+
+
+def undecorated(schema: Json) -> Json:
+    """A schema of ours with only what decoders enforce: no titles, descriptions, defaults, patterns or lengths."""
+    if not isinstance(schema, dict):
+        return schema
+    sent = {name: schema[name] for name in _STRUCTURE if name in schema}
+    for name in ("items", "additionalProperties"):
+        if isinstance(schema.get(name), dict):
+            sent[name] = undecorated(schema[name])
+    if "anyOf" in schema:
+        sent["anyOf"] = [undecorated(part) for part in schema["anyOf"]]
+    if "properties" in schema:
+        sent["properties"] = {name: undecorated(part) for name, part in schema["properties"].items()}
+    return sent
 
 
 def without_unknown(value: Json, schema: dict[str, Json]) -> Json:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agent.actions.schema import arguments
+from agent.errors import ActionInvalid
 from agent.models.reply import ReplyProblem
 from agent.policies.model.elements import Offered
 from agent.step import primitive_of
@@ -35,7 +37,7 @@ def actions_of(reply: Json, offered: Offered, *, may_repeat: bool = True) -> tup
         return (primitive_of(ends[0]),)
     elements = offered.elements
     chosen = [_checked(said, offered) for said in reply["actions"]]
-    wanted = [action for action, needed in chosen if needed]
+    wanted = [_valid(action) for action, needed in chosen if needed]
     if reply.get("place_to_enter_verification_code"):
         return _with_code(wanted, elements)
     if chosen and not wanted:
@@ -43,6 +45,14 @@ def actions_of(reply: Json, offered: Offered, *, may_repeat: bool = True) -> tup
             "every field that these actions would change holds its value already: go on with what comes after that"
         )
     return _ordered(_marked(wanted, elements, may_repeat), achieved=reply["user_goal_achieved"])
+
+
+def _valid(action: Action) -> Action:
+    try:
+        arguments(action)
+    except ActionInvalid as err:
+        raise ReplyProblem(err.message) from err
+    return action
 
 
 def _checked(said: Json, offered: Offered) -> tuple[Action, bool]:

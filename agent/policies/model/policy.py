@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.browser import ObserveOptions
-from agent.errors import FieldsMissing, PolicyUnavailable
+from agent.errors import FieldsMissing
 from agent.extract import extract_schema, fields_missing, merged, records_in
 from agent.models.model import Ask, Image, Model
 from agent.models.reply import Answer, ask_for
@@ -24,6 +24,7 @@ from agent.policies.model.asking import (
     page_variables,
     step_lines,
 )
+from agent.policies.model.calls import action_types, call_offers
 from agent.policies.model.checks import actions_of
 from agent.policies.model.collecting import Found, collect_schema, collected, is_css
 from agent.policies.model.elements import Offered, in_parts, offered, only_in, unmistakable
@@ -31,7 +32,7 @@ from agent.policies.model.planning import sound, spelled_out, task_types
 from agent.policies.policy import Extraction, Policy, Scene
 from agent.seen import PageText
 from agent.spec import ExtractSpec, JobSpec
-from agent.step import ACTION_TYPES, ON_ELEMENTS, CallOffer, StepDecision, StepShape, step_schema
+from agent.step import CallOffer, StepDecision, StepShape, step_schema
 from agent.types import Element, LoopItem, Observation, Record, Step, Usage
 
 Json = Any
@@ -68,7 +69,7 @@ class ModelPolicy:
         model: who is asked.
         fallback: the policy for what needs no model: loops whose items are given or named by a CSS selector.
         render: a page's elements as text, with the ids that actions take.
-        calls: the primitives that a job's CALL may name.
+        calls: the primitives that a job's CALL may name; by default those of its action sets.
         options: sizes.
         clock: the current time; prompts end with it.
     """
@@ -79,7 +80,7 @@ class ModelPolicy:
         fallback: Policy,
         *,
         render: Callable[[Element], str] = compact,
-        calls: Callable[[JobSpec], Sequence[CallOffer]] = lambda spec: (),
+        calls: Callable[[JobSpec], Sequence[CallOffer]] = call_offers,
         options: ModelPolicyOptions = ModelPolicyOptions(),
         clock: Callable[[], datetime] = _now,
     ) -> None:
@@ -139,7 +140,7 @@ class ModelPolicy:
 
         Raises:
             ModelError: the model could not be asked, or gave no usable reply.
-            PolicyUnavailable: the job's grounding needs what was not given to this policy.
+            ActionInvalid: the job names an action set that does not exist.
         """
 
         async def ask(chars: int) -> StepDecision:
@@ -167,16 +168,9 @@ class ModelPolicy:
     def _step_shape(self, scene: Scene, choices: Offered) -> StepShape:
         spec = scene.spec
         calls = tuple(self._calls(spec))
-        types = [kind for kind in ACTION_TYPES if kind != "TERMINATE" or spec.allow_terminate]
-        if spec.grounding == "coordinates":
-            if not calls:
-                raise PolicyUnavailable(
-                    "coordinate grounding needs the coordinate actions; they are not in `action_sets`"
-                )
-            types = [kind for kind in types if kind not in ON_ELEMENTS]
         return StepShape(
             ids=tuple(choices.elements),
-            action_types=tuple(types),
+            action_types=action_types(spec, calls=bool(calls)),
             error_codes=tuple(spec.error_codes),
             verification_check=spec.totp is not None,
             calls=calls,
@@ -191,12 +185,11 @@ class ModelPolicy:
         choices: Offered,
         shape: StepShape,
     ) -> Mapping[str, Json]:
-        # The job's part of a prompt must not depend on the page: so the job's types, not `shape.offered()`.
-        types = [kind for kind in shape.action_types if kind != "CALL" or shape.calls]
         return {
             **job_variables(scene),
             **self._page(scene, seen, self._text(seen)),
-            "action_types": types,
+            # The job's part of a prompt must not depend on the page: so these, and not `shape.offered()`.
+            "action_types": shape.action_types,
             "verification_check": shape.verification_check,
             "calls": shape.calls,
             "grounding": scene.spec.grounding,

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from agent.errors import AgentError, PolicyUnavailable, PromptTooLong, ReplyInvalid
+from agent.errors import ActionInvalid, AgentError, PromptTooLong, ReplyInvalid
 from agent.models.model import Ask
 from agent.policies.model import ModelPolicy, ModelPolicyOptions
+from agent.policies.model.calls import call_offers
 from agent.spec import JobSpec
-from agent.step import CallOffer, StepDecision, StepShape, step_schema
+from agent.step import ACTION_TYPES, CallOffer, StepDecision, StepShape, step_schema
 from agent.testing import ScriptedModel
 from agent.types import Action, ActionResult, Effect, ErrorInfo, Observation, Step
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, plain, scene_of, text
@@ -50,6 +51,7 @@ def act(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def policy_of(model: ScriptedModel, **more: Any) -> ModelPolicy:
+    more.setdefault("calls", lambda spec: ())
     return ModelPolicy(model, None, render=plain, clock=lambda: NOON, **more)  # type: ignore[arg-type]
 
 
@@ -340,13 +342,48 @@ async def test_attributes_name_the_element_and_the_second_of_a_kind() -> None:
 
 
 async def test_coordinates_go_through_calls_or_not_at_all() -> None:
-    click = CallOffer("mouse_click", "mouse_click(x, y)", "clicks there", {"type": "object"})
     said = says(act("CALL", call={"name": "mouse_click", "args": {"x": 3, "y": 4}}))
-    decision, model = await decide(said, spec={"grounding": "coordinates"}, calls=lambda spec: [click])
+    decision, model = await decide(said, spec={"grounding": "coordinates"}, calls=call_offers)
     assert calls(decision) == [("mouse_click", {"x": 3, "y": 4})]
     assert '"CLICK"' not in json.dumps(model.asked[0].json_schema)
-    with pytest.raises(PolicyUnavailable):
-        await decide(said, spec={"grounding": "coordinates"})
+    told = model.asked[0].messages[1].text
+    assert "mouse_click(x, y" in told
+    assert "keyboard_type(text)" in told
+
+
+async def test_arguments_that_do_not_fit_are_fed_back() -> None:
+    good, bad = ({"name": "tab_focus", "args": {"index": index}} for index in (1, "first"))
+    offer = CallOffer("tab_focus", "tab_focus(index)", "turns to it", {"type": "object"})
+    script = [says(act("CALL", call=call)) for call in (bad, good)]
+    decision, model = await decide(*script, calls=lambda spec: [offer])
+    assert calls(decision) == [("tab_focus", {"index": 1})]
+    assert "argument 'index'" in model.asked[1].messages[-1].text
+
+
+@pytest.mark.parametrize(
+    ("sets", "kinds"),
+    [
+        ((), {*ACTION_TYPES}),
+        (("element",), {"CLICK", "INPUT_TEXT", "UPLOAD_FILE", "SELECT_OPTION", "COMPLETE", "TERMINATE", "CALL"}),
+        (("nav",), {"COMPLETE", "TERMINATE", "CALL"}),
+        (("control",), {"COMPLETE", "TERMINATE"}),
+    ],
+)
+async def test_prompt_and_schema_hold_only_the_chosen_sets(sets: tuple[str, ...], kinds: set[str]) -> None:
+    _, model = await decide(says(act("TERMINATE")), spec={"action_sets": sets}, calls=call_offers)
+    schema = schema_of(model.asked[0])
+    offered = schema["properties"]["actions"]["items"]["anyOf"]
+    assert {part["properties"]["action_type"]["enum"][0] for part in offered} == kinds
+    told = model.asked[0].messages[1].text
+    assert f"Action types for this job: {', '.join(k for k in ACTION_TYPES if k in kinds)}." in told
+    assert ("go_back()" in told) == (not sets or "nav" in sets)
+    taken = {"type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "$ref", "$defs"}
+    assert _keywords(schema) <= taken | {"minimum", "maximum", "exclusiveMinimum"}
+
+
+async def test_an_action_set_that_does_not_exist_is_an_error_of_the_caller() -> None:
+    with pytest.raises(ActionInvalid, match="no action set"):
+        await decide(says(act("WAIT")), spec={"action_sets": ["magic"]}, calls=call_offers)
 
 
 async def test_a_call_names_elements_of_this_page() -> None:
