@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import Literal
 
-from agent.observe.renderings import render
 from agent.policies.choose import choose
 from agent.policies.model.policy import ModelPolicy
 
@@ -51,7 +50,7 @@ class RealParts:
         if self._config.model is not None:
             model = OpenAICompatible(self._config.model)
             self._stack.push_async_callback(model.close)
-            self._model = ModelPolicy(model, render, self._rules)
+            self._model = ModelPolicy(model, self._rules)
         self._stack.push_async_callback(self.owner.close)
 
     async def _launch(self) -> Browser:

@@ -8,7 +8,6 @@ from agent.desk import Limits
 from agent.models.settings import ModelSettings
 from services.addresses import Reach
 from services.artifacts.open import open_artifacts
-from services.artifacts.options import ArtifactOptions, S3Options
 from services.artifacts.store import ArtifactStore
 from services.browsers.config import BrowserLimits, WorkerConfig
 from services.dispatch.config import DispatchConfig
@@ -25,7 +24,7 @@ def worker_config(settings: Settings, temp_dir: Path | None = None) -> WorkerCon
     return WorkerConfig(
         slots=settings.slots_per_worker,
         artifacts_url=settings.artifacts_url,
-        artifacts=artifact_options(settings, temp_dir),
+        artifacts=settings.artifact_options(),
         chromium=str(settings.chromium) if settings.chromium else None,
         sandbox=settings.sandbox,
         reach=reach(settings),
@@ -72,22 +71,9 @@ def reach(settings: Settings) -> Reach:
     return Reach(settings.allow_private, settings.allow_hosts)
 
 
-def artifact_options(settings: Settings, spill_dir: Path | None = None) -> ArtifactOptions:
-    """How evidence is kept; uploads wait in `spill_dir` while the store is away."""
-    s3 = S3Options(
-        endpoint_url=settings.s3_endpoint_url,
-        public_url=settings.s3_public_url,
-        region=settings.s3_region,
-        addressing=settings.s3_addressing,
-        encryption=settings.s3_encryption,
-        kms_key=settings.s3_kms_key,
-    )
-    return ArtifactOptions(s3, spill_dir, settings.artifact_spill_mib * _MIB)
-
-
 def artifact_store(settings: Settings) -> ArtifactStore:
     """The artifact store, as the gateway uses it."""
-    return open_artifacts(settings.artifacts_url, artifact_options(settings))
+    return open_artifacts(settings.artifacts_url, settings.artifact_options())
 
 
 def gateway_options(settings: Settings) -> GatewayOptions:

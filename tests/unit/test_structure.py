@@ -12,7 +12,7 @@ MAY = {
     "prompts": {"prompts"},
     "services.errors": set[str](),
     "services.events": set[str](),
-    "services.settings": {"services.errors"},
+    "services.settings": {"services.errors", "services.artifacts.options"},
     "services.logs": {"services.events"},
     "services.addresses": {"services.errors", "services.events"},
     "services.store": {
