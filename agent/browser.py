@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from agent.hooks import Hooks
 from agent.spec import BrowserSpec
 from agent.types import Action, ActionResult, Download, Observation
 
@@ -23,6 +24,11 @@ class ContextOptions:
     navigation_timeout_s: float = 30.0  # limit of one navigation
     download_timeout_s: float = 60.0  # limit of one download
     max_download_bytes: int = 100_000_000  # a larger file is not kept
+    upload_dirs: tuple[str, ...] | None = None  # local files may be uploaded from these folders only; None: from all
+    human_timeout_s: float = 600.0  # limit of an action that a person answers
+    search_url: str | None = None  # address of the search engine with {query} in it; None: no searching
+    allow_python: bool = False  # the unsafe action python(code)
+    hooks: Hooks = Hooks()  # who answers what the browser cannot
     accept_dialogs: bool = True  # confirm and prompt get yes and the default text; False: they are dismissed
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import email.utils
 import io
 import time
@@ -14,18 +15,24 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image
 from playwright.async_api import BrowserContext, Page, Response
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from agent.actions.dialects.browsergym import format_call
+from agent.actions.perform import check, perform
+from agent.actions.registry import Limit
 from agent.browser import ContextOptions, Landing, ObserveOptions, Shot
 from agent.chromium.blocking import block
 from agent.chromium.dialogs import Dialogs
 from agent.chromium.downloads import Downloads
 from agent.chromium.driver import Driver
+from agent.chromium.effects import Moment, effect, moment
 from agent.chromium.faults import action_error, navigation_error, net_error
+from agent.chromium.stage import ChromiumStage
 from agent.chromium.tab import Tab
 from agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageCrashed
 from agent.observe.marks import marked_elements, paint_marks
 from agent.observe.tree import clickable_elements, element_tree, focused_bid, omitted, with_marks
-from agent.types import Download, Observation, TabInfo
+from agent.types import Action, ActionResult, Download, Effect, ErrorInfo, Observation, TabInfo
 
 if TYPE_CHECKING:
     from agent.chromium.browser import ChromiumBrowser
@@ -35,6 +42,7 @@ Json = Any
 _GRACE_S = 2.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
 _CLOSE_S = 3.0
+_LOOK_S = 5.0
 _GONE_S = 1.0
 """How long after a call was cut off the end of the process may become known."""
 _SHOT = {"format": "jpeg", "quality": 70, "optimizeForSpeed": True}
@@ -49,18 +57,21 @@ class ChromiumContext:
         self, browser: ChromiumBrowser, context: BrowserContext, page: Page, driver: Driver, options: ContextOptions
     ) -> None:
         self._browser = browser
-        self._context = context
-        self._driver = driver
-        self._options = options
+        self.playwright = context
+        self.options = options
         self._blocked: Sequence[str] = ()
         self._closed = False
         self.tabs: list[Tab] = [Tab(page)]
         self.tab = self.tabs[0]  # the active one
         self.opened_tabs = 0  # pages that the site opened, so far
+        self._tab_came = asyncio.Event()
+        self.last_action: Action | None = None
+        self.last_error = ""
         self.dialogs = Dialogs(accept=options.accept_dialogs)
         self.files = Downloads(
             options.downloads_dir, max_bytes=options.max_download_bytes, limit_s=options.download_timeout_s
         )
+        self._stage = ChromiumStage(self, driver)
         page.on("download", self.files.on_download)
         page.on("close", self._on_page_closed)
         context.on("page", self._on_page)
@@ -77,6 +88,15 @@ class ChromiumContext:
         self.tab = Tab(page)
         self.tabs.append(self.tab)
         self.opened_tabs += 1
+        self._tab_came.set()
+
+    async def add_tab(self) -> None:
+        """Opens an empty tab and turns to it."""
+        before = self.opened_tabs
+        await self.playwright.new_page()
+        self.opened_tabs = before  # its page event came by now, but no site opened it
+        if self._blocked:
+            await block(await self.tab.session(), self._blocked)
 
     def _on_page_closed(self, page: Page) -> None:
         """A closed tab leaves; its left neighbour gets the focus. The last one stays, so that there is a tab."""
@@ -105,6 +125,10 @@ class ChromiumContext:
             raise self._end() or ActionTimeout(f"{what} took longer than {seconds:g} s") from error
         except PlaywrightError as error:
             raise await self._meaning(error) or action_error(error) from error
+
+    def has_ended(self, error: PlaywrightError) -> bool:
+        """Whether `error` tells of the end of a tab or of the browser, rather than of a failed action."""
+        return self._end() is not None or "closed" in error.message.lower() or "crashed" in error.message.lower()
 
     def _check(self) -> None:
         end = self._end()
@@ -136,7 +160,7 @@ class ChromiumContext:
         return self.tab.page.url or "about:blank"
 
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
-        limit = timeout_s if timeout_s is not None else self._options.navigation_timeout_s
+        limit = timeout_s if timeout_s is not None else self.options.navigation_timeout_s
         self._check()
         page = self.tab.page
         began = self.files.count
@@ -162,11 +186,11 @@ class ChromiumContext:
         raise ActionError(f"{url} answered with an error and no content")
 
     async def read(self, script: str, arg: Json = None) -> Json:
-        async with self.guard(self._options.action_timeout_s, "reading the page"):
+        async with self.guard(self.options.action_timeout_s, "reading the page"):
             return await self.tab.read(script, arg)
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
-        async with self.guard(self._options.action_timeout_s, "observing the page"):
+        async with self.guard(self.options.action_timeout_s, "observing the page"):
             wanted = options.screenshot or options.marks
             # First the picture's request, then the walk: Chromium draws in another process while the walk runs.
             picture = asyncio.ensure_future(self._capture()) if wanted else None
@@ -200,6 +224,9 @@ class ChromiumContext:
             downloads=await self.files.take(0),
             console_errors=(*worlds.take_console(), *self.files.take_failures()),
             omitted=omitted(walk),
+            messages=tuple(self._stage.messages),
+            last_action=format_call(self.last_action) if self.last_action else "",
+            last_error=self.last_error,
         )
 
     async def _tab_infos(self, title: str) -> tuple[TabInfo, ...]:
@@ -209,6 +236,76 @@ class ChromiumContext:
         """The viewport as JPEG, by the cheapest way that Chromium has."""
         answer = await (await self.tab.session()).send("Page.captureScreenshot", _SHOT)
         return base64.b64decode(answer["data"])
+
+    async def act(self, action: Action) -> ActionResult:
+        self._check()
+        started = time.monotonic()
+        value: Json = None
+        failed: ErrorInfo | None = None
+        changes = Effect()
+        try:
+            one, _ = check(action, allow_unsafe=self.options.allow_python)
+            limit = self._limit(one.limit, action)
+            self._stage.deadline = started + limit
+            bid = _bid_of(action)
+            if one.changes:
+                await self.tab.journey()
+            before = await self._moment(bid) if one.changes else None
+            try:
+                async with self.guard(limit + _GRACE_S, f"{action.name}"):
+                    value = await perform(action, self._stage, allow_unsafe=self.options.allow_python)
+                    await self._follow_up(before)
+            finally:
+                if before is not None and self._end() is None:
+                    changes = effect(before, await self._moment(bid), bid)
+        except (PageCrashed, BrowserGone):
+            raise
+        except AgentError as error:
+            failed = error.info()
+        seconds = round(time.monotonic() - started, 4)
+        self.last_action, self.last_error = action, failed.message if failed else ""
+        return ActionResult(action, failed, changes, value, seconds)
+
+    def _limit(self, kind: Limit, action: Action) -> float:
+        if kind == "wait":
+            asked = action.args.get("timeout") or float(action.args.get("wait_ms", 0)) / 1000
+            return self.options.action_timeout_s + float(asked)
+        limits = {
+            "navigation": self.options.navigation_timeout_s,
+            "download": self.options.action_timeout_s + self.options.download_timeout_s,
+            "human": self.options.human_timeout_s,
+        }
+        return limits.get(kind, self.options.action_timeout_s)
+
+    async def _moment(self, bid: str | None) -> Moment:
+        async with self.guard(_LOOK_S, "looking for the effect"):
+            return await moment(self, self._stage, bid)
+
+    async def _follow_up(self, before: Moment | None) -> None:
+        """After an action: lets a navigation that it began come to its document, and a new tab to its page."""
+        if before is None:
+            return
+        tab = self.tab
+        if tab is before.tab:
+            journey = await tab.journey()
+            await moment(self, self._stage, None)  # whatever the action began is known once this is answered
+            if journey.windows > before.windows and self.opened_tabs == before.opened:
+                await self._new_tab_comes()
+            elif journey.under_way:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self._stage.left_ms / 1000):
+                        await journey.arrival()
+            elif tab.page.url == before.url:
+                return
+        with contextlib.suppress(PlaywrightTimeout):
+            await self.tab.page.wait_for_load_state("domcontentloaded", timeout=self._stage.left_ms)
+
+    async def _new_tab_comes(self) -> None:
+        """The page said that it opens a window: Playwright's event comes a moment later, or never if it is blocked."""
+        self._tab_came.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_S):
+                await self._tab_came.wait()
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         self._check()
@@ -220,7 +317,7 @@ class ChromiumContext:
         return True
 
     async def screenshot(self, *, full_page: bool = False) -> Shot:
-        async with self.guard(self._options.action_timeout_s, "the screenshot"):
+        async with self.guard(self.options.action_timeout_s, "the screenshot"):
             data = await (self._capture_whole() if full_page else self._capture())
         width, height = Image.open(io.BytesIO(data)).size
         return Shot(data, "image/jpeg", width, height)
@@ -235,11 +332,11 @@ class ChromiumContext:
 
     async def downloads(self) -> Sequence[Download]:
         self._check()
-        return await self.files.take(self._options.action_timeout_s)
+        return await self.files.take(self.options.action_timeout_s)
 
     async def storage_state(self) -> Json:
-        async with self.guard(self._options.action_timeout_s, "reading the storage"):
-            return await self._context.storage_state()
+        async with self.guard(self.options.action_timeout_s, "reading the storage"):
+            return await self.playwright.storage_state()
 
     async def close(self) -> None:
         if self._closed:
@@ -248,16 +345,26 @@ class ChromiumContext:
         self._browser.forget(self)
         try:
             async with asyncio.timeout(_CLOSE_S):
-                await self._context.close()
+                await self.playwright.close()
         except (PlaywrightError, TimeoutError):
             pass  # gone with its browser, or hanging: the browser's owner ends the process
         await self.files.close()
+        await self._stage.close()
 
     async def block(self, kinds: Sequence[str]) -> None:
         """Keeps every tab from fetching resources of these `kinds`."""
         self._blocked = kinds
-        async with self.guard(self._options.action_timeout_s, "blocking resources"):
+        async with self.guard(self.options.action_timeout_s, "blocking resources"):
             await block(await self.tab.session(), kinds)
+
+
+def _bid_of(action: Action) -> str | None:
+    """The element whose value tells what the action did: the last that it names."""
+    for name in ("to_bid", "bid"):
+        bid = action.args.get(name)
+        if bid is not None:
+            return str(bid)
+    return None
 
 
 def _landing(url: str, response: Response | None) -> Landing:

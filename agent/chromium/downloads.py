@@ -32,6 +32,7 @@ class Downloads:
         self._done: list[Download] = []
         self._failures: list[str] = []
         self.count = 0  # begun so far
+        self._begun = asyncio.Event()
         self.latest: asyncio.Task[Download] | None = None
 
     def on_download(self, download: PlaywrightDownload) -> None:
@@ -40,6 +41,7 @@ class Downloads:
         task = asyncio.ensure_future(self._save(download))
         self._running[task] = download
         self.latest = task
+        self._begun.set()
         task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[Download]) -> None:
@@ -89,6 +91,22 @@ class Downloads:
             number += 1
             target = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
         return target
+
+    async def next(self, after: int, begin_s: float) -> Download:
+        """The download that begins after `after` others, once it has ended.
+
+        Raises:
+            DownloadFailed: none begins within `begin_s`, or it fails.
+        """
+        try:
+            async with asyncio.timeout(begin_s):
+                while self.count <= after:
+                    self._begun.clear()
+                    await self._begun.wait()
+        except TimeoutError as error:
+            raise DownloadFailed(f"no download began within {begin_s:g} s") from error
+        assert self.latest is not None
+        return await asyncio.shield(self.latest)
 
     async def take(self, wait_s: float) -> tuple[Download, ...]:
         """Those that ended since the last call; waits up to `wait_s` for those under way."""

@@ -13,13 +13,33 @@ _STOP_S = 5.0
 """The driver is asked once to end; with its pipe closed it ends by itself."""
 
 
+ENGINE = "shoal"
+"""Name of our selector engine: "shoal=12" is the element that the walker gave the number 12."""
+
+# Asks the walker, which lives in the same isolated world. Playwright may load this into pages' own worlds as well,
+# where it does nothing until it is asked, and it is never asked there.
+_ENGINE_SOURCE = """({
+  queryAll(root, selector) {
+    const element = globalThis.shoalWalker?.select(selector);
+    return element ? [element] : [];
+  }
+})"""
+
+
 class Driver:
     """One Node.js process that speaks to browsers; counted, so that the last browser ends it."""
 
     def __init__(self, playwright: Playwright) -> None:
         self.playwright = playwright
         self.users = 0
-        self.engine: asyncio.Task[None] | None = None  # registers our selector engine, once
+        self._engine: asyncio.Task[None] | None = None
+
+    async def register_engine(self) -> None:
+        """Teaches Playwright to find elements by our ids; done once, before the first action on an element."""
+        if self._engine is None:
+            register = self.playwright.selectors.register
+            self._engine = asyncio.ensure_future(register(ENGINE, _ENGINE_SOURCE, content_script=True))
+        await asyncio.shield(self._engine)
 
     async def release(self) -> None:
         """Says that one browser needs it no longer."""

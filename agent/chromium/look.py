@@ -33,6 +33,7 @@ class Look:
         self._worlds = worlds
         self._listeners: dict[CDPSession, tuple[int, set[int]]] = {}  # per session: its document, the nodes told
         self.paths: dict[str, tuple[str, ...]] = {}  # frame prefix to the ids of the iframes that lead there
+        self.frames: dict[str, str] = {}  # frame prefix to DevTools' frame id
 
     async def whole(self, main_frame: str, options: ObserveOptions) -> FrameWalk:
         """The main frame's walk with all nested ones in it."""
@@ -41,8 +42,13 @@ class Look:
         world = self._worlds.get(main_frame)
         if world is None:
             raise BrowserError("the page's document is not ready to be looked at")
-        self.paths = {"": ()}
+        self.paths, self.frames = {"": ()}, {"": main_frame}
         return await self._walk(world, options, FrameWalk({}), 0)
+
+    def world_of(self, prefix: str) -> World | None:
+        """The world of the frame whose ids begin with `prefix`."""
+        frame = self.frames.get(prefix)
+        return self._worlds.get(frame) if frame else None
 
     # --- walking ------------------------------------------------------------------------------------
 
@@ -78,6 +84,7 @@ class Look:
         if world is None:
             return None
         prefix = walk.prefix + spot.letter
+        self.frames[prefix] = world.frame
         self.paths[prefix] = (*self.paths[walk.prefix], f"{walk.prefix}{spot.element_id}")
         at = FrameWalk({}, prefix, walk.left + spot.left, walk.top + spot.top)
         width, height = walk.data["size"]

@@ -10,6 +10,7 @@ from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from agent.browser import ObserveOptions
+from agent.chromium.journey import Journey
 from agent.chromium.look import Look
 from agent.chromium.traffic import Traffic
 from agent.chromium.worlds import World, Worlds
@@ -60,6 +61,7 @@ class Tab:
         self._frame_id = ""
         self._world: int | None = None
         self._traffic: Traffic | None = None
+        self._journey: Journey | None = None
         self._worlds: Worlds | None = None
         self._look: Look | None = None
         page.on("crash", self._on_crash)
@@ -100,6 +102,14 @@ class Tab:
         if self._look is None:
             self._look = Look(await self.worlds())
         return self._look
+
+    async def journey(self) -> Journey:
+        """The watch over this tab's navigations, which sees those that begin from now on."""
+        if self._journey is None:
+            journey = Journey(await self.frame_id())
+            await journey.follow(await self.session())
+            self._journey = journey
+        return self._journey
 
     async def walk(self, options: ObserveOptions) -> FrameWalk:
         """All frames as they are now; tried again when the page navigates meanwhile."""

@@ -330,7 +330,7 @@ globalThis.shoalWalker ??= (() => {
     const page = document.scrollingElement || document.documentElement;
     return JSON.stringify({
       tree: found.tree, url: location.href, title: document.title, count: found.count,
-      omitted: found.stopped || plan.bounded || options.viewportOnly ? Math.max(found.cut, plan.total - found.native) : 0,
+      omitted: found.stopped || found.pruned ? Math.max(found.cut, plan.total - found.native) : 0,
       focus: activeElement ? idOf(activeElement) : 0,
       scroll: [scrollX, scrollY], size: [innerWidth, innerHeight], page: [page.scrollWidth, page.scrollHeight],
       suspects: suspects.length, scale: devicePixelRatio,
@@ -384,7 +384,7 @@ globalThis.shoalWalker ??= (() => {
   };
 
   const pass = (options, view, plan, modal) => {
-    const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false };
+    const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false, pruned: false };
     const { band, keep, chosen } = plan;
     const limited = keep !== null;
     const full = () => state.count >= plan.max || state.chars >= plan.maxChars;
@@ -416,6 +416,7 @@ globalThis.shoalWalker ??= (() => {
       if (limited && parent.childElementCount > 150) {
         const children = parent.children;
         const [first, last] = rowsInBand(children);
+        if (last - first + 1 < children.length) state.pruned = true;
         for (let index = 0; index < children.length; index++) {
           if ((index >= first && index <= last) || keep.has(children[index])) visitNode(children[index], mode, depth, out);
         }
@@ -455,10 +456,10 @@ globalThis.shoalWalker ??= (() => {
       }
       let box = null;
       if (limited && !keep.has(node)) {
-        if (!band) { if (!insideChosen(node)) return; }
+        if (!band) { if (!insideChosen(node)) { state.pruned = true; return; } }
         else {
           box = node.getBoundingClientRect();
-          if ((box.top > band.bottom || box.bottom < band.top) && box.height > 0 && tag !== 'BODY' && !insideChosen(node)) return;
+          if ((box.top > band.bottom || box.bottom < band.top) && box.height > 0 && tag !== 'BODY' && !insideChosen(node)) { state.pruned = true; return; }
         }
       }
       if (depth > MAX_DEPTH) { addText(node.textContent, out); return; }
@@ -649,12 +650,54 @@ globalThis.shoalWalker ??= (() => {
       new MutationObserver(records => { mutations += records.length; }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
       watched = true;
     }
-    const active = deepActive(), element = id ? find(id) : null;
-    return { mutations, focus: active ? idOf(active) : 0, value: valueOf(element), scroll: [scrollX, scrollY], found: !!element };
+    const active = deepActive(), element = id ? find(id) : active;
+    return {
+      mutations, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: valueOf(element),
+      tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
+      editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
+      // Styled away, with a label that can be clicked in its place.
+      label: !!element && (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || tiny(element.getBoundingClientRect())) && !!standIn(element, element.tagName),
+    };
+  };
+  const SCROLLS = /auto|scroll|overlay/;
+  const regionOf = (element, across) => {
+    for (let node = element; node; node = parentOf(node)) {
+      if (node.nodeType !== 1) continue;
+      const style = getComputedStyle(node);
+      const room = across ? node.scrollWidth - node.clientWidth : node.scrollHeight - node.clientHeight;
+      if (room > 1 && SCROLLS.test(across ? style.overflowX : style.overflowY)) return node;
+    }
+    return document.scrollingElement || document.documentElement;
+  };
+  const moved = (region, dx, dy) => {
+    const before = [region.scrollLeft, region.scrollTop];
+    region.scrollBy({ left: dx, top: dy, behavior: 'instant' });
+    return region.scrollLeft !== before[0] || region.scrollTop !== before[1];
+  };
+  // Scrolls the region that holds the element by most of its height or width; whether it moved.
+  const scrollRegion = (id, direction) => {
+    const across = direction === 'left' || direction === 'right', sign = direction === 'up' || direction === 'left' ? -1 : 1;
+    const region = regionOf(find(id), across);
+    const step = sign * 0.8 * (across ? region.clientWidth : Math.min(region.clientHeight, innerHeight));
+    return moved(region, across ? step : 0, across ? 0 : step);
+  };
+  // Scrolls the page, or its largest region where the page itself is as large as its window.
+  const scrollPage = (dx, dy) => {
+    const page = document.scrollingElement || document.documentElement;
+    if (moved(page, dx, dy)) return true;
+    const regions = [...document.querySelectorAll('*')].filter(node => regionOf(node, !dy) === node && node !== page);
+    regions.sort((a, b) => b.clientWidth * b.clientHeight - a.clientWidth * a.clientHeight);
+    return regions.some(region => moved(region, dx, dy));
   };
 
   return {
-    walk, find, pulse,
+    walk, find, pulse, scrollRegion, scrollPage,
+    options: id => { const element = find(id); return element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : []; },
+    // What Playwright's selector engine asks: "12", or "12/label" for the label that stands for a hidden field.
+    select: selector => {
+      const [id, part] = selector.split('/'), element = find(+id);
+      return part === 'label' && element ? standIn(element, element.tagName) : element;
+    },
     letter: id => { const element = alive(id); return element ? letters.get(element) : undefined; },
     box: id => { const box = find(id)?.getBoundingClientRect(); return box ? [box.left, box.top, box.width, box.height] : null; },
     // DevTools tells which nodes have listeners, and which shadow roots are closed; gives back what is another document's.
@@ -669,6 +712,5 @@ globalThis.shoalWalker ??= (() => {
     },
     suspects: max => { const some = suspects.slice(0, max); some.forEach(host => asked.add(host)); suspects = []; return some; },
     frameOf: id => alive(id),
-    label: id => standIn(find(id), 'INPUT') ,
   };
 })();

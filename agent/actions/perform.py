@@ -1,0 +1,36 @@
+"""Performing one action."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.actions.registry import Primitive, primitive
+from agent.actions.schema import arguments
+from agent.actions.stage import Stage
+from agent.errors import ActionRefused
+from agent.types import Action
+
+Json = Any
+
+
+def check(action: Action, *, allow_unsafe: bool = False) -> tuple[Primitive, dict[str, Json]]:
+    """The primitive that the action calls, and its arguments with defaults.
+
+    Raises:
+        ActionInvalid: no such action, or an argument does not fit.
+        ActionRefused: the operator does not allow it.
+    """
+    one = primitive(action.name)
+    if one.unsafe and not allow_unsafe:
+        raise ActionRefused(f"the action {one.name!r} is off here; the operator would have to turn it on")
+    return one, arguments(action)
+
+
+async def perform(action: Action, stage: Stage, *, allow_unsafe: bool = False) -> Json:
+    """Does what the action says; what it gives back, if anything.
+
+    Raises:
+        ActionError: it could not be done; what remains to be done after it is the caller's business.
+    """
+    one, args = check(action, allow_unsafe=allow_unsafe)
+    return await one.function(stage, **args)

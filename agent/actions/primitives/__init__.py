@@ -1,0 +1,1 @@
+"""The primitives: one function each, a file per group."""

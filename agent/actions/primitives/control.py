@@ -1,0 +1,24 @@
+"""Actions that end the task; the session carries them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.actions.stage import Stage
+
+
+async def complete(on: Stage) -> None:
+    """Ends the task: the goal is reached, as the page shows now.
+
+    Examples:
+        complete()
+    """
+
+
+async def terminate(on: Stage, reason: str, errors: Sequence[str] = ()) -> str:
+    """Ends the task: the goal can never be reached, for a reason that the page shows. errors: the caller's codes.
+
+    Examples:
+        terminate('The product is no longer sold.', ['not_available'])
+    """
+    return reason

@@ -1,0 +1,336 @@
+"""Actions on an element that an observation gave an id."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from agent.actions.arguments import Bid, Button, Files, Keys, Modifier, Option, Options, keys
+from agent.actions.stage import Direction, Stage, Target
+from agent.errors import ActionError, ActionTimeout, ElementNotUsable
+from agent.types import Download
+
+_PATIENCE_MS = 3000.0
+"""How long to wait for an element to come into the open before it is clicked by force."""
+_OPTION_TRIES = 6
+_OPTION_PAUSE_S = 0.25
+_OPTION_MS = 3000.0
+"""How long a list of options may take to open."""
+
+
+async def click(on: Stage, bid: Bid, button: Button = "left", modifiers: Sequence[Modifier] = ()) -> None:
+    """Clicks an element: scrolls to it, waits until it takes clicks, clicks by force when something covers it.
+
+    Examples:
+        click('12')
+        click('a46', button='right')
+        click('48', modifiers=['Shift', 'Control'])
+    """
+    await _click(on, bid, 1, button, modifiers)
+
+
+async def dblclick(on: Stage, bid: Bid, button: Button = "left", modifiers: Sequence[Modifier] = ()) -> None:
+    """Double-clicks an element.
+
+    Examples:
+        dblclick('12')
+    """
+    await _click(on, bid, 2, button, modifiers)
+
+
+async def _click(on: Stage, bid: str, count: int, button: Button, modifiers: Sequence[Modifier]) -> None:
+    if (await on.target(bid)).disabled:
+        raise ElementNotUsable(f"element {bid} is disabled")
+    element = await on.element(bid, clickable=True)
+    how = {"button": button, "modifiers": list(modifiers), "click_count": count}
+    try:
+        with on.faults():
+            await element.click(**how, timeout=min(_PATIENCE_MS, on.left_ms))
+    except (ElementNotUsable, ActionTimeout) as error:
+        if isinstance(error, ElementNotUsable) and "intercepts pointer events" not in error.message:
+            raise
+        with on.faults():
+            await element.click(**how, force=True, timeout=on.left_ms)
+
+
+async def hover(on: Stage, bid: Bid) -> None:
+    """Moves the mouse over an element, for example to open a menu.
+
+    Examples:
+        hover('b8')
+    """
+    element = await on.element(bid, clickable=True)
+    try:
+        with on.faults():
+            await element.hover(timeout=min(_PATIENCE_MS, on.left_ms))
+    except (ElementNotUsable, ActionTimeout):
+        with on.faults():
+            await element.hover(force=True, timeout=on.left_ms)
+
+
+async def focus(on: Stage, bid: Bid) -> None:
+    """Gives an element the keyboard focus.
+
+    Examples:
+        focus('b45')
+    """
+    element = await on.element(bid)
+    with on.faults():
+        await element.focus(timeout=on.left_ms)
+
+
+async def clear(on: Stage, bid: Bid) -> None:
+    """Empties a field.
+
+    Examples:
+        clear('996')
+    """
+    element = await on.element(bid)
+    with on.faults():
+        await element.clear(timeout=min(_PATIENCE_MS, on.left_ms))
+
+
+async def fill(on: Stage, bid: Bid, value: str, enable_autocomplete_menu: bool = False) -> None:
+    """Replaces what is in a field: text, number, date (2026-03-14), time (14:30), colour (#ff0000), range.
+
+    With enable_autocomplete_menu the last character is really typed, so that a list of suggestions opens.
+
+    Examples:
+        fill('237', 'example value')
+        fill('45', 'multi-line\\nexample')
+        fill('a12', 'Par', enable_autocomplete_menu=True)
+    """
+    target = await on.target(bid)
+    if target.disabled:
+        raise ElementNotUsable(f"element {bid} is disabled")
+    if target.tag == "select":
+        await select_option(on, bid, value)
+        return
+    element = await on.element(bid)
+    with on.faults():
+        if not _fillable(target):
+            await _type_inside(on, element, value)
+        elif enable_autocomplete_menu and value:
+            await element.fill(value[:-1], timeout=min(_PATIENCE_MS, on.left_ms))
+            await element.press_sequentially(value[-1], timeout=on.left_ms)
+        else:
+            await element.fill(value, timeout=min(_PATIENCE_MS, on.left_ms))
+    if value and target.tag == "input" and not (await on.target(bid)).value:
+        raise ElementNotUsable(f"the {target.type} field {bid} does not take {value!r}")
+
+
+def _fillable(target: Target) -> bool:
+    return target.tag in ("input", "textarea") or target.editable
+
+
+async def _type_inside(on: Stage, element: Any, value: str) -> None:
+    """Fills a widget whose real field is inside it, or gets the focus when the widget is clicked."""
+    field = element.locator("input:not([type=hidden]), textarea, [contenteditable]:not([contenteditable=false])").first
+    if await field.count():
+        await field.fill(value, timeout=min(_PATIENCE_MS, on.left_ms))
+        return
+    await element.click(timeout=min(_PATIENCE_MS, on.left_ms))
+    await on.page.keyboard.press("ControlOrMeta+a")
+    await on.page.keyboard.insert_text(value)
+
+
+async def check(on: Stage, bid: Bid) -> None:
+    """Checks a check box or radio button, or turns a switch on. Does nothing when it is on already.
+
+    Examples:
+        check('55')
+    """
+    await _set_checked(on, bid, True)
+
+
+async def uncheck(on: Stage, bid: Bid) -> None:
+    """Unchecks a check box, or turns a switch off. Does nothing when it is off already.
+
+    Examples:
+        uncheck('a5289')
+    """
+    await _set_checked(on, bid, False)
+
+
+async def _set_checked(on: Stage, bid: str, wanted: bool) -> None:
+    target = await on.target(bid)
+    if target.disabled:
+        raise ElementNotUsable(f"element {bid} is disabled")
+    if _is_checked(target) is wanted:
+        return
+    if _is_checked(target) is None:
+        raise ElementNotUsable(
+            f"element {bid} cannot be checked: it is neither a check box, a radio button nor a switch"
+        )
+    await _click(on, bid, 1, "left", ())
+    if _is_checked(await on.target(bid)) is not wanted:
+        raise ElementNotUsable(f"element {bid} did not change its state when it was clicked")
+
+
+def _is_checked(target: Target) -> bool | None:
+    """None when the element is of no kind that can be checked."""
+    if target.tag == "input" and target.type in ("checkbox", "radio"):
+        return target.value == "checked"
+    return {"true": True, "false": False, "mixed": False}.get(target.value or "")
+
+
+async def press(on: Stage, bid: Bid, key_comb: Keys) -> None:
+    """Focuses an element and presses a key or a combination of keys.
+
+    Examples:
+        press('88', 'Backspace')
+        press('a26', 'Control+a')
+    """
+    element = await on.element(bid)
+    with on.faults():
+        await element.press(keys(key_comb), timeout=on.left_ms)
+
+
+async def select_option(on: Stage, bid: Bid, options: Options) -> None:
+    """Chooses one or several options by label, value or index, in a select, list box or combo box of any make.
+
+    Examples:
+        select_option('48', 'blue')
+        select_option('48', ['red', 'green'])
+        select_option('48', 2)
+    """
+    wanted: list[Option] = list(options) if isinstance(options, list) else [options]
+    target = await on.target(bid)
+    if target.disabled:
+        raise ElementNotUsable(f"element {bid} is disabled")
+    element = await on.element(bid)
+    with on.faults():
+        if target.tag == "select":
+            await _select_native(on, bid, element, wanted)
+        else:
+            await _select_in_widget(on, element, target, wanted)
+
+
+async def _select_native(on: Stage, bid: str, element: Any, wanted: list[Option]) -> None:
+    for attempt in range(_OPTION_TRIES):
+        there = await on.options(bid)
+        indices = [_option_index(there, item) for item in wanted]
+        if None not in indices:
+            await element.select_option(index=indices, timeout=on.left_ms)
+            return
+        if attempt + 1 < _OPTION_TRIES:  # options that depend on another field come a moment later
+            await asyncio.sleep(_OPTION_PAUSE_S)
+    missing = [item for item, index in zip(wanted, indices, strict=True) if index is None]
+    listed = ", ".join(label for label, _ in there[:30])
+    raise ElementNotUsable(f"there is no option {', '.join(map(repr, missing))}; there are: {listed}")
+
+
+def _option_index(there: list[tuple[str, str]], wanted: Option) -> int | None:
+    """Where the option is: by label or value, exactly or else but for case; a number is its position."""
+    if isinstance(wanted, int):
+        return wanted if 0 <= wanted < len(there) else _option_index(there, str(wanted))
+    word = " ".join(wanted.split())
+    tests = (
+        lambda option: word == option[0],
+        lambda option: word == option[1],
+        lambda option: word.lower() in (option[0].lower(), option[1].lower()),
+    )
+    return next((i for test in tests for i, option in enumerate(there) if test(option)), None)
+
+
+async def _select_in_widget(on: Stage, element: Any, target: Target, wanted: list[Option]) -> None:
+    """Chooses in a widget made of other elements: opened by a click or by typing, unless it is a list already."""
+    root = await on.root(target.bid)
+    for item in wanted:
+        if target.role == "listbox":
+            options = element.get_by_role("option")
+        elif target.tag == "input" and isinstance(item, str):
+            await element.fill(item[:-1], timeout=on.left_ms)
+            await element.press_sequentially(item[-1:], timeout=on.left_ms)
+            options = root.get_by_role("option")
+        else:
+            await element.click(timeout=min(_PATIENCE_MS, on.left_ms))
+            options = root.get_by_role("option")
+        await _choose(on, root, options, item)
+
+
+async def _choose(on: Stage, root: Any, options: Any, item: Option) -> None:
+    if isinstance(item, int):
+        await options.nth(item).click(timeout=min(_OPTION_MS, on.left_ms))
+        return
+    visible = "visible=true"
+    candidates = (
+        options.locator(visible).get_by_text(item, exact=True),
+        options.locator(visible).filter(has_text=item),
+        root.locator("[role=listbox], [role=menu], [role=list], ul, ol").locator(visible).get_by_text(item, exact=True),
+    )
+    options_or_items = candidates[0].or_(candidates[1]).or_(candidates[2])
+    try:
+        with on.faults():
+            await options_or_items.first.wait_for(state="visible", timeout=min(_OPTION_MS, on.left_ms))
+    except ActionTimeout as error:
+        there = [" ".join(text.split()) for text in await options.locator(visible).all_text_contents()]
+        raise ElementNotUsable(f"there is no option {item!r}; there are: {', '.join(there[:30])}") from error
+    for candidate in candidates:
+        if await candidate.count():
+            await candidate.first.click(timeout=min(_OPTION_MS, on.left_ms))
+            return
+
+
+async def drag_and_drop(on: Stage, from_bid: Bid, to_bid: Bid) -> None:
+    """Drags one element onto another.
+
+    Examples:
+        drag_and_drop('56', '498')
+    """
+    source, goal = await on.element(from_bid), await on.element(to_bid)
+    mouse = on.page.mouse
+    with on.faults():
+        await source.hover(timeout=min(_PATIENCE_MS, on.left_ms))
+        await mouse.down()
+        try:
+            # Twice: the first move begins a drag, and only a further one tells the target of it.
+            await goal.hover(force=True, timeout=on.left_ms)
+            await goal.hover(force=True, timeout=on.left_ms)
+        finally:
+            await mouse.up()
+
+
+async def upload_file(on: Stage, bid: Bid, file: Files) -> None:
+    """Gives a file, or several, to a file field, or to a button that asks for a file.
+
+    Examples:
+        upload_file('572', '/path/to/my_receipt.pdf')
+        upload_file('63', ['/path/to/bob/Documents/image.jpg', 'https://example.com/terms.pdf'])
+    """
+    paths = await on.upload_paths([file] if isinstance(file, str) else file)
+    target = await on.target(bid)
+    element = await on.element(bid)
+    with on.faults():
+        if target.tag == "input" and target.type == "file":
+            await element.set_input_files(paths, timeout=on.left_ms)
+            return
+        async with on.page.expect_file_chooser(timeout=on.left_ms) as chooser:
+            await element.click(timeout=min(_PATIENCE_MS, on.left_ms))
+        await (await chooser.value).set_files(paths, timeout=on.left_ms)
+
+
+async def scroll_element(on: Stage, bid: Bid, direction: Direction) -> None:
+    """Scrolls the region of the page that holds the element, by most of its height or width.
+
+    Examples:
+        scroll_element('a12', 'down')
+    """
+    if not await on.scroll_region(bid, direction):
+        raise ActionError(f"the region around element {bid} cannot be scrolled further {direction}")
+
+
+async def download(on: Stage, bid: Bid) -> dict[str, Any]:
+    """Clicks an element that gives a file, and waits for the file. A PDF's text comes with the next observation.
+
+    Examples:
+        download('17')
+    """
+    begun = on.downloads_begun()
+    await _click(on, bid, 1, "left", ())
+    return _told(await on.next_download(begun))
+
+
+def _told(file: Download) -> dict[str, Any]:
+    return {"filename": file.filename, "bytes": file.bytes, "url": file.url, "text": file.text[:2000]}

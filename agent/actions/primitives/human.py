@@ -1,0 +1,53 @@
+"""Actions that somebody or something outside the browser has to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from agent.actions.arguments import Bid
+from agent.actions.primitives.element import fill
+from agent.actions.stage import Stage
+from agent.errors import ActionError, ActionRefused
+
+Answer = TypeVar("Answer")
+
+
+async def solve_captcha(on: Stage) -> None:
+    """Has a captcha on this page solved by whoever is configured to do so.
+
+    Examples:
+        solve_captcha()
+    """
+    solve = _hook(on.hooks.solve_captcha, "solve_captcha")
+    if not await solve(on.url):
+        raise ActionError("nobody solved the captcha")
+
+
+async def ask_user(on: Stage, question: str) -> str:
+    """Asks the user something that only they can know, and waits for the answer.
+
+    Examples:
+        ask_user('Which of the two delivery addresses shall be used?')
+    """
+    ask = _hook(on.hooks.ask_user, "ask_user")
+    on.messages.append(("assistant", question))
+    said = await ask(question)
+    on.messages.append(("user", said))
+    return said
+
+
+async def enter_verification_code(on: Stage, bid: Bid) -> None:
+    """Fetches the verification code that was sent or is computed for this login, and fills it into a field.
+
+    Examples:
+        enter_verification_code('31')
+    """
+    fetch = _hook(on.hooks.verification_code, "verification_code")
+    await fill(on, bid, await fetch(on.url))
+
+
+def _hook(hook: Callable[[str], Awaitable[Answer]] | None, name: str) -> Callable[[str], Awaitable[Answer]]:
+    if hook is None:
+        raise ActionRefused(f"nothing answers this here: the hook {name!r} is not configured", hook=name)
+    return hook

@@ -1,0 +1,87 @@
+"""Actions that open pages."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from agent.actions.stage import Stage
+from agent.errors import ActionError, ActionInvalid, ActionRefused
+
+_OPENABLE = ("http", "https")
+
+
+async def goto(on: Stage, url: str) -> None:
+    """Opens a web address.
+
+    Examples:
+        goto('https://www.example.com')
+    """
+    await on.navigate(web_address(url))
+
+
+def web_address(url: str) -> str:
+    """`url` as an absolute address; "example.com/x" gets https.
+
+    Raises:
+        ActionInvalid: it is none.
+        ActionRefused: it is no web page: local files and scripts are not opened on a model's word.
+    """
+    url = url.strip()
+    if url == "about:blank":
+        return url
+    if "://" not in url and not urlsplit(url).scheme.isalpha():
+        url = f"https://{url}"
+    try:
+        parts = urlsplit(url if "://" in url or ":" in url else f"https://{url}")
+    except ValueError as error:
+        raise ActionInvalid(f"url: {url!r} is not an address: {error}") from error
+    if parts.scheme not in _OPENABLE:
+        raise ActionRefused(f"url: only http and https addresses are opened, not {parts.scheme}:")
+    if not parts.hostname:
+        raise ActionInvalid(f"url: {url!r} has no host name")
+    return parts.geturl()
+
+
+async def go_back(on: Stage) -> None:
+    """Goes back to the page before, as the browser's button does.
+
+    Examples:
+        go_back()
+    """
+    await _travel(on, "go_back", "there is no page to go back to")
+
+
+async def go_forward(on: Stage) -> None:
+    """Goes forward again after going back.
+
+    Examples:
+        go_forward()
+    """
+    await _travel(on, "go_forward", "there is no page to go forward to")
+
+
+async def _travel(on: Stage, call: str, at_the_end: str) -> None:
+    with on.faults():
+        before = on.url
+        response = await getattr(on.page, call)(wait_until="domcontentloaded", timeout=on.left_ms)
+        if response is None and on.url == before:
+            raise ActionError(at_the_end)
+
+
+async def reload(on: Stage) -> None:
+    """Loads the page again.
+
+    Examples:
+        reload()
+    """
+    with on.faults():
+        await on.page.reload(wait_until="domcontentloaded", timeout=on.left_ms)
+
+
+async def search(on: Stage, query: str) -> None:
+    """Looks something up with the configured search engine.
+
+    Examples:
+        search('opening hours of the town hall')
+    """
+    await on.navigate(on.search_url(query))

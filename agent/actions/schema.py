@@ -1,0 +1,139 @@
+"""JSON Schemas of actions and the check of arguments, both made from the primitives' signatures."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from agent.actions.registry import ACTION_SETS, Primitive, parameters, primitive, primitives_of
+from agent.errors import ActionInvalid
+from agent.types import Action
+
+Json = Any
+
+
+@cache
+def _model(one: Primitive) -> type[BaseModel]:
+    hints = get_type_hints(one.function, include_extras=True)
+    fields: dict[str, Any] = {}
+    for parameter in parameters(one.function):
+        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+        fields[parameter.name] = (hints[parameter.name], default)
+    config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, title=one.name)
+    return create_model(one.name, __config__=config, **fields)
+
+
+def arguments(action: Action) -> dict[str, Json]:
+    """The action's arguments, checked and with defaults filled in.
+
+    Raises:
+        ActionInvalid: naming the action that does not exist, or the argument that is wrong.
+    """
+    one = primitive(action.name)
+    try:
+        checked = _model(one)(**dict(action.args))
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        raise ActionInvalid(_complaint(one, wrong), action=one.name, argument=_place(wrong)) from error
+    except TypeError as error:
+        raise ActionInvalid(f"{one.name}: arguments are given by name: {error}") from error
+    return {name: getattr(checked, name) for name in type(checked).model_fields}
+
+
+def _place(wrong: Mapping[str, Any]) -> str:
+    return str(wrong["loc"][0]) if wrong["loc"] else ""
+
+
+def _complaint(one: Primitive, wrong: Mapping[str, Any]) -> str:
+    name = _place(wrong)
+    if wrong["type"] == "missing":
+        said = "is missing"
+    elif wrong["type"] == "extra_forbidden":
+        said = "is no argument of this action"
+    else:
+        said = f"{wrong['msg'][0].lower()}{wrong['msg'][1:]}, not {wrong['input']!r}"[:200]
+    return f"{one.name}: argument {name!r} {said}; it is called as {one.signature}"
+
+
+def action_schema(one: Primitive, bids: Sequence[str] | None = None) -> dict[str, Json]:
+    """The JSON Schema of the primitive's arguments; with `bids` element ids are held to these."""
+    schema: dict[str, Json] = copy.deepcopy(_model(one).model_json_schema())
+    schema["additionalProperties"] = False
+    schema.pop("title", None)
+    for name, part in schema.get("properties", {}).items():
+        part.pop("title", None)
+        if bids is not None and name in _bid_parameters(one):
+            _hold_to(part, bids)
+    schema.setdefault("properties", {})
+    return schema
+
+
+@cache
+def _bid_parameters(one: Primitive) -> frozenset[str]:
+    return frozenset(p.name for p in parameters(one.function) if p.name == "bid" or p.name.endswith("_bid"))
+
+
+def _hold_to(part: dict[str, Json], bids: Sequence[str]) -> None:
+    for option in part.get("anyOf", [part]):
+        if option.get("type") == "string":
+            option.pop("pattern", None)
+            option["enum"] = list(bids)
+
+
+def actions_schema(sets: Iterable[str] = (), bids: Sequence[str] | None = None) -> dict[str, Json]:
+    """The JSON Schema of one call, `{"name": …, "args": {…}}`, of any primitive in `sets`, for structured output.
+
+    With `bids`, the ids of this very page, actions on elements are left out when there is none.
+    """
+    calls = []
+    for one in primitives_of(sets):
+        if bids is not None and not bids and _requires_bid(one):
+            continue
+        calls.append(
+            {
+                "type": "object",
+                "description": one.text,
+                "properties": {"name": {"const": one.name}, "args": action_schema(one, bids)},
+                "required": ["name", "args"],
+                "additionalProperties": False,
+            }
+        )
+    return {"anyOf": calls}
+
+
+def _requires_bid(one: Primitive) -> bool:
+    empty = inspect.Parameter.empty
+    return any(p.name in _bid_parameters(one) and p.default is empty for p in parameters(one.function))
+
+
+def catalogue(sets: Iterable[str] = ("all", "python")) -> list[dict[str, Json]]:
+    """What is said about each primitive: name, group, sets, signature, text, examples, schema."""
+    return [
+        {
+            "name": one.name,
+            "group": one.group,
+            "sets": [name for name, members in ACTION_SETS.items() if one.name in members and name != "all"],
+            "signature": one.signature,
+            "text": one.text,
+            "examples": list(one.examples),
+            "unsafe": one.unsafe,
+            "schema": action_schema(one),
+        }
+        for one in primitives_of(sets)
+    ]
+
+
+def describe(sets: Iterable[str] = (), *, examples: bool = True) -> str:
+    """The chosen primitives as a model reads them in a prompt: signature, text, examples."""
+    parts = []
+    for one in primitives_of(sets):
+        lines = [one.signature, *(f"    {line}" for line in one.text.splitlines())]
+        if examples:
+            lines += [f"    e.g. {call}" for call in one.examples]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)

@@ -1,0 +1,119 @@
+"""What an action may use: the seam between the primitives and a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from agent.hooks import Hooks
+from agent.types import Download
+
+Json = Any
+Direction = Literal["up", "down", "left", "right"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is known of an element before it is acted on."""
+
+    bid: str
+    tag: str  # lower case
+    type: str  # of inputs and buttons
+    role: str  # explicit ARIA role
+    value: str | None  # value or checked state, None where there is none
+    editable: bool  # contenteditable
+    disabled: bool
+    label: bool  # it is styled away, and a label takes the clicks for it
+
+
+class Stage(Protocol):
+    """One context on which actions are performed. Errors of the browser library come out of `faults` as ours."""
+
+    hooks: Hooks
+    messages: list[tuple[str, str]]  # chat: (role, text)
+
+    @property
+    def page(self) -> Any:
+        """The active tab, with the interface of a Playwright page."""
+        ...
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def left_ms(self) -> float:
+        """Milliseconds that the running action may still take."""
+        ...
+
+    def faults(self) -> AbstractContextManager[None]:
+        """Translates the browser's exceptions into `ActionError`s, so that an action can act on them."""
+        ...
+
+    async def target(self, bid: str) -> Target:
+        """What the element is.
+
+        Raises:
+            ElementMissing: there is none with this id.
+        """
+        ...
+
+    async def element(self, bid: str, *, clickable: bool = False) -> Any:
+        """The element, with the interface of a Playwright locator; with `clickable` the label that stands for it."""
+        ...
+
+    async def options(self, bid: str) -> list[tuple[str, str]]:
+        """Label and value of each option of a select."""
+        ...
+
+    async def root(self, bid: str) -> Any:
+        """The frame that holds the element, with the interface of a Playwright frame locator or page."""
+        ...
+
+    async def scroll_region(self, bid: str, direction: Direction) -> bool:
+        """Scrolls the region around the element; False when it was at its end."""
+        ...
+
+    async def scroll_page(self, dx: float, dy: float) -> bool:
+        """Scrolls the page, or its main region; False when it was at its end."""
+        ...
+
+    async def wait_for_text(self, text: str, timeout_s: float) -> None:
+        """Returns when the text can be seen in some frame."""
+        ...
+
+    async def upload_paths(self, references: Sequence[str]) -> list[Path]:
+        """Local files for paths, URLs and artifact keys; those that had to be fetched are removed with the context."""
+        ...
+
+    def downloads_begun(self) -> int:
+        """How many downloads have begun so far."""
+        ...
+
+    async def next_download(self, after: int) -> Download:
+        """The download that begins after `after` others, once it has ended.
+
+        Raises:
+            DownloadFailed.
+        """
+        ...
+
+    async def navigate(self, url: str) -> None:
+        """Opens `url` in the active tab."""
+        ...
+
+    async def new_tab(self) -> None: ...
+
+    async def close_tab(self) -> None: ...
+
+    async def focus_tab(self, index: int) -> None: ...
+
+    def search_url(self, query: str) -> str:
+        """The configured search engine's address for `query`.
+
+        Raises:
+            ActionRefused: none is configured.
+        """
+        ...

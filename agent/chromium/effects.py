@@ -1,0 +1,100 @@
+"""What an action changed, told from two looks at the page, one before and one after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from agent.chromium.stage import ChromiumStage, split_bid
+from agent.chromium.tab import Tab
+from agent.errors import ActionError, BrowserError
+from agent.types import Effect
+
+if TYPE_CHECKING:
+    from agent.chromium.context import ChromiumContext
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The page at one moment, as far as effects are concerned."""
+
+    tab: Tab
+    url: str
+    opened: int  # tabs that the site opened so far
+    windows: int  # that this tab's page opened so far
+    dialogs: int  # so far
+    downloads: int  # so far
+    document: int  # number of the main document's world; another one after a navigation
+    main: Json  # the walker's pulse of the main frame; None when it cannot be asked
+    frame: Json  # the same of the frame that holds the element, and of the element
+
+
+async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None) -> Moment:
+    """The page now; `bid` is the element that the action is about."""
+    tab = context.tab
+    document, main, frame = 0, None, None
+    try:
+        world = await tab.main_world()
+        document = world.context
+        prefix, number = split_bid(bid) if bid else ("", 0)
+        main = await world.call(f"shoalWalker.pulse({0 if prefix else number})")
+        frame = await stage.pulse(bid) if bid and prefix else main
+    except (PlaywrightError, ActionError, BrowserError):
+        # Between two documents there is nothing to ask. That it is so is itself told by `document`.
+        pass
+    return Moment(
+        tab=tab,
+        url=context.url,
+        opened=context.opened_tabs,
+        windows=(await tab.journey()).windows,
+        dialogs=context.dialogs.count,
+        downloads=context.files.count,
+        document=document,
+        main=main,
+        frame=frame,
+    )
+
+
+def effect(before: Moment, after: Moment, bid: str | None) -> Effect:
+    """What changed between two moments."""
+    return Effect(
+        url=after.url if after.url != before.url else None,
+        new_tab=after.opened > before.opened,
+        dialog=after.dialogs > before.dialogs,
+        download=after.downloads > before.downloads,
+        dom_changed=_document_changed(before, after) or _mutated(before, after),
+        focus=_focus(before, after, bid),
+        value=_value(before, after, bid),
+    )
+
+
+def _document_changed(before: Moment, after: Moment) -> bool:
+    return before.tab is not after.tab or before.document != after.document or after.main is None
+
+
+def _mutated(before: Moment, after: Moment) -> bool:
+    pairs = ((before.main, after.main), (before.frame, after.frame))
+    return any(a and b and a["mutations"] != b["mutations"] for a, b in pairs)
+
+
+def _focus(before: Moment, after: Moment, bid: str | None) -> str | None:
+    """The id that has the focus now, "" when none has; None when that did not change."""
+    if _document_changed(before, after) or not before.frame or not after.frame:
+        return None
+    if before.frame["focus"] == after.frame["focus"]:
+        return None
+    prefix = split_bid(bid)[0] if bid else ""
+    return f"{prefix}{after.frame['focus']}" if after.frame["focus"] else ""
+
+
+def _value(before: Moment, after: Moment, bid: str | None) -> str | None:
+    if _document_changed(before, after) or not after.frame:
+        return None
+    value = after.frame["value"]
+    if bid is None:  # of the focused field, where a key changed it
+        return value if before.frame and before.frame["value"] != value else None
+    return str(value) if value is not None and after.frame["found"] else None

@@ -1,0 +1,254 @@
+"""A context as actions see it: the `Stage` on Playwright."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import tempfile
+import time
+import urllib.parse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import FrameLocator, Locator, Page
+
+from agent.actions.stage import Direction, Target
+from agent.chromium.downloads import safe_name
+from agent.chromium.driver import ENGINE, Driver
+from agent.chromium.faults import action_error
+from agent.chromium.worlds import World
+from agent.errors import ActionError, ActionInvalid, ActionRefused, ActionTimeout, ElementMissing
+from agent.types import Download
+
+if TYPE_CHECKING:
+    from agent.chromium.context import ChromiumContext
+
+Json = Any
+
+_BID = re.compile(r"([A-Za-z]*)([0-9]+)")
+_MAX_UPLOAD_BYTES = 100_000_000
+_BEGIN_S = 5.0
+"""How long after a click a download may begin."""
+
+
+class ChromiumStage:
+    """One per context; `deadline` is set for each action."""
+
+    def __init__(self, context: ChromiumContext, driver: Driver) -> None:
+        self._context = context
+        self._driver = driver
+        self._options = context.options
+        self._uploads: Path | None = None
+        self.hooks = context.options.hooks
+        self.messages: list[tuple[str, str]] = []
+        self.deadline = 0.0  # monotonic
+
+    @property
+    def page(self) -> Page:
+        return self._context.tab.page
+
+    @property
+    def url(self) -> str:
+        return self._context.url
+
+    @property
+    def left_ms(self) -> float:
+        # Playwright takes 0 for "no limit".
+        return max(1.0, (self.deadline - time.monotonic()) * 1000)
+
+    @contextmanager
+    def faults(self) -> Iterator[None]:
+        try:
+            yield
+        except PlaywrightError as error:
+            if self._context.has_ended(error):
+                raise  # the context says what it means
+            raise action_error(error) from error
+
+    # --- elements -----------------------------------------------------------------------------------
+
+    async def target(self, bid: str) -> Target:
+        pulse = await self.pulse(bid)
+        if pulse is None or not pulse["found"]:
+            raise ElementMissing(f"there is no element {bid} on the page now; observe again", bid=bid)
+        return Target(
+            bid=bid,
+            tag=pulse["tag"],
+            type=pulse["type"],
+            role=pulse["role"],
+            value=pulse["value"],
+            editable=pulse["editable"],
+            disabled=pulse["disabled"],
+            label=pulse["label"],
+        )
+
+    async def pulse(self, bid: str) -> Json:
+        """The walker's word on an element and its frame; None when there is no such frame."""
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        return await world.call(f"shoalWalker.pulse({number})") if world else None
+
+    async def _world(self, prefix: str) -> World | None:
+        if not prefix:
+            return await self._context.tab.main_world()
+        return (await self._context.tab.look()).world_of(prefix)
+
+    async def element(self, bid: str, *, clickable: bool = False) -> Locator:
+        target = await self.target(bid)
+        await self._driver.register_engine()
+        root = await self.root(bid)
+        _, number = split_bid(bid)
+        return root.locator(f"{ENGINE}={number}{'/label' if clickable and target.label else ''}")
+
+    async def options(self, bid: str) -> list[tuple[str, str]]:
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        found = await world.call(f"shoalWalker.options({number})") if world else []
+        return [(label, value) for label, value in found]
+
+    async def root(self, bid: str) -> Page | FrameLocator:
+        prefix, _ = split_bid(bid)
+        path = (await self._context.tab.look()).paths.get(prefix, () if not prefix else None)
+        if path is None:
+            raise ElementMissing(f"there is no frame {prefix!r} on the page now; observe again", bid=bid)
+        await self._driver.register_engine()
+        root: Page | FrameLocator = self.page
+        for step in path:
+            root = root.locator(f"{ENGINE}={split_bid(step)[1]}").content_frame
+        return root
+
+    # --- scrolling and waiting ----------------------------------------------------------------------
+
+    async def scroll_region(self, bid: str, direction: Direction) -> bool:
+        await self.target(bid)
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        return bool(world and await world.call(f"shoalWalker.scrollRegion({number}, {direction!r})"))
+
+    async def scroll_page(self, dx: float, dy: float) -> bool:
+        world = await self._context.tab.main_world()
+        return bool(await world.call(f"shoalWalker.scrollPage({dx}, {dy})"))
+
+    async def wait_for_text(self, text: str, timeout_s: float) -> None:
+        limit = timeout_s * 1000
+        waits = [
+            asyncio.ensure_future(frame.get_by_text(text).first.wait_for(state="visible", timeout=limit))
+            for frame in self.page.frames
+        ]
+        pending = set(waits)
+        try:
+            while pending:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                if any(task.exception() is None for task in done):
+                    return
+        finally:
+            for task in waits:
+                task.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+        raise ActionTimeout(f"the text {text!r} was not there within {timeout_s:g} s")
+
+    # --- files --------------------------------------------------------------------------------------
+
+    async def upload_paths(self, references: Sequence[str]) -> list[Path]:
+        return [await self._upload_path(reference) for reference in references]
+
+    async def _upload_path(self, reference: str) -> Path:
+        if urllib.parse.urlsplit(reference).scheme in ("http", "https"):
+            return await self._fetched(reference)
+        local = await asyncio.to_thread(self._local_file, reference)
+        if local is not None:
+            return local
+        if self.hooks.fetch is None:
+            raise ActionInvalid(f"there is no file {reference!r}, and the hook 'fetch' for artifacts is not configured")
+        upload = await self.hooks.fetch(reference)
+        return self._keep(upload.name, upload.data)
+
+    def _local_file(self, reference: str) -> Path | None:
+        """The file at a path, where it may be given to pages; None when there is none."""
+        path = Path(reference)
+        if not path.is_file():
+            return None
+        allowed = self._options.upload_dirs
+        if allowed is not None and not any(path.resolve().is_relative_to(Path(one).resolve()) for one in allowed):
+            raise ActionRefused(f"file: {reference} is not in a folder that files may be uploaded from")
+        return path
+
+    async def _fetched(self, url: str) -> Path:
+        """Fetched by the browser's own network stack, so that its proxy and its address rules hold."""
+        if self.hooks.gate is not None:
+            await self.hooks.gate(url)
+        with self.faults():
+            response = await self._context.playwright.request.get(url, timeout=self.left_ms)
+            if not response.ok:
+                raise ActionError(f"{url} answered {response.status}")
+            if int(response.headers.get("content-length") or 0) > _MAX_UPLOAD_BYTES:
+                raise ActionRefused(f"{url} is larger than {_MAX_UPLOAD_BYTES} bytes")
+            data = await response.body()
+        name = urllib.parse.unquote(urllib.parse.urlsplit(response.url).path.rpartition("/")[2])
+        return self._keep(name or "upload", data)
+
+    def _keep(self, name: str, data: bytes) -> Path:
+        if self._uploads is None:
+            self._uploads = Path(tempfile.mkdtemp(prefix="shoal-uploads-"))
+        path = self._uploads / safe_name(name)
+        path.write_bytes(data)
+        return path
+
+    async def close(self) -> None:
+        """Removes what was fetched for uploads."""
+        if self._uploads is not None:
+            await asyncio.to_thread(shutil.rmtree, self._uploads, True)
+
+    def downloads_begun(self) -> int:
+        return self._context.files.count
+
+    async def next_download(self, after: int) -> Download:
+        return await self._context.files.next(after, _BEGIN_S)
+
+    # --- tabs and pages -----------------------------------------------------------------------------
+
+    async def navigate(self, url: str) -> None:
+        if self.hooks.gate is not None:
+            await self.hooks.gate(url)
+        landing = await self._context.goto(url, timeout_s=self.left_ms / 1000)
+        if landing.status >= 400:
+            raise ActionError(f"{landing.url} answered {landing.status}")
+
+    async def new_tab(self) -> None:
+        with self.faults():
+            await self._context.add_tab()
+
+    async def close_tab(self) -> None:
+        with self.faults():
+            closing = self._context.tab
+            if len(self._context.tabs) == 1:
+                await self._context.add_tab()
+            await closing.page.close()
+
+    async def focus_tab(self, index: int) -> None:
+        if not 0 <= index < len(self._context.tabs):
+            raise ActionInvalid(f"index: there is no tab {index}; there are 0 to {len(self._context.tabs) - 1}")
+        self._context.tab = self._context.tabs[index]
+        with self.faults():
+            await self.page.bring_to_front()
+
+    def search_url(self, query: str) -> str:
+        if not self._options.search_url:
+            raise ActionRefused("no search engine is configured here")
+        return self._options.search_url.replace("{query}", urllib.parse.quote_plus(query))
+
+
+def split_bid(bid: str) -> tuple[str, int]:
+    """An id's frame prefix and its number.
+
+    Raises:
+        ActionInvalid: it is no id.
+    """
+    found = _BID.fullmatch(bid)
+    if found is None:
+        raise ActionInvalid(f"bid: {bid!r} is no element id")
+    return found.group(1), int(found.group(2))

@@ -1,0 +1,26 @@
+"""Who answers when a page needs more than the browser: a person, a secret, a store."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that was fetched to be given to a page."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What an action may ask for outside the browser. An action whose hook is missing is refused by name."""
+
+    solve_captcha: Callable[[str], Awaitable[bool]] | None = None  # page URL to whether somebody solved it
+    ask_user: Callable[[str], Awaitable[str]] | None = None  # question to answer
+    verification_code: Callable[[str], Awaitable[str]] | None = None  # page URL to the code
+    say: Callable[[str], Awaitable[None]] | None = None  # a message for the user
+    fetch: Callable[[str], Awaitable[Upload]] | None = None  # artifact key to the file
+    gate: Callable[[str], Awaitable[None]] | None = None  # asked before an action opens a URL; raises to forbid it
