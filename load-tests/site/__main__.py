@@ -13,6 +13,7 @@ import socket
 
 import uvicorn
 from shop.app import create_app
+from shop.images import draw_all
 
 GRACE_S = 1  # hanging routes must not hold up the end
 
@@ -49,8 +50,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7, help="decides catalogue and faults (default 7)")
     faults_help = "share of product pages, 0-1, that fail on a client's first request (default 0)"
     parser.add_argument("--faults", type=_share, default=0.0, metavar="RATE", help=faults_help)
+    parser.add_argument("--warm", action="store_true", help="draw all pictures before accepting requests")
     options = parser.parse_args()
 
+    if options.warm:
+        draw_all()
     app = create_app(options.seed, options.faults)
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
