@@ -1,8 +1,9 @@
 """The way out of a browser: a forward proxy on loopback that keeps it from private addresses.
 
-Chromium is started with this proxy, `--proxy-bypass-list=<-loopback>` and `CHROMIUM_FLAGS`, so that every request of every page, frame,
-worker, redirect and web socket passes here. The proxy resolves the name itself, asks `Reach`, and connects to the very
-address that was asked about: a name that resolves differently the next moment (DNS rebinding) gains nothing.
+Chromium is started with this proxy, `--proxy-bypass-list=<-loopback>` and `CHROMIUM_FLAGS`, so that every request of
+every page, frame, worker, redirect and web socket passes here. The proxy resolves the name itself, asks `Reach`, and
+connects to the very address that was asked about: a name that resolves differently the next moment (DNS rebinding)
+gains nothing.
 
 Plain HTTP comes in absolute form and is passed on one request per connection; HTTPS and web sockets come as CONNECT and
 are passed on as bytes. A refusal is a 403, another failure a 502 or 504; both carry the header `X-Shoal-Egress`.
@@ -30,6 +31,9 @@ log = structlog.get_logger(__name__)
 
 OUTCOME_HEADER = "X-Shoal-Egress"
 """On every answer of the proxy's own; its value is `refused`, `unreachable`, `timeout` or `invalid`."""
+
+REFUSED_REASON = "Refused by Shoal"
+"""The reason phrase of a refusal: all that clients see of the answer to a CONNECT."""
 
 CHROMIUM_FLAGS = ("--force-webrtc-ip-handling-policy=disable_non_proxied_udp",)
 """What Chromium needs besides the proxy: WebRTC would send UDP straight to any address that a page names."""
@@ -174,7 +178,7 @@ class EgressProxy:
         self.outcomes[outcome] += 1
         body = f"{text}\n".encode()
         reader, writer = browser
-        reasons = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway", 504: "Gateway Timeout"}
+        reasons = {400: "Bad Request", 403: REFUSED_REASON, 502: "Bad Gateway", 504: "Gateway Timeout"}
         writer.write(
             f"HTTP/1.1 {status} {reasons[status]}\r\n{OUTCOME_HEADER}: {outcome}\r\n"
             f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
