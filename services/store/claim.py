@@ -30,8 +30,8 @@ def claim_lanes(tx: Tx, owner: str, takes: Sequence[Take], *, lease_s: float) ->
     rows = sorted(_lease(tx, owner, [take for take in takes if take.n > 0], tx.now + lease_s), key=lambda row: row.id)
     if not rows:
         return []
-    _start_jobs(tx, {row.job for row in rows})
     jobs = _jobs(tx, {row.job for row in rows})
+    _start_jobs(tx, [job.id for job in jobs.values() if job.status == State.QUEUED])
     hosts = host_names(tx, {row.domain for row in rows})
     states = _loop_states(tx, {row.parent for row in rows if row.parent is not None and row.checkpoint is None})
     return [Claimed(_work(tx, row, jobs[row.job], states), row.domain, hosts[row.domain]) for row in rows]
@@ -60,8 +60,8 @@ def _lease(tx: Tx, owner: str, takes: Sequence[Take], until: float) -> Sequence[
     return tx.rows("claim", ids=tx.many(ids), owner=owner, until=until) if ids else []
 
 
-def _start_jobs(tx: Tx, jobs: set[int]) -> None:
-    started = tx.rows("start_jobs", ids=tx.many(sorted(jobs)), now=tx.now)
+def _start_jobs(tx: Tx, jobs: Sequence[int]) -> None:
+    started = tx.rows("start_jobs", ids=tx.many(jobs), now=tx.now) if jobs else ()
     if not started:
         return
     running = leased(tx, [row.id for row in started])

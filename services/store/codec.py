@@ -115,7 +115,7 @@ def _dump(adapter: TypeAdapter[T], value: T, *, exclude: set[str] | None = None)
         return adapter.dump_json(value, by_alias=True, exclude_defaults=True, exclude=exclude).decode()
     except PydanticSerializationError:
         # Page text may hold half a surrogate pair, which UTF-8 cannot carry.
-        plain = adapter.dump_python(value, mode="json", by_alias=True, exclude_defaults=True, exclude=exclude)
+        plain = adapter.dump_python(value, by_alias=True, exclude_defaults=True, exclude=exclude)
         return json.dumps(_whole(plain), ensure_ascii=False)
 
 

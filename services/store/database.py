@@ -70,6 +70,7 @@ class Database:
             poolclass=QueuePool,
             pool_size=_CONNECTIONS,
             max_overflow=0,
+            hide_parameters=True,  # a failed statement must not put what jobs hold into the log
             connect_args={
                 "connect_timeout": 5,
                 "application_name": "shoal",
@@ -175,7 +176,7 @@ class ServerClock:
         """Seconds since the epoch."""
         if time.monotonic() - self._measured > _CLOCK_AGE_S:
             before = time.time()
-            there = float(conn.execute(load("postgresql")["now"]).scalar_one())
+            there = float(conn.exec_driver_sql(load("postgresql")["now"]).scalar_one())
             self._distance = there - (before + time.time()) / 2
             self._measured = time.monotonic()
         return time.time() + self._distance
@@ -201,6 +202,7 @@ def _sqlite_engine(url: URL, *, begin: str) -> Engine:
     engine = create_engine(
         url.set(database=path),
         poolclass=QueuePool if path else StaticPool,
+        hide_parameters=True,
         connect_args={"check_same_thread": False, "isolation_level": None, "cached_statements": 512},
     )
 

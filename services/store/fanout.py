@@ -77,7 +77,7 @@ def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob) -> Ope
     )
     ready: dict[int, Ready] = {}
     for chunk in _chunks(_children(tx, parent, fan_out, first, seats)):
-        tx.each("add_children", chunk, arrays=True)
+        tx.each("add_children", chunk, at_once=True)
         for child in chunk:
             if child["state"] == State.QUEUED and child["domain"] not in ready:
                 ready[child["domain"]] = Ready(job.id, child["domain"], child["id"])
@@ -95,7 +95,7 @@ def _children(tx: Tx, parent: Row[Any], fan_out: FanOut, first: int, seats: int)
             "idx": idx,
             "path": f"{parent.path}{idx:08x}",
             "domain": tx.hosts[host] if host else parent.domain,
-            "state": State.QUEUED if position < seats else State.HELD,
+            "state": int(State.QUEUED if position < seats else State.HELD),
             "item": codec.dump_item(item),
         }
 

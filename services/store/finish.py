@@ -18,7 +18,7 @@ from services.errors import WrongState
 from services.events import JobEvent
 from services.store import codec, tables
 from services.store.fanout import Opened, open_loop
-from services.store.jobs import Leased, LockedJob, close_if_over, counts_json, finished_event, leased, lock_jobs
+from services.store.jobs import Leased, LockedJob, close_if_over, counts_json, finished_event, leased, locked
 from services.store.lanes import Ready, lanes_of
 from services.store.records import Finish, Written
 from services.store.states import FINAL_STATES, State
@@ -68,9 +68,9 @@ class Loop:
 
 def write_group(tx: Tx, group: Sequence[Finish]) -> Written:
     """Writes a group of reports; those whose fence is not the session's any more change nothing."""
-    job_ids = [row.job for row in tx.rows("jobs_of", ids=tx.many([report.session for report in group]))]
-    jobs = lock_jobs(tx, job_ids)
-    rows = {row.id: row for row in tx.rows("lock_sessions", ids=tx.many([report.session for report in group]))}
+    sessions = tx.many([report.session for report in group])
+    jobs = {row.id: locked(row) for row in tx.rows("lock_jobs_of", ids=sessions)}
+    rows = {row.id: row for row in tx.rows("lock_sessions", ids=sessions)}
     current, late = _sort_out(rows, group)
     loops = _loops(tx, {row.parent for row, _ in current if row.parent is not None})
     ends = [_decide(tx.now, row, report, jobs[row.job], loops.get(row.parent)) for row, report in current]
@@ -131,9 +131,9 @@ def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loo
 
 
 def _write_ends(tx: Tx, ends: Sequence[End]) -> None:
-    changed = tx.each("end_attempts", [_end_columns(end) for end in ends], arrays=True)
+    changed = tx.each("end_attempts", [_end_columns(end) for end in ends], at_once=True)
     if changed != len(ends):  # the rows are locked and their fences were compared
-        raise AssertionError(f"{changed} of {len(ends)} outcomes were written")
+        raise RuntimeError(f"{changed} of {len(ends)} outcomes were written")
 
 
 def _end_columns(end: End) -> dict[str, Json]:
@@ -143,7 +143,7 @@ def _end_columns(end: End) -> dict[str, Json]:
     return {
         "id": end.row.id,
         "fence": end.row.fence,
-        "state": end.state,
+        "state": int(end.state),
         "given_back": end.given_back,
         "ready_at": end.ready_at,
         "outcome": None if end.keeps_outcome else codec.dump_outcome(end.outcome),

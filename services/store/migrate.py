@@ -43,7 +43,7 @@ def bring_up(database: Database) -> None:
                 return
             if current is not None and current not in {script.revision for script in known.walk_revisions()}:
                 raise StoreOutdated(f"the database has schema version {current}, which this program does not know")
-            command.upgrade(_config(conn), "head")
+            command.upgrade(config_for(conn), "head")
     except DBAPIError as err:
         if is_away(err):
             raise StoreAway(f"the database does not answer: {err.orig}") from err
@@ -72,10 +72,11 @@ def check_version(database: Database) -> None:
 
 
 def _versions(conn: Connection) -> tuple[str | None, ScriptDirectory]:
-    return MigrationContext.configure(conn).get_current_revision(), ScriptDirectory.from_config(_config(conn))
+    return MigrationContext.configure(conn).get_current_revision(), ScriptDirectory.from_config(config_for(conn))
 
 
-def _config(conn: Connection) -> Config:
+def config_for(conn: Connection) -> Config:
+    """Alembic's settings for this program's revisions on an open connection."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")

@@ -28,10 +28,10 @@ class State(IntEnum):
     @property
     def status(self) -> Status:
         """What callers see."""
-        return _SHOWN.get(self) or Status[self.name]
+        return _SHOWN[self]
 
 
-_SHOWN = {State.DELAYED: Status.QUEUED, State.HELD: Status.QUEUED}
+_SHOWN = {state: Status.__members__.get(state.name, Status.QUEUED) for state in State}
 QUEUED_STATES = (State.QUEUED, State.DELAYED, State.HELD)
 FINAL_STATES = tuple(sorted(State[status.name] for status in FINAL))
 OPEN_STATES = tuple(state for state in State if state not in FINAL_STATES)

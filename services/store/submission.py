@@ -102,8 +102,8 @@ def _insert(tx: Tx, fresh: Sequence[tuple[int, NewJob]]) -> None:
         return
     root = tx.first["session"]
     placed = [(id, root + position, job) for position, (id, job) in enumerate(fresh)]
-    tx.each("add_jobs", [_job_row(tx, id, root, job) for id, root, job in placed], arrays=True)
-    tx.each("add_roots", [_root_row(tx, id, root, job) for id, root, job in placed], arrays=True)
+    tx.each("add_jobs", [_job_row(tx, id, root, job) for id, root, job in placed], at_once=True)
+    tx.each("add_roots", [_root_row(tx, id, root, job) for id, root, job in placed], at_once=True)
     labels = [{"name": name, "value": value, "job": id} for id, job in fresh for name, value in job.spec.labels.items()]
     if labels:
         tx.conn.execute(tables.job_label.insert(), labels)
@@ -127,7 +127,7 @@ def _job_row(tx: Tx, id: int, root: int, job: NewJob) -> dict[str, Json]:
 
 
 def _root_row(tx: Tx, id: int, root: int, job: NewJob) -> dict[str, Json]:
-    return {"id": root, "job": id, "domain": tx.hosts[job.domain], "state": State.QUEUED}
+    return {"id": root, "job": id, "domain": tx.hosts[job.domain], "state": int(State.QUEUED)}
 
 
 def _key(job: NewJob) -> Key | None:

@@ -77,13 +77,14 @@ job = Table(
     # Updated once per group commit: room on the page keeps those updates off the indexes.
     postgresql_with={"fillfactor": "50"},
 )
+_with_key = text("key is not null")
 Index(
     "job_key",
     job.c.tenant,
     job.c.key,
     unique=True,
-    postgresql_where=job.c.key.is_not(None),
-    sqlite_where=job.c.key.is_not(None),
+    postgresql_where=_with_key,
+    sqlite_where=_with_key,
 )
 Index("job_tenant", job.c.tenant, job.c.id)
 _with_deadline = text("deadline_at is not null and finished_at is null")

@@ -32,7 +32,6 @@ class Tx:
     caches: Caches
     first: Mapping[str, int] = field(default_factory=dict)  # first id of the block reserved from each counter
     hosts: Mapping[str, int] = field(default_factory=dict)  # ids of the host names that were asked for
-    changed: bool = False  # somebody who waits in `changed` should look
     _events: list[dict[str, Json]] = field(default_factory=list)
 
     @property
@@ -46,34 +45,42 @@ class Tx:
 
     def run(self, query: str, /, **params: Json) -> CursorResult[Any]:
         """Runs a named query."""
-        return self.conn.execute(load(self.dialect)[query], params)
+        return self.conn.exec_driver_sql(load(self.dialect)[query], params)
 
     def rows(self, query: str, /, **params: Json) -> Sequence[Row[Any]]:
         """All rows of a named query."""
         return self.run(query, **params).all()
 
-    def each(self, name: str, rows: Sequence[Mapping[str, Json]], *, arrays: bool = False) -> int:
+    def each(self, name: str, rows: Sequence[Mapping[str, Json]], *, at_once: bool = False) -> int:
         """Runs a named query for many rows; gives how many rows it changed.
 
-        `arrays`: on PostgreSQL the query takes each parameter as one array, and runs once.
+        `at_once`: on PostgreSQL the query takes all rows as one JSON text, and runs once.
         """
         if not rows:
             return 0
         query = load(self.dialect)[name]
-        if arrays and self.dialect != "sqlite":
-            columns = {column: [row[column] for row in rows] for column in rows[0]}
-            return self.conn.execute(query, columns).rowcount
-        return self.conn.execute(query, list(rows)).rowcount
+        if at_once and self.dialect != "sqlite":
+            return self.conn.exec_driver_sql(query, {"rows": codec.dump_json(rows)}).rowcount
+        return self.conn.exec_driver_sql(query, list(rows)).rowcount
 
     def event(self, job: int, tenant: str, name: JobEvent, data: Mapping[str, Json]) -> None:
         """Adds a row to the feed when the transaction ends."""
         self._events.append(
-            {"job": job, "tenant": tenant, "name": name.value, "data": codec.dump_json(data), "at": self.now}
+            {
+                "n": len(self._events),
+                "job": job,
+                "tenant": tenant,
+                "name": name.value,
+                "data": codec.dump_json(data),
+                "at": self.now,
+            }
         )
+
+    @property
+    def changed(self) -> bool:
+        """Whether those who wait for news should look."""
+        return bool(self._events)
 
     def flush(self) -> None:
         """Writes the events, as the transaction's last statements: see the order of locks in `postgresql.sql`."""
-        self.changed = self.changed or bool(self._events)
-        self.each("add_events", self._events, arrays=True)
-        if self.changed and self.dialect != "sqlite":
-            self.run("notify")
+        self.each("add_events", self._events, at_once=True)

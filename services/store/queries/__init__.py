@@ -10,16 +10,17 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from sqlalchemy import TextClause, text
-
 _HEAD = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
 
 
 @cache
-def load(dialect: str) -> dict[str, TextClause]:
-    """Every query for `sqlite` or `postgresql`, by name."""
-    queries = read("common") | read(dialect)
-    return {name: text(sql) for name, (_, sql) in queries.items()}
+def load(dialect: str) -> dict[str, str]:
+    """Every query for `sqlite` or `postgresql` as its driver wants it, by name."""
+    queries = {name: sql for name, (_, sql) in (read("common") | read(dialect)).items()}
+    if dialect == "sqlite":
+        return queries
+    return {name: _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")) for name, sql in queries.items()}
 
 
 def read(name: str) -> dict[str, tuple[str, str]]:

@@ -1,8 +1,8 @@
 -- SQLite: one writer at a time (BEGIN IMMEDIATE), so nothing needs a lock of its own.
 
--- name: jobs_of
--- The jobs of some sessions.
-select distinct job from session where id in (select value from json_each(:ids)) order by job
+-- name: lock_jobs_of
+-- The jobs of some sessions, as they stand.
+select * from job where id in (select job from session where id in (select value from json_each(:ids))) order by id
 
 -- name: lock_jobs
 -- Jobs as they stand; the writer's transaction is the lock.
@@ -103,7 +103,7 @@ insert into session (id, job, depth, idx, path, domain, state) values (:id, :job
 
 -- name: claimed_jobs
 -- What every session of a job is told.
-select id, tenant, deadline_at from job where id in (select value from json_each(:ids))
+select id, tenant, status, deadline_at from job where id in (select value from json_each(:ids))
 
 -- name: specs
 -- The specs of jobs.

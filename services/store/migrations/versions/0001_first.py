@@ -77,7 +77,7 @@ def _jobs() -> None:
         *(_count(name) for name in ("model_calls", "prompt_tokens", "completion_tokens", "cached_tokens", "pages")),
         postgresql_with={"fillfactor": "50"},
     )
-    _index("job_key", "job", ["tenant", "key"], "key IS NOT NULL", unique=True)
+    _index("job_key", "job", ["tenant", "key"], "key is not null", unique=True)
     op.create_index("job_tenant", "job", ["tenant", "id"])
     _index("job_deadline", "job", ["deadline_at"], "deadline_at is not null and finished_at is null")
     op.create_table(

@@ -1,0 +1,138 @@
+"""The store's small parts: ids, JSON columns, queries, grouping, hosts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from agent.spec import JobSpec
+from agent.status import FINAL, Status
+from agent.types import (
+    Action,
+    ActionResult,
+    Checkpoint,
+    ErrorInfo,
+    FanOut,
+    FieldSource,
+    LoopItem,
+    Outcome,
+    Record,
+    Step,
+    Task,
+    Usage,
+)
+from services.errors import NotFound
+from services.store import codec, ids, queries
+from services.store.cache import Recent
+from services.store.fanout import host_of
+from services.store.grouped import Grouped
+from services.store.states import FINAL_STATES, OPEN_STATES, State, state_of, states_of
+
+
+def test_ids_are_printed_and_read_back() -> None:
+    assert (ids.job_id(12), ids.session_id(345)) == ("j12", "s345")
+    assert (ids.parse_job("j12"), ids.parse_session("s345")) == (12, 345)
+
+
+@pytest.mark.parametrize("text", ["", "j", "12", "s12", "j-1", "j1x", "J1", "j٣", "j 1", f"j{2**63}", "j" + "9" * 40])
+def test_what_is_no_job_id_names_no_job(text: str) -> None:
+    with pytest.raises(NotFound):
+        ids.parse_job(text)
+
+
+def test_outcomes_tasks_and_checkpoints_survive_their_columns() -> None:
+    error = ErrorInfo("Timeout", "navigation_timeout", "too slow", retryable=True)
+    action = ActionResult(Action("click", {"bid": "12"}, submits=True), error=error, value=[1, None])
+    task = Task("navigate", "go", Status.COMPLETED, result={"a": 1}, steps=(Step(0, "https://x/", "t", (action,)),))
+    record = Record({"price": 1.5}, {"price": FieldSource("json-ld", "script", confirmed=True)}, "https://x/", "now")
+    checkpoint = Checkpoint((task,), "https://x/", {"cookies": []}, (record,), Usage(pages=1), "click('12')")
+    fan_out = FanOut((LoopItem(0, "a", is_link=False),), checkpoint)
+    whole = Outcome(
+        Status.WAITING, (record,), error, "why", ("C1",), tasks=(task,), usage=Usage(1, 2, 3, 4, 5), fan_out=fan_out
+    )
+    bare = Outcome(Status.WAITING, (record,), error, "why", ("C1",), usage=Usage(1, 2, 3, 4, 5))
+    assert codec.load_outcome(codec.dump_outcome(whole)) == bare
+    assert codec.load_tasks(codec.dump_tasks((task,))) == (task,)
+    assert codec.load_checkpoint(codec.dump_checkpoint(checkpoint)) == checkpoint
+    assert codec.load_error(codec.dump_error(error)) == error and codec.dump_error(None) is None
+    assert '"class":"Timeout"' in (codec.dump_error(error) or "")
+    spec = JobSpec.model_validate({"url": "https://x/", "extract": {"schema": {"type": "object"}}})
+    assert codec.load_spec(codec.dump_spec(spec)) == spec
+
+
+def test_half_a_surrogate_pair_is_replaced_and_a_split_pair_is_joined() -> None:
+    text = codec.dump_json({"a\ud83d": ["\ud83d\ude00", "x\udfff", 10**30]})
+    assert codec.load_json(text) == {"a\ufffd": ["😀", "x\ufffd", 10**30]}
+    text.encode()
+
+
+def test_both_databases_know_the_same_queries() -> None:
+    common, sqlite, postgresql = (queries.read(name) for name in ("common", "sqlite", "postgresql"))
+    assert not common.keys() & (sqlite.keys() | postgresql.keys())
+    assert sqlite.keys() - postgresql.keys() == {"lane_head"}
+    assert postgresql.keys() - sqlite.keys() == {"now"}
+    for said, statement in (*common.values(), *sqlite.values(), *postgresql.values()):
+        assert said.endswith(".") and statement
+
+
+def test_every_status_has_its_states() -> None:
+    assert {state.status for state in FINAL_STATES} == FINAL
+    assert set(FINAL_STATES) | set(OPEN_STATES) == set(State)
+    assert all(state_of(status).status is status for status in Status)
+    assert states_of(Status.QUEUED) == (State.QUEUED, State.DELAYED, State.HELD)
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://shop.example/a?b#c", "shop.example"),
+        ("http://Shop.Example:8080/", "shop.example"),
+        ("https://u:p@shop.example", "shop.example"),
+        ("https://münchen.example/", "münchen.example"),
+        ("http://[::1]:80/", "::1"),
+        ("http://[broken/", ""),
+        ("shop.example/a", ""),
+        ("mailto:a@b", ""),
+        ("", ""),
+    ],
+)
+def test_the_host_of_a_link(url: str, host: str) -> None:
+    assert host_of(url) == host
+
+
+def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
+    cache: Recent[str, int] = Recent(2)
+    cache.put("a", 1)
+    cache.put("b", 2)
+    assert cache.get("a") == 1
+    cache.put("c", 3)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (1, None, 3)
+    assert cache.get_or("d", lambda: 4) == 4 and cache.get("a") is None
+
+
+async def test_calls_gather_while_a_group_is_written() -> None:
+    groups: list[list[int]] = []
+    gate = asyncio.Event()
+
+    async def write(calls: Sequence[int]) -> list[int]:
+        groups.append(list(calls))
+        await gate.wait()
+        if 3 in calls:
+            raise ValueError("broken group")
+        return [call * 10 for call in calls]
+
+    grouped = Grouped(write)
+    first = asyncio.create_task(grouped.add(0))
+    while not groups:
+        await asyncio.sleep(0)
+    second = [asyncio.create_task(grouped.add(n)) for n in (1, 2)]
+    await asyncio.sleep(0)
+    second[0].cancel()  # who gave up is not missed by the others
+    gate.set()
+    assert await first == 0 and await second[1] == 20
+    assert groups == [[0], [1, 2]]
+    for result in await asyncio.gather(*(grouped.add(n) for n in (3, 4)), return_exceptions=True):
+        assert isinstance(result, ValueError)
+    assert await grouped.add(5) == 50
