@@ -1,0 +1,149 @@
+"""The main job, end to end, on this machine: `make demo`.
+
+Starts the demo shop and an embedded cluster, submits a loop over the products of three departments, shows how it goes,
+prints the first records, the counts and each failure with its reason, and stops everything again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from services import logs
+from services.cli.ending import Exit
+from services.cli.following import follow
+from services.cli.running import finish
+from services.client import Client
+from services.cluster.embedded import embedded_cluster
+from services.settings import load_settings
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / ".shoal" / "demo"
+FIRST = 12
+
+Json = Any
+
+JOB: dict[str, Json] = {
+    "goal": "every product of three departments",
+    "loop": {
+        "values": ["Power tools", "Kitchen & cooking", "Garten"],
+        "loop": {"from": {"select": "products"}},
+    },
+    "extract": {
+        "schema": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "price": {"type": "number"},
+                "currency": {"type": "string", "description": "ISO 4217 code"},
+                "in_stock": {"type": "boolean"},
+                "rating": {"type": ["number", "null"]},
+                "sku": {"type": ["string", "null"]},
+            },
+            "required": ["name", "price", "currency", "in_stock"],
+        }
+    },
+}
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+@contextmanager
+def shop() -> Iterator[str]:
+    """The demo shop, as a process of its own."""
+    command = [sys.executable, str(ROOT / "load-tests" / "site"), "--port", "0", "--faults", "0.03"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        if not line:
+            raise typer.Exit(3)
+        yield json.loads(line)["url"]
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+
+
+def records_table(rows: list[dict[str, Json]]) -> Table:
+    """The first records, in the order of the items."""
+    table = Table(title="the first records", title_justify="left")
+    fields = list(JOB["extract"]["schema"]["properties"])
+    for field in fields:
+        table.add_column(field, justify="right" if field in ("price", "rating") else "left")
+    for row in [row for row in rows if row["record"]][:FIRST]:
+        table.add_row(*("" if row["record"].get(field) is None else str(row["record"][field]) for field in fields))
+    return table
+
+
+def tell_failures(rows: list[dict[str, Json]]) -> None:
+    """Each failed item with its reason."""
+    for row in rows:
+        if row["error"]:
+            say(f"  failed: {row['item']['label'] or row['item']['value']}: {row['error']['message']}")
+
+
+async def main() -> Exit:
+    shutil.rmtree(DATA, ignore_errors=True)
+    settings = load_settings(data_dir=DATA, port=0, allow_private=True, log_level="warning")
+    logs.set_up(settings.log_level, settings.log_format)
+    began = time.monotonic()
+    with shop() as shop_url:
+        say(f"demo shop: {shop_url}")
+        async with embedded_cluster(settings, tell=lambda stage: say(f"  {stage} …")) as cluster:
+            say(f"cluster ready after {time.monotonic() - began:.1f} s; dashboard: {cluster.url}/")
+            async with Client(cluster.url) as client:
+                started = time.monotonic()
+                job = await client.submit({"url": shop_url, **JOB})
+                code = await follow(client, job, lines=None, as_json=False)
+                seconds = time.monotonic() - started
+                final = await client.job(job["id"])
+                text = b"".join([chunk async for chunk in client.results(job["id"])])
+                rows = [json.loads(line) for line in text.splitlines()]
+            report(final, rows, seconds, cluster.url)
+            say("stopping …")
+    say(f"stopped. See it again: SHOAL_DATA_DIR={DATA.relative_to(ROOT)} .venv/bin/shoal up")
+    return code
+
+
+def report(job: dict[str, Json], rows: list[dict[str, Json]], seconds: float, url: str) -> None:
+    """What came out, and where it is."""
+    Console(width=118).print(records_table(rows))
+    counts = job["counts"]
+    failed = counts["final"] - counts["completed"]
+    say(f"expected {counts['expected']}, done {counts['completed']}, failed {failed}")
+    tell_failures(rows)
+    retried = Counter(row["attempts"] for row in rows if row["attempts"] > 1)
+    if retried:
+        say("retried and then settled: " + ", ".join(f"{n} in {k} attempts" for k, n in sorted(retried.items())))
+    say(f"{seconds:.1f} s, {job['usage']['pages'] / seconds:.1f} pages per second, no model was asked")
+    say(f"results:   {url}/v1/jobs/{job['id']}/results")
+    say(f"dashboard: {url}/  (while the cluster is up)")
+    say(
+        f"artifacts: {(DATA / 'artifacts').relative_to(ROOT)}/ ({sum(1 for row in rows if row['screenshot'])} screenshots)"
+    )
+
+
+if __name__ == "__main__":
+    app = typer.Typer(add_completion=False)
+
+    @app.command()
+    def demo() -> None:
+        """Runs the demo."""
+        finish(main())
+
+    app()
