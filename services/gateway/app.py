@@ -10,6 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
 from agent.spec import JobSpec
+from services.dashboard.routes import dashboard_routes
 from services.gateway import problems
 from services.gateway.auth import Authenticator
 from services.gateway.batch import batch_routes
@@ -54,6 +55,8 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     app.include_router(result_routes(deps, authenticator))
     app.include_router(feed_routes(deps, authenticator))
     app.include_router(status_routes(deps, authenticator))
+    if deps.options.dashboard:
+        app.include_router(dashboard_routes(deps, authenticator))
     app.add_middleware(RequestContext, metrics=deps.metrics)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend the document
     return app
