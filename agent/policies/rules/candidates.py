@@ -194,6 +194,7 @@ def _of_named(one: Mapping[str, Json]) -> Iterator[Candidate]:
     labels += [phrase(one["rel"])] if one.get("rel") else []
     labels += [phrase(value) for name, value in one["d"] if name in _NAMING_DATA]
     aria, tag = str(one.get("a", "")), str(one["g"])
+    labels += [("old", "price")] if tag in ("del", "s", "strike") else []
     if one.get("c") and tag in ("time", "address", "img"):
         labels.append(phrase(tag))
     text, exact = str(one["t"]), str(one.get("e", ""))

@@ -12,6 +12,7 @@ from urllib.parse import urldefrag
 
 from agent.browser import Context
 from agent.errors import BrowserError, NavigationError
+from agent.policies.rules.changes import wait_for_change
 from agent.policies.rules.vocabulary import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from agent.policies.rules.words import Phrase, fold, overlap, phrase, squash
 from agent.spec import LoopSpec
@@ -24,7 +25,8 @@ LINKS_JS = (Path(__file__).parent / "links.js").read_text(encoding="utf-8")
 _LOOKS_LIKE_CSS = re.compile(r"[.#\[>:*]|^[a-z][\w-]*(\s+[a-z][\w-]*)*$")
 _CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
 _SETTLE_S = 5.0  # for what scripts still bring
-_SCROLL_QUIET_S = 0.4
+_QUIET_S = 0.3
+_CHANGE_S = 1.5  # until a page that was scrolled or pressed begins to show more
 
 
 @dataclass(slots=True)
@@ -116,10 +118,10 @@ class Collector:
         if not found_new:
             return False
         if step is not None:
-            return await self._press(step, view)
+            return await self._press(step)
         return await self._scroll(view)
 
-    async def _press(self, step: Onward, view: Mapping[str, Json]) -> bool:
+    async def _press(self, step: Onward) -> bool:
         seen = await self.page.observe()
         button = find_control(seen.elements, step.label)
         if button is None:
@@ -127,19 +129,25 @@ class Collector:
         result = await self.page.act(Action("click", {"bid": button.bid}, "to the next items"))
         if result.error is not None:
             return False
-        return await self._something_new(view)
+        return await self._something_new()
 
     async def _scroll(self, view: Mapping[str, Json]) -> bool:
         """Scrolls to the end of the page; True when that brought items."""
         if not view["scripts"] or float(view["height"]) <= float(view["viewport"]) + 1:
             return False
         result = await self.page.act(Action("scroll", {"dx": 0, "dy": float(view["height"])}, "further items may load"))
-        return result.error is None and await self._something_new(view)
+        return result.error is None and await self._something_new()
 
-    async def _something_new(self, view: Mapping[str, Json]) -> bool:
-        await self.page.settle(quiet_s=_SCROLL_QUIET_S, budget_s=_SETTLE_S)
-        after = await read_links(self.page, self.loop)
-        return any(self._key(row) not in self._seen for row in self._rows(after))
+    async def _something_new(self) -> bool:
+        """Whether items come that were not there before the last action."""
+        if not await self._has_new():
+            await wait_for_change(self.page, limit_s=_CHANGE_S)
+        await self.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        return await self._has_new()
+
+    async def _has_new(self) -> bool:
+        view = await read_links(self.page, self.loop)
+        return any(self._key(row) not in self._seen for row in self._rows(view))
 
     def _key(self, row: Mapping[str, Json]) -> str:
         link = bool(row["h"]) and self.loop.is_link is not False

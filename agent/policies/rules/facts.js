@@ -195,6 +195,8 @@
   function pair(how, label, value, el, ctx, parts) {
     label = line(label).replace(/[:：]\s*$/, '');
     value = clean(value);
+    let struck = ctx.struck;
+    if (!value && struckTexts.has(el)) { value = clean(struckTexts.get(el)); struck = true; }
     if (!label || !value || label.length > 60 || value.length > 2000 || sink.pairs.length >= MAX_PAIRS) return;
     if (value.length > LONG && (longLeft -= value.length) < 0) return;
     const link = el.matches('a[href]') ? el : el.querySelector('a[href]');
@@ -203,7 +205,7 @@
     sink.pairs.push({how, l: label, t: value, s: selector(el), v: ctx.hidden ? 0 : 1, r: ctx.region, o: order,
       x: ctx.target ? 1 : 0, h: link ? link.href : picture ? picture.currentSrc || picture.src : '', p: parts || [],
       z: stamp ? stamp.getAttribute('datetime') || stamp.getAttribute('value') || stamp.getAttribute('aria-label') : '',
-      st: ctx.struck || el.querySelector('del,s,strike') ? 1 : 0, ar: ctx.around});
+      st: struck ? 1 : 0, ar: ctx.around});
   }
 
   function named(el, text, ctx, parts, at, size) {
@@ -219,10 +221,10 @@
     const tag = el.localName;
     const exact = el.getAttribute('datetime') || el.getAttribute('content') || (tag === 'data' || tag === 'meter' ? el.getAttribute('value') : '') || '';
     const link = tag === 'a' ? el.href : tag === 'img' ? el.currentSrc || el.src : '';
-    telling = telling || Boolean(aria || prop || rel || exact) || tag === 'time' || tag === 'img' || tag === 'address'
+    telling = telling || Boolean(aria || prop || rel || exact) || /^(time|img|address|del|s|strike)$/.test(tag)
       || (tag === 'a' && (MANY || /^(mailto|tel):/.test(link)));
     if (!telling || sink.named.length >= MAX_NAMED) return;
-    if (asked && !(MANY && tag === 'a') && !/^(time|address)$/.test(tag) && !/^(mailto|tel):/.test(link)
+    if (asked && !(MANY && tag === 'a') && !/^(time|address|del|s|strike)$/.test(tag) && !/^(mailto|tel):/.test(link)
       && !asked.test(`${names(el)} ${prop} ${rel} ${tag} ${data.map((d) => d.join(' ')).join(' ')}`)) return;
     if (text.length > LONG && (longLeft -= text.length) < 0) return;
     if (!text && !aria && !exact && !data.length && !link && !tip) return;
@@ -268,8 +270,9 @@
     return list;
   }
 
-  const texts = new Map();
-  // Returns the element's text (the visible part of it, unless all of it is hidden), and its text parts.
+  const texts = new Map(), struckTexts = new Map();
+  // Returns the element's text (the visible part of it, unless all of it is hidden, without what is struck through,
+  // unless all of it is), and its text parts.
   function walk(el, ctx, depth) {
     const at = ++order;
     let text = '', blocks = false;
@@ -291,7 +294,7 @@
         }
         text += data.replace(/\s+/g, ' ');
         parts.push(data.trim());
-        if (!ctx.hidden && own.length < MAX_OWN) {
+        if (!ctx.hidden && !ctx.struck && own.length < MAX_OWN) {
           if (!ctx.region && !ctx.card) own += data.replace(/\s+/g, ' ');
           else if (beside.length < 20000) beside += data.replace(/\s+/g, ' ');
         }
@@ -345,6 +348,8 @@
       }
       if (inner.item_ && !(prop && ctx.item)) sink.items.push(inner.item_);
       if (hidden && !ctx.hidden) continue;
+      if (inner.struck && !ctx.struck) { struckTexts.set(el, (struckTexts.get(el) || '') + ' ' + sub); continue; }
+      if (struckTexts.has(child)) struckTexts.set(el, (struckTexts.get(el) || '') + ' ' + struckTexts.get(child));
       text += block ? '\n' + sub + '\n' : sub;
       if (parts.length < 12) parts.push(...subParts);
     }
@@ -360,7 +365,7 @@
         h: (el.querySelector('a[href]') || el.closest('a[href]') || {}).href || '', ti: el.title || (el.querySelector('[title]') || {}).title || ''});
     }
     if (!mine && !MANY) return;
-    if (/^(TD|TH|DT|DD)$/.test(tag)) texts.set(el, text);
+    if (text.length < 4000) texts.set(el, text);
     const size = text.length > 4 * MAX_TEXT ? text.length : clean(text).length;  // no regular expression over whole documents, again and again
     if (el.id && (size > MAX_TEXT || el.querySelector('h1,h2,h3,h4,h5,h6')) && out.anchors.length < 300) {
       const head = el.querySelector('h1,h2,h3,h4,h5,h6');
@@ -381,17 +386,17 @@
     } else if (size && size <= 400 && !/^(TR|TBODY|THEAD|TD|TH|DT|DD|UL|OL|SELECT)$/.test(tag) && !HEADING.test(tag)) {
       const kids = el.children;
       if (!INLINE.test(tag) && (kids.length === 2 || kids.length === 3) && !/^(TH|TD|DT|DD|LI|OPTION|A|BUTTON)$/.test(kids[0].tagName)) {
-        const label = line(kids[0].textContent);
+        const label = line(texts.get(kids[0]) || '');
         if (label && label.length <= 40) {
           let rest = '';
-          for (let n = kids[0].nextSibling; n; n = n.nextSibling) if (n.nodeType === 1 || n.nodeType === 3) rest += ' ' + n.textContent;
+          for (let n = kids[0].nextSibling; n; n = n.nextSibling) rest += n.nodeType === 3 ? n.data : n.nodeType === 1 ? ' ' + (texts.get(n) || '') : '';
           let before = '';
           for (let n = el.firstChild; n && n !== kids[0]; n = n.nextSibling) if (n.nodeType === 3) before += n.data;
-          if (!before.trim() && rest.trim().replace(/^[:：]\s*/, '')) pair('label', label, rest.trim().replace(/^[:：]\s*/, ''), kids[1], ctx);
+          if (!before.trim()) pair('label', label, rest.trim().replace(/^[:：]\s*/, ''), kids[1], ctx);
         }
       }
       if (!blocks || tag === 'P' || tag === 'LI' || tag === 'DIV') {
-        if (!blocks) for (const row of clean(text).split('\n')) {
+        if (!blocks) for (const row of clean(text).split(/\n| [·•|] /)) {
           const hit = /^([^:：]{2,40})\s?[:：]\s+(\S.*)$/.exec(row) || /^([^:：\d]{2,40})：(\S.*)$/.exec(row);
           if (hit) pair('label', hit[1], hit[2], el, ctx);
         }
@@ -399,15 +404,15 @@
     }
     if (el.querySelector(':scope > h2, :scope > h3, :scope > h4, :scope > h5, :scope > h6')) {
       let head = null, body = '', last = null;
-      const close = () => { if (head && last && body.length < 2000) pair('heading', head.textContent, body, last, ctx); };
+      const close = () => { if (head && last && body.length < 2000) pair('heading', texts.get(head) || '', body, last, ctx); };
       for (const node of el.children) {
         if (HEADING.test(node.tagName)) { close(); head = node.tagName === 'H1' ? null : node; body = ''; last = null; } else if (head && !SKIP.has(node.tagName)) {
           if (/^(UL|OL)$/.test(node.tagName) && !last) {  // a list is all that the heading speaks of
-            pair('heading', head.textContent, [...node.children].map((item) => line(item.textContent)).join('\n'), node, ctx);
+            pair('heading', texts.get(head) || '', [...node.children].map((item) => line(texts.get(item) || '')).join('\n'), node, ctx);
             head = null;
             continue;
           }
-          if (body.length < 2000) body += (body ? '\n' : '') + node.textContent;
+          if (body.length < 2000) body += (body ? '\n' : '') + (texts.get(node) || '');
           last = last || node;
         }
       }

@@ -8,6 +8,7 @@ answer: the field stays missing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -159,7 +160,7 @@ class Reader:
         found: dict[str, tuple[Json, str]] = {}
         for line in self.shown.lines:
             if self._speaks(prop, kind, line):
-                value = convert(prop, Raw(line), self.reading)
+                value = convert(prop, _without_label(Raw(line), prop), self.reading)
                 if value is not None:
                     found.setdefault(repr(value), (value, line))
         if len(found) != 1:
@@ -180,6 +181,9 @@ class Reader:
             words = set(phrase(line))
             names = prop.phrases + (tuple(phrase(n) for n in prop.concept.names) if prop.concept else ())
             return any(set(name) <= words for name in names if name)
+        if prop.types == {"string"} and not prop.format and kind in ("text", "gtin") and len(line) <= 60:
+            rest = _without_label(Raw(line), prop).text
+            return rest != line and len(rest.split()) == 1 and any(sign.isdigit() for sign in rest)
         return False
 
 
@@ -316,7 +320,8 @@ class Shown:
     @cached_property
     def lines(self) -> list[str]:
         """The lines of the visible text, clipped in number."""
-        return [line for line in self._text.splitlines() if line][:600]
+        rows = re.split(r"\n| [·•|] ", self._text)
+        return [row.strip() for row in rows if row.strip()][:600]
 
     @cached_property
     def _squashed(self) -> str:

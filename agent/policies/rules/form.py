@@ -49,7 +49,7 @@ class FormField:
     disabled: bool = False
     invalid: bool = False  # marked so by the page
     error: str = ""  # the message beside it
-    native_error: str = ""  # the browser's own complaint
+    native_error: str = ""  # the browser's own complaint, once it shows it
     form: int = -1  # which form it belongs to, -1 for none
 
 
@@ -194,14 +194,14 @@ def _kind(element: Element) -> Kind | None:
     return "text" if element.tag == "textarea" or element.role in _TEXT_ROLES else None
 
 
-def _key(tag: str, type_: str, name: str, value: str) -> tuple[str, ...]:
-    return (tag, type_ if tag == "input" else "", name, value if type_ in ("radio", "checkbox") else "")
+def _key(tag: str, type_: str, name: str) -> tuple[str, ...]:
+    return (tag, type_ if tag == "input" else "", name)
 
 
 def _by_key(extras: Sequence[Mapping[str, Json]]) -> dict[tuple[str, ...], list[Mapping[str, Json]]]:
     found: dict[tuple[str, ...], list[Mapping[str, Json]]] = {}
     for one in extras:
-        key = _key(str(one["tag"]), str(one["type"]), str(one["name"]), str(one["value"]))
+        key = _key(str(one["tag"]), str(one["type"]), str(one["name"]))
         found.setdefault(key, []).append(one)
     return found
 
@@ -211,8 +211,7 @@ def _twin(
 ) -> Mapping[str, Json]:
     """What the document knows of the same field: the next with the same tag, type and name that is shown alike."""
     type_ = element.attributes.get("type", "text" if element.tag == "input" else "").lower()
-    value = element.attributes.get("value", "on" if type_ in ("radio", "checkbox") else "")
-    key = _key(element.tag, type_, element.attributes.get("name", ""), value)
+    key = _key(element.tag, type_, element.attributes.get("name", ""))
     candidates = [one for one in known.get(key, ()) if bool(one["v"]) == element.visible] or known.get(key, [])
     place = taken.get(key, 0)
     taken[key] = place + 1
@@ -247,14 +246,14 @@ def _field(element: Element, kind: Kind, twin: Mapping[str, Json], form: int) ->
         type=type_,
         name=name,
         group=str(twin.get("group", "")),
-        value=attributes.get("value", ""),
+        value=str(twin.get("value", "")) if kind in ("radio", "checkbox") else attributes.get("value", ""),
         checked="checked" in element.states,
         options=element.options,
         required="required" in element.states or bool(twin.get("req")),
         disabled="disabled" in element.states or "readonly" in element.states,
         invalid=bool(twin.get("aria")) or ("invalid" in element.states and not twin),
         error=str(twin.get("error", "")),
-        native_error=str(twin.get("bad", "")),
+        native_error=str(twin.get("bad", "")) if "invalid" in element.states else "",
         form=form,
     )
 

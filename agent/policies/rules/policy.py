@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from agent.errors import GoalNeedsModel
 from agent.plan import Plan
 from agent.policies.policy import Extraction, Scene
+from agent.policies.rules.changes import wait_for_change
 from agent.policies.rules.collect import Collector
 from agent.policies.rules.extraction import extract_page
 from agent.policies.rules.filling import decide_filling
@@ -17,6 +18,7 @@ from agent.step import StepDecision
 from agent.types import LoopItem, Step
 
 _QUIET_S = 0.2
+_CHANGE_S = 2.0
 _SETTLE_S = 5.0
 """How long a page may take to answer what was done to it."""
 
@@ -48,7 +50,9 @@ class RulesPolicy:
         """
         if goal != SEND and not goal.startswith(OPEN):
             raise GoalNeedsModel(f"the rules have no way to do this: {goal}")
-        if any(result.error is None for step in steps[-1:] for result in step.results):
+        if steps:
+            if not steps[-1].results:  # looked at and nothing done: something has to come first
+                await wait_for_change(scene.page, limit_s=_CHANGE_S)
             await scene.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
         seen = await scene.observe()
         page = await read_form_page(scene.page, seen)

@@ -27,7 +27,16 @@ from babel.numbers import (
 from price_parser import Price
 
 from agent.policies.rules.schema import Property
-from agent.policies.rules.vocabulary import FALSE_WORDS, IN_STOCK, OUT_OF, OUT_OF_STOCK, PREORDER, STARS, TRUE_WORDS
+from agent.policies.rules.vocabulary import (
+    FALSE_WORDS,
+    FORMERLY,
+    IN_STOCK,
+    OUT_OF,
+    OUT_OF_STOCK,
+    PREORDER,
+    STARS,
+    TRUE_WORDS,
+)
 from agent.policies.rules.words import fold, phrase, squash
 
 Json = Any
@@ -162,6 +171,7 @@ def read_price(text: str, lang: str = "", parts: tuple[str, ...] = ()) -> Decima
     tokens = number_tokens(text)
     if len(tokens) > 1:
         tokens = [token for token in tokens if _near_currency(token, text)]
+        tokens = [token for token in tokens if not _formerly(token, text)] or tokens
     values = {value for token in tokens if (value := decimal_of(token, lang, price=True)) is not None}
     return values.pop() if len(values) == 1 else None
 
@@ -181,6 +191,13 @@ def _split_price(parts: tuple[str, ...], lang: str) -> Decimal | None:
         elif digits not in ("", ".", ",", "-"):
             return None
     return None
+
+
+def _formerly(token: str, text: str) -> bool:
+    """Whether the words right before the amount say that it is not the one asked now."""
+    before = re.sub(r"[^a-z ]+", " ", fold(text[: text.find(token)]))[-30:]
+    words = before.split()
+    return any(" ".join(words[-count:]) in _FORMER for count in (1, 2, 3) if len(words) >= count)
 
 
 def _near_currency(token: str, text: str) -> bool:
@@ -206,6 +223,7 @@ def read_rating(text: str, lang: str = "") -> Decimal | None:
     return read_number(_BRACKETS.sub(" ", text), lang)
 
 
+_FORMER = frozenset(squash(text) for text in FORMERLY)
 _BRACKETS = re.compile(r"\([^)]*\)")
 _RATING_SHAPE = re.compile(
     rf"(?:^|\s)\d+(?:[.,]\d+)?\s*(?:{'|'.join(map(re.escape, OUT_OF))})\s*(?:5|10)\b|[★⭐☆]{{3,}}|\d\s*(?:{'|'.join(STARS)})\b"

@@ -48,7 +48,8 @@ CONCEPTS: tuple[Concept, ...] = (
         _words(
             """
             price, current price, sale price, price amount, preis, prix, precio, cena, prezzo, prijs, preco, pris,
-            our price, unser preis, verkaufspreis, selling price, cost, price value, hinta
+            our price, unser preis, verkaufspreis, selling price, cost, price value, hinta, price per piece, price each,
+            stuckpreis, preis pro stuck, prix unitaire, cena za kus
             """
         ),
         _words("offers.price, offers.priceSpecification.price, price, offers.lowPrice"),
@@ -96,7 +97,7 @@ CONCEPTS: tuple[Concept, ...] = (
         "rating",
         _words(
             """
-            rating, rating value, stars, star rating, average rating, customer rating, review rating, score,
+            rating, rating value, rated, rated by customers, stars, star rating, average rating, customer rating, review rating, score,
             bewertung, note, evaluation, calificacion, valoracion, hodnoceni, valutazione, beoordeling, sterne,
             ocena
             """
@@ -361,6 +362,15 @@ FALSE_WORDS = _words(
 
 OUT_OF = _words("out of, of, von, sur, de, z, su, van, /, av, do")
 """Between a rating and its best value."""
+
+FORMERLY = _words(
+    """
+    was, before, rrp, msrp, uvp, statt, instead of, previously, formerly, old price, list price, regular price,
+    recommended price, avant, au lieu de, antes, en lugar de, pvp, puvodne, puvodni cena, prima, invece di, voorheen,
+    bisher, ehemals, alter preis, listenpreis, compare at, save, ersparnis, you save, sie sparen
+    """
+)
+"""Before an amount that is no longer asked, or was never."""
 
 STARS = _words(
     """

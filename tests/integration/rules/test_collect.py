@@ -1,0 +1,86 @@
+"""Loops collected from real pages: which links, in which order, and how to the next page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from agent.browser import Context
+from agent.plan import Plan
+from agent.policies.policy import Scene
+from agent.policies.rules import RulesPolicy
+from agent.spec import JobSpec
+from agent.types import LoopItem
+
+if TYPE_CHECKING:
+    from tests.integration.rules.conftest import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PYTHON_DOCS = Path("/usr/share/doc/python3-doc/html/py-modindex.html")
+
+
+async def collect(page: Context, url: str, source: dict[str, Any], **loop: Any) -> list[LoopItem]:
+    await page.goto(url)
+    address = url if url.startswith("http") else "http://docs.example.test/"
+    job = JobSpec.model_validate({"url": address, "loop": {"from": source, **loop}})
+    scene = Scene(spec=job, loop=job.loop, item=None, page=page)
+    return [item async for item in RulesPolicy().collect(scene, Plan())]
+
+
+def things(site: Site, last: int) -> list[LoopItem]:
+    return [LoopItem(n - 1, f"{site.url}/item/{n}", True, f"Thing {n}") for n in range(1, last + 1)]
+
+
+@pytest.mark.parametrize("path", ["shelf-rel", "shelf-text", "shelf-numbers"])
+@pytest.mark.parametrize("select", ["li.hit", "things on the shelf"])
+async def test_all_pages_are_walked_and_no_item_comes_twice(page: Context, site: Site, path: str, select: str) -> None:
+    assert await collect(page, f"{site.url}/{path}", {"select": select}) == things(site, 12)
+    pages = [request for request in site.requests if request.startswith("/shelf")]
+    assert len(pages) == len(set(pages)) == 3
+
+
+async def test_limits_of_pages_and_items_hold(page: Context, site: Site) -> None:
+    url = f"{site.url}/shelf-rel"
+    assert await collect(page, url, {"select": "li.hit", "max_pages": 2}) == things(site, 8)
+    assert await collect(page, url, {"select": "li.hit"}, max_items=5) == things(site, 5)
+
+
+@pytest.mark.parametrize("onwards", [".pager a", "older"])
+async def test_the_next_page_is_what_the_caller_calls_it(page: Context, site: Site, onwards: str) -> None:
+    items = await collect(page, f"{site.url}/shelf-text", {"select": "li.hit h3 a", "next": onwards})
+    assert items == things(site, 12)
+
+
+async def test_a_page_that_loads_more_on_scrolling_is_scrolled_to_its_end(page: Context, site: Site) -> None:
+    assert await collect(page, f"{site.url}/endless", {"select": "h2 a"}) == things(site, 17)
+
+
+async def test_a_button_that_shows_more_is_pressed_until_it_is_gone(page: Context, site: Site) -> None:
+    assert await collect(page, f"{site.url}/button", {"select": "things"}) == things(site, 15)
+
+
+async def test_without_telling_words_the_cards_of_the_page_are_the_items(page: Context, site: Site) -> None:
+    items = await collect(page, f"{site.url}/cards", {"select": "every item"})
+    assert [item.value for item in items] == [f"{site.url}/b/{n}" for n in (1, 2, 3, 4)]
+
+
+async def test_rows_of_text_are_items_in_words(page: Context, site: Site) -> None:
+    items = await collect(page, f"{site.url}/chair", {"select": "table.specs th"})
+    assert items == [LoopItem(n, text, False, text) for n, text in enumerate(["Material", "Weight", "Seat height"])]
+
+
+async def test_a_selector_that_finds_nothing_is_not_taken_for_words(page: Context, site: Site) -> None:
+    assert await collect(page, f"{site.url}/cards", {"select": "ul.books > li"}) == []
+
+
+@pytest.mark.skipif(not PYTHON_DOCS.exists(), reason="needs python3-doc")
+async def test_every_entry_of_an_index_counts_though_pages_repeat(page: Context, site: Site) -> None:
+    by_selector = await collect(page, PYTHON_DOCS.as_uri(), {"select": "table.modindextable a"})
+    by_words = await collect(page, PYTHON_DOCS.as_uri(), {"select": "modules"})
+    assert by_selector == by_words
+    assert len(by_selector) > 300
+    assert len({item.value.split("#")[0] for item in by_selector}) < len(by_selector)
+    assert by_selector[0].label == "__future__"

@@ -1,0 +1,158 @@
+"""Records read from real pages of every markup, with the traps that such pages hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from agent.browser import Context
+from agent.errors import FieldsMissing
+from agent.policies.policy import Extraction, Scene
+from agent.policies.rules import RulesPolicy
+from agent.spec import JobSpec
+
+if TYPE_CHECKING:
+    from tests.integration.rules.conftest import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PRODUCT = {
+    "name": {"type": "string"},
+    "price": {"type": "number"},
+    "currency": {"type": "string", "pattern": "^[A-Z]{3}$"},
+    "in_stock": {"type": "boolean"},
+    "rating": {"type": ["number", "null"]},
+    "sku": {"type": "string"},
+}
+
+
+async def extract(page: Context, url: str, properties: dict[str, Any], *, many: bool = False) -> Extraction:
+    """What the policy reads from `url` by a schema of these properties, all of them required."""
+    record = {"type": "object", "properties": properties, "required": list(properties)}
+    schema = {"type": "array", "items": record} if many else record
+    await page.goto(url)
+    job = JobSpec.model_validate({"url": url, "extract": {"schema": schema}})
+    return await RulesPolicy().extract(Scene(spec=job, loop=None, item=None, page=page))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("lamp", {"name": "Halvor desk lamp", "price": 79.5, "currency": "GBP", "in_stock": True, "rating": 4.6, "sku": "NL-204"}),
+        ("kettle", {"name": "Wasserkocher Aska", "price": 1299, "currency": "EUR", "in_stock": False, "rating": 4.3, "sku": "WK-77"}),
+        ("chair", {"name": "Chair No. 5", "price": 1299, "currency": "USD", "in_stock": True, "rating": 4.5, "sku": "OR-5"}),
+    ],
+)  # fmt: skip
+async def test_a_product_page_gives_its_record(page: Context, site: Site, name: str, expected: dict[str, Any]) -> None:
+    found = await extract(page, f"{site.url}/{name}", PRODUCT)
+    assert found.missing == ()
+    assert found.records[0].value == expected
+    assert set(found.records[0].sources) == set(expected)
+    assert found.records[0].url == f"{site.url}/{name}"
+
+
+async def test_each_field_says_where_it_was_found(page: Context, site: Site) -> None:
+    sources = (await extract(page, f"{site.url}/lamp", PRODUCT)).records[0].sources
+    assert sources["price"].how == "json-ld"
+    assert sources["price"].where.endswith("offers.price")
+    assert sources["price"].confirmed
+    assert not sources["sku"].confirmed, "the article number stands in the structured data only"
+    sources = (await extract(page, f"{site.url}/chair", PRODUCT)).records[0].sources
+    assert sources["price"].how == "selector"
+    assert await page.read("(css) => document.querySelectorAll(css).length", sources["price"].where) == 1
+
+
+async def test_what_is_visible_overrules_stale_structured_data_and_is_not_confirmed(page: Context, site: Site) -> None:
+    wanted = {key: PRODUCT[key] for key in ("price", "in_stock", "currency")}
+    record = (await extract(page, f"{site.url}/stale", wanted)).records[0]
+    assert record.value == {"price": 24.9, "in_stock": False, "currency": "EUR"}
+    assert not record.sources["price"].confirmed
+    assert not record.sources["in_stock"].confirmed
+    assert record.sources["currency"].confirmed
+
+
+async def test_related_products_lend_no_price_to_a_product_without_one(page: Context, site: Site) -> None:
+    found = await extract(page, f"{site.url}/silent", {**PRODUCT, "shipping_price": {"type": "number"}})
+    assert found.records[0].value == {"name": "Vase", "shipping_price": 4, "rating": None}
+    assert set(found.missing) == {"price", "currency", "in_stock", "rating", "sku"}
+
+
+async def test_a_page_without_any_of_the_fields_is_an_error(page: Context, site: Site) -> None:
+    with pytest.raises(FieldsMissing, match="wingspan"):
+        await extract(page, f"{site.url}/lamp", {"wingspan": {"type": "number"}, "plumage": {"type": "string"}})
+
+
+async def test_specifications_are_found_by_the_schemas_own_names(page: Context, site: Site) -> None:
+    wanted = {
+        "material": {"type": "string"},
+        "weight_kg": {"type": "number"},
+        "seat_height": {"type": "number"},
+        "made_in": {"type": "string"},
+        "stackable": {"type": "boolean"},
+        "guarantee": {"type": "string", "title": "Warranty"},
+    }
+    found = await extract(page, f"{site.url}/chair", wanted)
+    assert found.records[0].value == {
+        "material": "Oak",
+        "weight_kg": 5.4,
+        "seat_height": 45,
+        "made_in": "Portugal",
+        "stackable": False,
+        "guarantee": "2 years",
+    }
+
+
+async def test_an_article_gives_dates_author_and_lists(page: Context, site: Site) -> None:
+    wanted = {
+        "title": {"type": "string"},
+        "author": {"type": "string"},
+        "published": {"type": "string", "format": "date"},
+        "published_at": {"type": "string", "format": "date-time"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    }
+    found = await extract(page, f"{site.url}/article", wanted)
+    assert found.records[0].value == {
+        "title": "How bees sleep",
+        "author": "Jo Field",
+        "published": "2024-03-05",
+        "published_at": "2024-03-05T09:30:00Z",
+        "tags": ["bees", "sleep"],
+    }
+
+
+async def test_rows_of_a_table_are_records_and_the_shown_count_says_that_there_are_more(
+    page: Context, site: Site
+) -> None:
+    wanted = {"station": {"type": "string"}, "city": {"type": "string"}, "platforms": {"type": "integer"}}
+    found = await extract(page, f"{site.url}/table", wanted, many=True)
+    assert [record.value for record in found.records] == [
+        {"station": "Central", "city": "Ayton", "platforms": 12},
+        {"station": "East", "city": "Ayton", "platforms": 4},
+        {"station": "Harbour", "city": "Bexley", "platforms": 6},
+        {"station": "Hill", "city": "Corby"},
+    ]
+    assert not found.complete
+    assert found.missing == ("platforms",)
+
+
+async def test_cards_are_records_each_read_by_itself(page: Context, site: Site) -> None:
+    wanted = {
+        "title": {"type": "string"},
+        "price": {"type": ["number", "null"]},
+        "in_stock": {"type": "boolean"},
+        "url": {"type": "string", "format": "uri"},
+    }
+    found = await extract(page, f"{site.url}/cards", wanted, many=True)
+    assert [record.value for record in found.records] == [
+        {"title": "The Long Walk Home", "price": 12.5, "in_stock": True, "url": f"{site.url}/b/1"},
+        {"title": "Salt", "price": 8, "in_stock": False, "url": f"{site.url}/b/2"},
+        {"title": "Winter Bread", "price": None, "in_stock": True, "url": f"{site.url}/b/3"},
+        {"title": "Maps", "price": 1020, "in_stock": True, "url": f"{site.url}/b/4"},
+    ]
+    assert found.complete
+
+
+async def test_a_page_that_its_script_fills_in_is_waited_for(page: Context, site: Site) -> None:
+    found = await extract(page, f"{site.url}/late", {"name": {"type": "string"}, "price": {"type": "number"}})
+    assert found.records[0].value == {"name": "Late lamp", "price": 5}
