@@ -23,7 +23,7 @@ class DeliveryCalculator extends HTMLElement {
       event.preventDefault();
       const first = form.postcode.value.trim()[0];
       const days = (DAYS[first] ?? 6) + form.size.selectedIndex;
-      root.querySelector("output").textContent = `${form.size.value} to ${form.postcode.value.trim()}: ${days} working days`;
+      root.querySelector("output").textContent = `${form.size.value} to ${form.postcode.value.trim()}: ${days} working day${days === 1 ? "" : "s"}`;
     });
   }
 }

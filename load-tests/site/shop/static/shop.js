@@ -58,6 +58,6 @@ if (endless && !endless.hidden) {
     // Observing anew reports at once if the end is still in view.
     watcher.unobserve(endless);
     if (!endless.hidden) watcher.observe(endless);
-  });
+  }, { rootMargin: "100000px 0px 400px 0px" }); // also when one jumped past it to the footer
   watcher.observe(endless);
 }
