@@ -108,6 +108,19 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "extract": ("extract", {**JOB, **FULL_PAGE, "part": 1, "many": True}),
     "collect": ("collect", {**JOB, **FULL_PAGE, "wanted": "the lamps", "next_words": "the arrow at the end"}),
+    "evaluate": (
+        "evaluate",
+        {
+            **JOB,
+            "actions": ["click(bid='7') on https://shop.example/: done"],
+            "answer": "Lamp A costs 19.90",
+            "records": [{"price": 19.9}],
+            "url": "https://shop.example/list",
+            "text": TEXT,
+            "pictures": 2,
+            "now": NOW,
+        },
+    ),
     "again": ("again", {"problem": "actions/0/id: '99' is no id of this page"}),
     "shape": ("shape", {"schema": {"type": "object"}}),
 }
