@@ -124,7 +124,6 @@ class Settings(BaseSettings):
         shown="SQLite: `shoal.db` in the data folder",
         secret=True,
     )
-    store_pool: int = _setting(10, "Database connections that one process holds at most.", part="store", ge=1, le=1000)
 
     # --- artifacts ------------------------------------------------------------------------------------
 
@@ -295,7 +294,9 @@ class Settings(BaseSettings):
     # --- model ----------------------------------------------------------------------------------------
 
     model_url: str = _setting(
-        "", "An OpenAI-compatible server, with its `/v1`; empty: the rules policy alone decides.", part="model"
+        "",
+        "OpenAI-compatible servers of one model, with their `/v1`, split by commas; empty: rules alone decide.",
+        part="model",
     )
     model: str = _setting("", "Name of the model; empty: the first that the server lists.", part="model")
     model_api_key: SecretStr = _setting(SecretStr(""), "API key of the model server.", part="model")
@@ -349,12 +350,17 @@ class Settings(BaseSettings):
                     raise ValueError(f"{host!r} is neither a host nor a network: {err}") from err
         return hosts
 
-    @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway", "model_url")
+    @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway")
     @classmethod
     def _is_http_url(cls, url: str) -> str:
         if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
             raise ValueError("must start with http:// or https:// and name a host")
         return url.rstrip("/")
+
+    @field_validator("model_url")
+    @classmethod
+    def _are_http_urls(cls, urls: str) -> str:
+        return ",".join(cls._is_http_url(url.strip()) for url in urls.split(",") if url.strip())
 
     @field_validator("artifacts_url")
     @classmethod
