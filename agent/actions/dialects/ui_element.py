@@ -1,0 +1,73 @@
+"""How notations without ids name an element: by where it is and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent.observe.tree import clickable_elements, find_element
+from agent.types import Element
+
+
+@dataclass(frozen=True, slots=True)
+class UiElement:
+    """An element as a workflow remembers it; what is not known is empty."""
+
+    xpath: str = ""
+    css_selector: str = ""
+    type: str = ""  # role or tag: button, link, textbox, ...
+    label: str = ""  # accessible name
+    placeholder: str = ""
+
+
+Resolve = Callable[[UiElement], str | None]
+"""Gives the id of the element on the page, None when it is not there or not told apart from others."""
+
+Describe = Callable[[str], UiElement | None]
+"""Gives what is known of the element with an id, None when there is none."""
+
+
+def resolver(root: Element) -> Resolve:
+    """Finds elements in an observed page by label, placeholder and type. Selectors need a page, not an observation."""
+    elements = clickable_elements(root)
+
+    def resolve(wanted: UiElement) -> str | None:
+        if not (wanted.label or wanted.placeholder):
+            return None
+        for test in (_same, _alike):
+            found = [element for element in elements if test(element, wanted)]
+            if len(found) == 1:
+                return found[0].bid
+        return None
+
+    return resolve
+
+
+def describer(root: Element) -> Describe:
+    """Describes elements of an observed page."""
+
+    def describe(bid: str) -> UiElement | None:
+        element = find_element(root, bid)
+        if element is None:
+            return None
+        placeholder = element.attributes.get("placeholder", "")
+        return UiElement(type=element.role or element.tag, label=element.name, placeholder=placeholder)
+
+    return describe
+
+
+def _same(element: Element, wanted: UiElement) -> bool:
+    placeholder = element.attributes.get("placeholder", "")
+    return (
+        (not wanted.label or element.name == wanted.label)
+        and (not wanted.placeholder or placeholder == wanted.placeholder)
+        and (not wanted.type or wanted.type.lower() in (element.role, element.tag, element.attributes.get("type", "")))
+    )
+
+
+def _alike(element: Element, wanted: UiElement) -> bool:
+    """The same but for case and type."""
+    placeholder = element.attributes.get("placeholder", "")
+    return (not wanted.label or element.name.lower() == wanted.label.lower()) and (
+        not wanted.placeholder or placeholder.lower() == wanted.placeholder.lower()
+    )

@@ -1,0 +1,223 @@
+"""The primitives as data: sets, schemas, the check of arguments, and performing on a stage that only notes down."""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import nullcontext
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+
+from agent.actions import (
+    ACTION_SETS,
+    DEFAULT_SETS,
+    PRIMITIVES,
+    action_schema,
+    actions_schema,
+    arguments,
+    catalogue,
+    check,
+    describe,
+    perform,
+    primitive,
+    primitives_of,
+)
+from agent.actions.arguments import keys
+from agent.actions.primitives.navigation import web_address
+from agent.errors import ActionInvalid, ActionRefused
+from agent.hooks import Hooks
+from agent.types import Action
+from tests.unit.agent.actions.strategies import calls
+
+SPECIFIED = """
+click dblclick hover focus clear fill check uncheck press select_option drag_and_drop upload_file scroll_element
+download
+mouse_move mouse_down mouse_up mouse_click mouse_dblclick mouse_drag_and_drop scroll_at mouse_upload_file
+keyboard_down keyboard_up keyboard_press keyboard_type keyboard_insert_text new_tab tab_close tab_focus
+goto go_back go_forward reload search scroll noop wait_for send_msg_to_user report_infeasible answer
+solve_captcha ask_user enter_verification_code complete terminate python
+"""
+
+
+def test_every_specified_primitive_is_there_and_no_other() -> None:
+    assert [one.name for one in PRIMITIVES] == SPECIFIED.split()
+
+
+@pytest.mark.parametrize("one", PRIMITIVES, ids=lambda one: one.name)
+def test_each_is_an_async_function_that_says_what_it_does_and_gives_examples(one: Any) -> None:
+    assert inspect.iscoroutinefunction(one.function)
+    assert one.text
+    assert one.examples
+    assert all(example.startswith(f"{one.name}(") for example in one.examples)
+
+
+@pytest.mark.parametrize("one", PRIMITIVES, ids=lambda one: one.name)
+def test_its_examples_are_calls_that_parse(one: Any) -> None:
+    from agent.actions.dialects import browsergym
+
+    for example in one.examples:
+        assert [action.name for action in browsergym.parse(example)] == [one.name]
+
+
+@given(calls())
+def test_valid_arguments_fit_the_schema_that_the_model_is_held_to(action: Action) -> None:
+    arguments(action)
+    said = {"name": action.name, "args": dict(action.args)}
+    jsonschema.validate(said["args"], action_schema(primitive(action.name)))
+    jsonschema.validate(said, actions_schema(("all", "python")))
+
+
+def test_ids_of_this_page_are_an_enum() -> None:
+    schema = actions_schema(("element",), bids=["1", "a2"])
+    jsonschema.validate({"name": "click", "args": {"bid": "a2"}}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"name": "click", "args": {"bid": "3"}}, schema)
+
+
+def test_on_a_page_without_elements_no_action_needs_one() -> None:
+    names = {
+        call["properties"]["name"]["const"] for call in actions_schema(("element", "nav", "misc"), bids=[])["anyOf"]
+    }
+    assert "click" not in names
+    assert {"goto", "wait_for"} <= names
+
+
+@pytest.mark.parametrize(
+    ("action", "argument"),
+    [
+        (Action("click", {}), "bid"),
+        (Action("click", {"bid": "#x"}), "bid"),
+        (Action("click", {"bid": "1", "button": "side"}), "button"),
+        (Action("click", {"bid": "1", "force": True}), "force"),
+        (Action("noop", {"wait_ms": -1}), "wait_ms"),
+        (Action("scroll", {"dx": "far", "dy": 1}), "dx"),
+    ],
+)
+def test_a_wrong_argument_is_named(action: Action, argument: str) -> None:
+    with pytest.raises(ActionInvalid, match=f"{action.name}.*'{argument}'") as caught:
+        arguments(action)
+    assert caught.value.details["argument"] == argument
+
+
+def test_defaults_are_filled_in_and_numbers_are_taken_for_ids() -> None:
+    assert arguments(Action("click", {"bid": 12})) == {"bid": "12", "button": "left", "modifiers": ()}
+
+
+def test_python_is_refused_by_name_unless_it_is_turned_on() -> None:
+    with pytest.raises(ActionRefused, match="'python'"):
+        check(Action("python", {"code": "1"}))
+    one, args = check(Action("python", {"code": "1"}), allow_unsafe=True)
+    assert (one.name, args) == ("python", {"code": "1"})
+
+
+def test_sets_hold_known_primitives_and_unsafe_ones_are_in_none_but_their_own() -> None:
+    names = {one.name for one in PRIMITIVES}
+    for members in ACTION_SETS.values():
+        assert set(members) <= names
+    assert all("python" not in members for name, members in ACTION_SETS.items() if name != "python")
+    assert "click" in {one.name for one in primitives_of(DEFAULT_SETS)}
+    with pytest.raises(ActionInvalid, match="'nosuch'"):
+        primitives_of(("nosuch",))
+
+
+def test_catalogue_and_description_come_from_the_functions() -> None:
+    click = next(one for one in catalogue() if one["name"] == "click")
+    assert click["signature"] == "click(bid, button='left', modifiers=[])"
+    assert "element" in click["sets"] and "workflow" in click["sets"]
+    assert click["text"] in describe(("element",))
+    assert "python(" not in describe()
+
+
+@pytest.mark.parametrize(
+    ("given_keys", "expected"),
+    [
+        ("Enter", "Enter"),
+        ("ctrl+a", "Control+a"),
+        ("Control+A", "Control+a"),
+        ("ctrl+shift+T", "Control+Shift+T"),
+        ("esc", "Escape"),
+        ("+", "+"),
+        ("Control++", "Control++"),
+        ("x", "x"),
+    ],
+)
+def test_usual_spellings_of_keys(given_keys: str, expected: str) -> None:
+    assert keys(given_keys) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "address"),
+    [
+        ("https://example.com/a", "https://example.com/a"),
+        ("example.com", "https://example.com"),
+        ("example.com:8080/x?y=1", "https://example.com:8080/x?y=1"),
+        ("about:blank", "about:blank"),
+    ],
+)
+def test_addresses(said: str, address: str) -> None:
+    assert web_address(said) == address
+
+
+@pytest.mark.parametrize("said", ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "chrome://crash"])
+def test_only_web_pages_are_opened(said: str) -> None:
+    with pytest.raises(ActionRefused):
+        web_address(said)
+
+
+class NotingStage:
+    """As much of a stage as actions need that never touch the page."""
+
+    url = "https://example.com/"
+
+    def __init__(self, hooks: Hooks) -> None:
+        self.hooks = hooks
+        self.messages: list[tuple[str, str]] = []
+
+    def faults(self) -> Any:
+        return nullcontext()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"touched {name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "hook"),
+    [
+        ("solve_captcha", {}, "solve_captcha"),
+        ("ask_user", {"question": "who?"}, "ask_user"),
+        ("enter_verification_code", {"bid": "1"}, "verification_code"),
+    ],
+)
+async def test_without_its_hook_a_human_action_is_refused_by_the_hooks_name(name: str, args: Any, hook: str) -> None:
+    with pytest.raises(ActionRefused, match=hook):
+        await perform(Action(name, args), NotingStage(Hooks()))  # type: ignore[arg-type]
+
+
+async def test_talking_to_the_user_goes_through_the_hooks_and_into_the_chat() -> None:
+    said: list[str] = []
+
+    async def say(text: str) -> None:
+        said.append(text)
+
+    async def ask(question: str) -> str:
+        return f"answer to {question}"
+
+    stage: Any = NotingStage(Hooks(say=say, ask_user=ask))
+    await perform(Action("send_msg_to_user", {"text": "hello"}), stage)
+    assert await perform(Action("ask_user", {"question": "who?"}), stage) == "answer to who?"
+    assert await perform(Action("answer", {"text": "42"}), stage) == "42"
+    assert said == ["hello"]
+    assert stage.messages == [
+        ("assistant", "hello"),
+        ("assistant", "who?"),
+        ("user", "answer to who?"),
+        ("assistant", "42"),
+    ]
+
+
+async def test_wait_for_needs_exactly_one_thing_to_wait_for() -> None:
+    for args in ({}, {"text": "a", "bid": "1"}):
+        with pytest.raises(ActionInvalid, match="text or bid"):
+            await perform(Action("wait_for", args), NotingStage(Hooks()))  # type: ignore[arg-type]
