@@ -1,0 +1,66 @@
+"""The text of downloaded files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.chromium.downloads import safe_name
+from agent.observe.documents import file_text
+
+
+def small_pdf(text: str) -> bytes:
+    """A PDF of one page that says `text`."""
+    stream = f"BT /F1 12 Tf 20 100 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 4 0 R"
+        b" /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+    ]
+    body, offsets = b"%PDF-1.4\n", []
+    for number, one in enumerate(objects, 1):
+        offsets.append(len(body))
+        body += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    return body + b"xref\n0 5\n0000000000 65535 f \n%strailer\n<< /Size 5 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
+        table,
+        len(body),
+    )
+
+
+def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+    file = tmp_path / "invoice"
+    file.write_bytes(small_pdf("Total 12.50 EUR"))
+    assert file_text(file) == "[page 1]\nTotal 12.50 EUR"
+
+
+def test_a_broken_pdf_has_no_text_but_breaks_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "broken.pdf"
+    file.write_bytes(b"%PDF-1.4\nnothing of use")
+    assert file_text(file) == ""
+
+
+def test_plain_text_is_clipped_and_other_files_have_none(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n" * 10)
+    assert file_text(tmp_path / "a.csv", max_chars=7) == "x,y\nx,y"
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04")
+    assert file_text(tmp_path / "a.zip") == ""
+
+
+@pytest.mark.parametrize(
+    ("suggested", "safe"),
+    [
+        ("report.pdf", "report.pdf"),
+        ("../../etc/passwd", "passwd"),
+        ("..\\evil.exe", "evil.exe"),
+        ("a/b:c?.txt", "b_c_.txt"),
+        ("", "download"),
+        ("...", "download"),
+        ("x" * 300 + ".csv", "x" * 109 + ".csv"),
+    ],
+)
+def test_file_names_of_sites_are_made_safe(suggested: str, safe: str) -> None:
+    assert safe_name(suggested) == safe
