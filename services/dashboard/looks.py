@@ -18,7 +18,7 @@ Json = Any
 FAILED = (Status.FAILED, Status.TERMINATED, Status.UNSURE)
 FAILURES_READ = 500
 """Failures that are looked at for the groups; the page says so when there are more."""
-RESULTS_SHOWN = 25
+RESULTS_SHOWN = 15
 COLUMNS_SHOWN = 8
 
 _BUTTONS: Mapping[Status, tuple[Verb, ...]] = {
@@ -48,8 +48,8 @@ class JobLook:
 
     @property
     def bad(self) -> int:
-        """Items that ended without reaching their goal."""
-        return self.counts.final - self.counts.completed
+        """Items that ended without reaching their goal; canceled ones were not given the chance."""
+        return self.counts.final - self.counts.completed - self.counts.canceled
 
     @property
     def is_final(self) -> bool:
@@ -80,7 +80,7 @@ class JobLook:
         """What its owner can do now."""
         if self.row.cancel_requested and not self.is_final:
             return ()
-        if self.row.status is Status.COMPLETED and not self.bad:
+        if self.row.status is Status.COMPLETED and self.counts.completed == self.counts.final:
             return ()
         return _BUTTONS[self.row.status]
 

@@ -34,7 +34,7 @@ Json = Any
 
 HERE = Path(__file__).parent
 JOBS_SHOWN = 50
-SESSIONS_SHOWN = 50
+SESSIONS_SHOWN = 25
 STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "

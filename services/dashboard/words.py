@@ -95,6 +95,14 @@ def host_and_path(url: str) -> str:
     return url.removeprefix("https://").removeprefix("http://").removesuffix("/")
 
 
+def place(text: str) -> str:
+    """What tells one address of a loop from the next, which is seldom the host; other values as they are."""
+    if not text.startswith(("http://", "https://")):
+        return text
+    _, slash, path = host_and_path(text).partition("/")
+    return slash + path or host_and_path(text)
+
+
 FILTERS: Mapping[str, Any] = {
     "number": number,
     "span": span,
@@ -106,4 +114,5 @@ FILTERS: Mapping[str, Any] = {
     "pretty": pretty,
     "call": call,
     "host_and_path": host_and_path,
+    "place": place,
 }

@@ -83,9 +83,10 @@ class Overview:
         elif queued and self.busy >= self.slots:
             told.append(f"{_sessions(queued)} queued while all {self.slots} browser slots are busy.")
         for cause, lanes in sorted(self.lanes_waiting.items(), key=lambda pair: -pair[1]):
-            told.append(f"{lanes} {'queue' if lanes == 1 else 'queues'} (one per job and site) waiting for {cause}.")
+            queues = "queue (one job on one site) is" if lanes == 1 else "queues (one per job and site) are"
+            told.append(f"{lanes:,} {queues} waiting for {cause}.")
         if children := self.sessions.get(Status.WAITING, 0):
-            told.append(f"{_sessions(children)} waiting for the items of their loops.")
+            told.append(f"{_sessions(children)} waiting for the items of {'its' if children == 1 else 'their'} loop.")
         if paused := self.sessions.get(Status.PAUSED, 0):
             told.append(f"{_sessions(paused)} paused by {'its' if paused == 1 else 'their'} owner.")
         return told

@@ -95,12 +95,12 @@ class Seeder:
         outcome = answer(work)
         for reference in outcome.artifacts:
             await self._world.artifacts.put(
-                reference.key, picture(NAMES[0], "€ 49.90", COLOURS[0]), reference.content_type
+                reference.key, picture(NAMES[0], "EUR 49.90", COLOURS[0]), reference.content_type
             )
         await self._world.finish([work], lambda _: outcome)
 
     async def _catalogue(self, n: int, *, done: int, job: dict[str, object]) -> None:
-        schema = {"type": "object", "properties": dict.fromkeys(("name", "price", "currency", "in_stock"), {})}
+        schema = {"type": "object", "properties": {name: {} for name in ("name", "price", "currency", "in_stock")}}
         values = [f"https://www.nordkitchen.example/p/{NAMES[i % 5].split()[0].lower()}-{i + 1}" for i in range(n)]
         await self._world.submit(
             url="https://www.nordkitchen.example/catalogue",
@@ -132,7 +132,7 @@ class Seeder:
         shot = f"{work.session:032x}"
         key = f"default/{work.job}/{work.session}/{shot}.jpg"
         await self._world.artifacts.put(
-            key, picture(NAMES[index % 5], f"€ {data['price']}", COLOURS[index % 5]), "image/jpeg"
+            key, picture(NAMES[index % 5], f"EUR {data['price']}", COLOURS[index % 5]), "image/jpeg"
         )
         sources = {field: FieldSource("json-ld", f"$.offers.{field}", True) for field in data}
         sources["in_stock"] = FieldSource("label", "Availability: in stock", index % 7 != 3)
@@ -152,7 +152,9 @@ class Seeder:
     def _answered(self, work: Work) -> Outcome:
         shots = [f"{work.session:08x}{step:024x}" for step in range(3)]
         base = f"default/{work.job}/{work.session}"
-        missing = ErrorInfo("ElementNotUsable", "element_not_usable", "The element is covered by a cookie dialog.", False)
+        missing = ErrorInfo(
+            "ElementNotUsable", "element_not_usable", "A cookie dialog covers the element.", False
+        )
         steps = (
             Step(
                 0,

@@ -216,7 +216,7 @@ async def test_status_says_what_waits_for_what(here: World) -> None:
     assert status["capacity"] == {"dispatchers": 1, "workers": 1, "slots": 4, "busy": 4, "fresh": True}
     assert status["waiting"] == [
         "2 sessions are queued while all 4 browser slots are busy.",
-        "2 queues (one per job and site) waiting for a free slot.",
+        "2 queues (one per job and site) are waiting for a free slot.",
     ]
     assert status["dispatchers"]["main"]["workers"] == [worker]
 
