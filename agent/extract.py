@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +23,7 @@ Json = Any
 # Only formats that jsonschema checks without optional packages: the verdict must not depend on what else is installed.
 _FORMATS = FormatChecker(formats=("date", "email", "ipv4", "ipv6", "uuid"))
 _SHOWN_VALUE_CHARS = 80
+_ADDRESS = re.compile(r"ur[il]|link|href|address|image|picture|photo|src|web", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,13 @@ def extract_schema(extract: ExtractSpec) -> dict[str, Json]:
     if definitions:
         schema["$defs"] = definitions
     return schema
+
+
+def asks_addresses(extract: ExtractSpec) -> bool:
+    """Whether links or pictures are among what is wanted: only then a prompt spends tokens on their addresses."""
+    if extract.json_schema is None:
+        return True
+    return bool(_ADDRESS.search(json.dumps(extract.json_schema)) or _ADDRESS.search(extract.goal or ""))
 
 
 def records_in(reply: Json, extract: ExtractSpec) -> list[Json]:

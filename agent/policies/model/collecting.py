@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urldefrag
 
 from agent.errors import NavigationError
-from agent.policies.model.elements import describe
+from agent.policies.model.elements import absolute, describe
 from agent.policies.policy import Scene
 from agent.types import Action, Element, LoopItem
 
@@ -76,7 +76,7 @@ async def collected(
 def _item(element: Element, base: str, index: int, is_link: bool | None) -> LoopItem | None:
     """The item that an element stands for: where it leads, else what it says; None when it is neither."""
     label = " ".join((element.name or element.text or describe(element)).split())
-    address = _address(element.attributes, base) if is_link is not False else None
+    address = _way_out(element, base) if is_link is not False else None
     if address is not None:
         return LoopItem(index, address, is_link=True, label=label)
     if is_link or not (element.name or element.text):
@@ -84,22 +84,15 @@ def _item(element: Element, base: str, index: int, is_link: bool | None) -> Loop
     return LoopItem(index, label, is_link=False, label=label)
 
 
-def _address(attributes: Mapping[str, str], base: str) -> str | None:
+def _way_out(element: Element, base: str) -> str | None:
     """Where a link leads, None when it does not leave the page."""
-    href = attributes.get("href", "")
-    try:
-        address = urljoin(base, href)
-        parts = urlsplit(address)
-    except ValueError:  # a page may write anything there
-        return None
-    if not href or parts.scheme not in ("http", "https") or not parts.hostname:
-        return None
-    return None if href.startswith("#") else address
+    href = element.attributes.get("href", "")
+    return None if href.startswith("#") else absolute(href, base)
 
 
 async def _go_on(scene: Scene, element: Element, base: str) -> bool:
     """To the next page; False when that leads nowhere."""
-    address = _address(element.attributes, base)
+    address = _way_out(element, base)
     if address is not None:
         if urldefrag(address).url == urldefrag(base).url:
             return False

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Literal
+from urllib.parse import urljoin, urlsplit
 
 from agent.types import Element, Observation
 
@@ -59,6 +60,24 @@ def unmistakable(element: Element) -> Element:
     if not any(_ID.search(text) for one in walk(element) for text in _texts(one)):
         return element
     return _reworded(element)
+
+
+def with_addresses(element: Element, base: str) -> Element:
+    """The tree with each link's and picture's address in its name, for who has to read addresses off the page."""
+    children = tuple(with_addresses(child, base) for child in element.children)
+    address = absolute(element.attributes.get("href") or element.attributes.get("src") or "", base)
+    name = f"{element.name or element.text} -> {address}" if address else element.name
+    return replace(element, name=name, children=children)
+
+
+def absolute(address: str, base: str) -> str | None:
+    """The web address that `address` on the page `base` stands for, None when it is none."""
+    try:
+        whole = urljoin(base, address)
+        parts = urlsplit(whole)
+    except ValueError:  # a page may write anything there
+        return None
+    return whole if address and parts.scheme in ("http", "https") and parts.hostname else None
 
 
 def _texts(element: Element) -> Iterable[str]:

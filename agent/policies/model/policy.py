@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.browser import ObserveOptions
 from agent.errors import FieldsMissing
-from agent.extract import extract_schema, fields_missing, merged, records_in
+from agent.extract import asks_addresses, extract_schema, fields_missing, merged, records_in
 from agent.models.model import Ask, Image, Model
 from agent.models.reply import Answer, ask_for
 from agent.observe.renderings import compact
@@ -27,7 +27,7 @@ from agent.policies.model.asking import (
 from agent.policies.model.calls import action_types, call_offers
 from agent.policies.model.checks import actions_of
 from agent.policies.model.collecting import Found, collect_schema, collected, is_css
-from agent.policies.model.elements import Offered, in_parts, offered, only_in, unmistakable
+from agent.policies.model.elements import Offered, in_parts, offered, only_in, unmistakable, with_addresses
 from agent.policies.model.planning import sound, spelled_out, task_types
 from agent.policies.policy import Extraction, Policy, Scene
 from agent.seen import PageText
@@ -227,7 +227,8 @@ class ModelPolicy:
         self, scene: Scene, wanted: ExtractSpec, seen: Observation, chars: int
     ) -> tuple[list[Answer[Json]], bool]:
         """The replies for the page's parts, and whether these are all of them."""
-        parts = in_parts(self._text(seen), chars)
+        shown = replace(seen, elements=with_addresses(seen.elements, seen.url)) if asks_addresses(wanted) else seen
+        parts = in_parts(self._text(shown), chars)
         told = {**job_variables(scene, schema=True), "many": wanted.many or wanted.json_schema is None}
         answers: list[Answer[Json]] = []
         for part, text in enumerate(parts[: self._options.parts]):

@@ -154,6 +154,14 @@ async def test_a_part_that_is_too_long_starts_the_reading_anew_with_smaller_part
     assert [record.value["name"] for record in found.records] == list("ABCDEFGHIJ")[: len(model.asked) - 2]
 
 
+async def test_addresses_are_shown_where_the_schema_wants_them() -> None:
+    _, model, _ = await extracted(says(rec("A", 1)))
+    assert "[4] a More -> https://shop.example/p/1" in model.asked[0].messages[-1].text
+    price = {"type": "object", "properties": {"price": {"type": "number"}}}
+    _, model, _ = await extracted(says({"price": 1}), schema=price)
+    assert "/p/1" not in model.asked[0].messages[-1].text
+
+
 async def test_without_a_schema_the_model_chooses_the_fields() -> None:
     found, _, _ = await extracted(says({"lamp": "Desk lamp"}), schema=None)
     assert found.records[0].value == {"lamp": "Desk lamp"}
