@@ -2,7 +2,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up test unit check bench lock clean
 
-PYTHON := .venv/bin/python
+# Not PYTHON: that one names the Python to make .venv with, for scripts/setup.
+VENV_PYTHON := .venv/bin/python
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -12,7 +13,7 @@ setup: ## make .venv, install the packages, find or install a Chromium
 	@scripts/setup
 
 demo: setup ## run a job on a local demo shop and print its records
-	@$(PYTHON) scripts/demo.py
+	@$(VENV_PYTHON) scripts/demo.py
 
 up: setup ## start the embedded cluster: gateway, dashboard, dispatcher, browsers
 	@.venv/bin/shoal up
@@ -27,7 +28,7 @@ check: setup ## lint, format and types
 	@scripts/check
 
 bench: setup ## run the benchmarks and write docs/benchmarks.md
-	@$(PYTHON) load-tests/bench/all.py
+	@$(VENV_PYTHON) load-tests/bench/all.py
 
 lock: setup ## remake requirements.lock after a change of pyproject.toml
 	@scripts/lock
