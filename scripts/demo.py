@@ -133,9 +133,8 @@ def report(job: dict[str, Json], rows: list[dict[str, Json]], seconds: float, ur
     say(f"{seconds:.1f} s, {job['usage']['pages'] / seconds:.1f} pages per second, no model was asked")
     say(f"results:   {url}/v1/jobs/{job['id']}/results")
     say(f"dashboard: {url}/  (while the cluster is up)")
-    say(
-        f"artifacts: {(DATA / 'artifacts').relative_to(ROOT)}/ ({sum(1 for row in rows if row['screenshot'])} screenshots)"
-    )
+    shots = sum(1 for row in rows if row["screenshot"])
+    say(f"artifacts: {(DATA / 'artifacts').relative_to(ROOT)}/ ({shots} screenshots)")
 
 
 if __name__ == "__main__":

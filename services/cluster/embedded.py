@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import json
 import os
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -69,6 +70,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         with_sync = ExitStack()
         stack.enter_context(with_sync)
         with_sync.enter_context(_only_one(settings.data_dir))
+        listener = with_sync.enter_context(_listener(settings))  # first: a taken port should be told at once
         tell("opening the store")
         store = await open_store(settings.store_url)
         stack.push_async_callback(store.close)
@@ -87,7 +89,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         tell("starting the browser workers")
         await stack.enter_async_context(_dispatcher(settings, run_dir))
         tell("starting the gateway")
-        url = await stack.enter_async_context(_gateway(settings, store, artifacts))
+        url = await stack.enter_async_context(_gateway(listener, settings, store, artifacts))
         stack.enter_context(_announced(settings.data_dir, url))
         log.info(LogEvent.CLUSTER_READY, url=url)
         yield Cluster(url, settings.data_dir, run_dir.path, store)
@@ -160,29 +162,37 @@ class _Server(uvicorn.Server):
         yield
 
 
+@contextmanager
+def _listener(settings: Settings) -> Iterator[socket.socket]:
+    """The gateway's socket."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((settings.host, settings.port))
+        except OSError as error:
+            raise ClusterFailed(
+                f"cannot listen on {settings.host}, port {settings.port} ({error.strerror}): "
+                "set SHOAL_PORT, 0 for any free one, or SHOAL_HOST"
+            ) from error
+        yield listener
+
+
 @asynccontextmanager
-async def _gateway(settings: Settings, store: Store, artifacts: ArtifactStore) -> AsyncIterator[str]:
+async def _gateway(
+    listener: socket.socket, settings: Settings, store: Store, artifacts: ArtifactStore
+) -> AsyncIterator[str]:
     """The gateway in this process; gives its address once it answers."""
     app = create_app(GatewayDeps(store, artifacts, gateway_options(settings)))
-    config = uvicorn.Config(
-        app, host=settings.host, port=settings.port, log_config=None, lifespan="on", timeout_graceful_shutdown=3
-    )
-    server = _Server(config)
-    try:
-        bound = config.bind_socket()
-    except SystemExit as error:  # uvicorn ends the process when it cannot bind
-        raise ClusterFailed(
-            f"port {settings.port} on {settings.host} is taken: set SHOAL_PORT, 0 for any free one"
-        ) from error
-    task = asyncio.create_task(server.serve(sockets=[bound]), name="gateway")
+    server = _Server(uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=3))
+    task = asyncio.create_task(server.serve(sockets=[listener]), name="gateway")
     try:
         while not server.started and not task.done():
             await asyncio.wait([task], timeout=0.02)
         if task.done():
             raise ClusterFailed("the gateway did not start") from task.exception()
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        yield f"http://{host}:{bound.getsockname()[1]}"
+        yield f"http://{host}:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
         await asyncio.wait([task])
-        bound.close()

@@ -46,6 +46,8 @@ def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namesp
 
 
 def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: str) -> None:
+    # Its notices (how to turn token authentication off, say) are for people who started Ray by hand.
+    logging.getLogger("ray").setLevel(logging.ERROR)
     try:
         ray.init(
             address="local",

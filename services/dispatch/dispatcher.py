@@ -122,11 +122,20 @@ class Dispatcher:
         """
         for handle in await self._pool.adopt():
             await self._welcome(handle)
+        await self._bury_predecessors()
         missing = self._config.workers - len(self._workers)
         for handle in await asyncio.gather(*(self._pool.start() for _ in range(missing))):
             await self._welcome(handle)
         loops = (self._claim_loop, self._commit_loop, self._housekeeping_loop, self._watch_loop)
         self._tasks = [asyncio.create_task(self._forever(loop), name=loop.__name__) for loop in loops]
+
+    async def _bury_predecessors(self) -> None:
+        """Ends the leases of workers that an earlier dispatcher of this name had, and that are not there any more."""
+        known = await self._store.states(f"dispatcher/{self._config.name}")
+        for snapshot, _ in known.values():
+            for worker in snapshot.get("workers", ()):
+                if worker["name"] not in self._workers:
+                    await self._reap(owner=worker["name"])
 
     async def stop(self) -> None:
         """Claims no more, lets running sessions end for `drain_s`, commits what they report, ends the workers."""

@@ -1,0 +1,149 @@
+"""`shoal up` and the demo shop as processes of their own, for tests that kill parts of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+START_S = 90.0
+JOB_S = 90.0
+
+Json = Any
+
+
+def wait_until(met: Callable[[], Any], seconds: float, what: str) -> Any:
+    """What `met` gives, as soon as it is true."""
+    deadline = time.monotonic() + seconds
+    while not (value := met()):
+        assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
+        time.sleep(0.05)
+    return value
+
+
+@dataclass
+class Up:
+    """A running `shoal up`."""
+
+    process: subprocess.Popen[bytes]
+    data_dir: Path
+    temp: Path  # where it puts its run folder
+    url: str
+    family: set[int] = field(default_factory=set)  # pids of everything seen below it
+    log: Path = Path()
+
+    def tree(self) -> list[psutil.Process]:
+        """Everything that runs out of its temporary folder, or below it."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                in_folder = process.environ().get("TMPDIR", "").startswith(str(self.temp))
+                if in_folder or any(f"{self.temp}/" in part for part in process.cmdline()):  # Chromium hides the former
+                    found.append(process)
+            except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+                continue
+        return found
+
+    def named(self, word: str) -> list[psutil.Process]:
+        """Processes with `word` in their title or command line."""
+        found = []
+        for process in self.tree():
+            try:
+                if any(word in part for part in process.cmdline()):
+                    found.append(process)
+            except (psutil.NoSuchProcess, psutil.ZombieProcess):
+                continue
+        return found
+
+    def submit(self, spec: Json) -> str:
+        answer = httpx.post(f"{self.url}/v1/jobs", json=spec, timeout=10)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    def job(self, job: str) -> Json:
+        return httpx.get(f"{self.url}/v1/jobs/{job}", timeout=10).json()
+
+    def until(self, job: str, met: Callable[[Json], bool], seconds: float = JOB_S) -> Json:
+        """The job as soon as `met` holds for it."""
+        rows: list[Json] = []
+
+        def look() -> bool:
+            rows.append(self.job(job))
+            return met(rows[-1])
+
+        wait_until(look, seconds, f"{job}: {rows[-1:]}")
+        return rows[-1]
+
+    def final(self, job: str, seconds: float = JOB_S) -> Json:
+        return self.until(job, lambda row: row["finished_at"] is not None, seconds)
+
+    def results(self, job: str) -> list[Json]:
+        text = httpx.get(f"{self.url}/v1/jobs/{job}/results", timeout=30).text
+        return [json.loads(line) for line in text.splitlines()]
+
+    def nothing_left(self) -> bool:
+        """No process of it runs, and its temporary folder is empty."""
+        return not self.tree() and not list(self.temp.glob("shoal-*"))
+
+
+def start_up(base: Path, **settings: str) -> subprocess.Popen[bytes]:
+    """Starts `shoal up`; `settings` are environment variables without their prefix."""
+    (base / "t").mkdir(exist_ok=True)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("SHOAL_")}
+    environment |= {"SHOAL_DATA_DIR": str(base / "data"), "SHOAL_PORT": "0", "TMPDIR": str(base / "t")}
+    environment |= {"SHOAL_ALLOW_PRIVATE": "true", "SHOAL_LOG_FORMAT": "json"}
+    environment |= {f"SHOAL_{name.upper()}": value for name, value in settings.items()}
+    with (base / "up.log").open("wb") as log:
+        return subprocess.Popen(
+            [str(Path(sys.executable).with_name("shoal")), "up"], env=environment, cwd=ROOT, stdout=log, stderr=log
+        )
+
+
+@contextmanager
+def up(**settings: str) -> Iterator[Up]:
+    """`shoal up`, ready for jobs; ended with SIGINT, which must leave nothing."""
+    with tempfile.TemporaryDirectory(prefix="su-", dir="/tmp") as folder:
+        base = Path(folder)
+        process = start_up(base, **settings)
+        address = base / "data" / "cluster.json"
+
+        def announced() -> bool:
+            assert process.poll() is None, (base / "up.log").read_text()
+            return address.exists() and address.read_text().endswith("}")
+
+        try:
+            wait_until(announced, START_S, "the cluster is ready")
+            one = Up(process, base / "data", base / "t", json.loads(address.read_text())["url"], log=base / "up.log")
+            yield one
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                process.wait(60)
+        wait_until(one.nothing_left, 20, f"nothing is left: {one.tree()} {list(one.temp.iterdir())}")
+
+
+@contextmanager
+def demo_shop(*options: str) -> Iterator[str]:
+    """The demo shop; gives its address."""
+    command = [sys.executable, str(ROOT / "load-tests" / "site"), "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())["url"]
+    finally:
+        process.terminate()
+        process.wait(15)
+        process.stdout.close()

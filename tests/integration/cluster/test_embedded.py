@@ -1,0 +1,147 @@
+"""The embedded cluster: real Ray, Chromium and SQLite; what is killed is replaced, and nothing stays behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.embedded import Up, demo_shop, start_up, up, wait_until
+
+Json = Any
+
+EXTRACT = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[str]:
+    with demo_shop() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Up]:
+    with up(workers="2", slots_per_worker="2", lease_s="15") as one:
+        yield one
+
+
+def products(shop: str, n: int) -> list[str]:
+    truth = httpx.get(f"{shop}/_truth/products.json", timeout=10).json()
+    return [shop + p["path"] for p in truth if not p["discontinued"] and not p["slow"]][:n]
+
+
+def loop_over(shop: str, n: int) -> Json:
+    return {
+        "url": f"{shop}/",
+        "loop": {"values": products(shop, n), "is_link": True},
+        "extract": EXTRACT,
+        "artifacts": {"screenshots": "none"},
+    }
+
+
+def check_complete(cluster: Up, job: str, n: int) -> None:
+    """Every item is final and completed, none is missing, none is there twice."""
+    final = cluster.final(job)
+    rows = cluster.results(job)
+    assert final["counts"]["completed"] == final["counts"]["expected"] == n, final["counts"]
+    assert [row["item"]["index"] for row in rows] == list(range(n))
+    assert Counter(row["session"] for row in rows).most_common(1)[0][1] == 1
+
+
+def some_done(row: Json) -> bool:
+    return bool(row["counts"]["completed"] >= 4)
+
+
+@pytest.mark.parametrize(
+    ("who", "word"),
+    [
+        ("the browser", "--user-data-dir="),
+        ("the browser's driver", "run-driver"),
+        ("a worker", "ray::BrowserWorkerActor"),
+        ("the dispatcher", "ray::DispatcherActor"),
+    ],
+)
+def test_a_loop_survives_a_kill(cluster: Up, shop: str, who: str, word: str) -> None:
+    job = cluster.submit(loop_over(shop, 40))
+    cluster.until(job, some_done)
+    victim = cluster.named(word)[0]
+    victim.send_signal(signal.SIGKILL)
+
+    check_complete(cluster, job, 40)
+
+
+def test_the_gateway_refuses_bad_jobs_and_stores_nothing(cluster: Up, shop: str) -> None:
+    before = httpx.get(f"{cluster.url}/v1/jobs?limit=1", timeout=10).json()
+    bad = {"url": "ftp://x", "extract": {"schema": {"type": "objec"}}, "lop": 1}
+    answer = httpx.post(f"{cluster.url}/v1/jobs", json=bad, timeout=10)
+
+    assert answer.status_code in (400, 422)
+    assert {e["field"] for e in answer.json()["errors"]} >= {"url", "lop", "extract.schema"}
+    assert httpx.get(f"{cluster.url}/v1/jobs?limit=1", timeout=10).json() == before
+
+
+def test_an_unreachable_site_fails_with_its_reason(cluster: Up) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    job = cluster.submit({"url": f"http://127.0.0.1:{port}/", "extract": EXTRACT, "max_attempts": 1,
+                          "politeness": {"robots": False}})  # fmt: skip
+    final = cluster.final(job)
+    assert (final["status"], final["error"]["code"]) == ("failed", "host_unreachable")
+
+
+def test_an_empty_loop_fails_with_its_reason(cluster: Up, shop: str) -> None:
+    spec = {"url": f"{shop}/", "loop": {"from": {"select": "a.no-such-thing"}}, "extract": EXTRACT}
+    final = cluster.final(cluster.submit(spec))
+    assert (final["status"], final["error"]["code"]) == ("failed", "empty_loop")
+
+
+def test_a_goal_in_words_says_that_it_needs_a_model(cluster: Up, shop: str) -> None:
+    final = cluster.final(cluster.submit({"url": f"{shop}/", "goal": "find the nicest lamp"}))
+    assert (final["status"], final["error"]["code"]) == ("failed", "goal_needs_model")
+
+
+def test_a_second_cluster_on_the_same_data_is_refused(cluster: Up) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        process = start_up(Path(folder), data_dir=str(cluster.data_dir))
+        assert process.wait(60) == 3
+        assert cluster.url in (Path(folder) / "up.log").read_text()
+        assert list((Path(folder) / "t").iterdir()) == []
+
+
+def test_killing_the_cluster_leaves_nothing_and_the_next_one_goes_on(shop: str) -> None:
+    with up(workers="1") as first:
+        job = first.submit(loop_over(shop, 30))
+        first.until(job, some_done)
+        first.process.send_signal(signal.SIGKILL)
+        first.process.wait()
+        wait_until(first.nothing_left, 20, "the watchdog has cleaned up")
+
+        again = start_up(first.temp.parent, workers="1", lease_s="5")
+        address = first.data_dir / "cluster.json"
+        wait_until(lambda: address.exists() and str(again.pid) in address.read_text(), 90, "the second cluster is up")
+        second = Up(again, first.data_dir, first.temp, json.loads(address.read_text())["url"])
+        try:
+            check_complete(second, job, 30)
+        finally:
+            again.send_signal(signal.SIGINT)
+            assert again.wait(60) == 0
+
+
+def test_a_failed_start_leaves_nothing(tmp_path: Path) -> None:
+    with socket.socket() as taken, tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        base = Path(folder)
+        process = start_up(base, port=str(taken.getsockname()[1]))
+        assert process.wait(90) == 3
+        assert "SHOAL_PORT" in (base / "up.log").read_text()
+        assert list((base / "t").iterdir()) == []
