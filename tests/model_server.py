@@ -150,7 +150,7 @@ async def serving(server: ModelServer) -> AsyncIterator[ModelServer]:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Returns when `condition` holds; the test's own time limit bounds it."""
-    while not condition():  # noqa: ASYNC110 - neither uvicorn nor a counter offers an event
+    while not condition():
         await asyncio.sleep(0.001)
 
 
