@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -39,6 +41,21 @@ def _http_url(text: str) -> str:
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 
 
+@lru_cache(maxsize=512)
+def _schema_fault(text: str) -> str | None:
+    """What is wrong with a JSON Schema; None when nothing is.
+
+    Remembered, because a check takes a millisecond and the jobs of a batch mostly share their schema.
+    """
+    schema = json.loads(text)
+    try:
+        validator_for(schema, default=Draft202012Validator).check_schema(schema)
+    except SchemaError as err:
+        place = "/".join(str(part) for part in err.absolute_path) or "the top"
+        return f"is not a valid JSON Schema at {place}: {err.message}"
+    return None
+
+
 class ExtractSpec(_Part):
     """What to read from a page."""
 
@@ -52,11 +69,9 @@ class ExtractSpec(_Part):
     def _is_schema(cls, schema: dict[str, Json] | None) -> dict[str, Json] | None:
         if schema is None:
             return None
-        try:
-            validator_for(schema, default=Draft202012Validator).check_schema(schema)
-        except SchemaError as err:
-            place = "/".join(str(part) for part in err.absolute_path) or "the top"
-            raise ValueError(f"is not a valid JSON Schema at {place}: {err.message}") from err
+        fault = _schema_fault(json.dumps(schema, sort_keys=True))
+        if fault is not None:
+            raise ValueError(fault)
         if schema.get("type", "object") not in ("object", "array"):
             raise ValueError("must describe an object (one record) or an array of objects")
         return schema

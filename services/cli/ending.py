@@ -64,7 +64,8 @@ def sentences(error: Exception) -> list[str]:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] if text[:6] != "SHOAL_" else text
+    word = text.split(" ", 1)[0]
+    return text[:1].upper() + text[1:] if word.isalpha() and word.islower() else text
 
 
 def job_exit(job: Mapping[str, Json]) -> Exit:

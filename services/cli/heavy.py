@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from services.cluster.embedded import Cluster
+    from services.doctor import Finding
     from services.settings import Settings
     from services.store.sql import SqlStore
 
@@ -34,3 +35,13 @@ def open_store(url: str, *, migrate: bool) -> Coroutine[Any, Any, SqlStore]:
 def migrate(url: str) -> Coroutine[Any, Any, None]:
     """See `services.store.migrate.migrate`."""
     return cast("Coroutine[Any, Any, None]", import_module("services.store.migrate").migrate(url))
+
+
+def examine(settings: Settings) -> Coroutine[Any, Any, list[Finding]]:
+    """See `services.doctor.examine`."""
+    return cast("Coroutine[Any, Any, list[Finding]]", import_module("services.doctor").examine(settings))
+
+
+def pages() -> Any:
+    """The module `services.cli.pages`."""
+    return import_module("services.cli.pages")

@@ -19,7 +19,7 @@ from services.gateway.deps import GatewayDeps
 from services.gateway.keys import Caller
 from services.gateway.quota import Quota
 from services.gateway.specs import SpecGate
-from services.gateway.views import JobPage, JobSummary, JobView
+from services.gateway.views import JobPage, JobSummary, JobView, SubmittedJob
 from services.store import ids
 from services.store.records import ArtifactRow, JobFilter, JobRow
 
@@ -35,7 +35,14 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, 
     router = APIRouter(prefix="/v1", tags=["jobs"])
     store = deps.store
 
-    @router.post("/jobs", status_code=201, response_model=JobView, openapi_extra=SPEC_BODY, summary="Submit a job")
+    @router.post(
+        "/jobs",
+        status_code=201,
+        response_model=SubmittedJob,
+        responses={200: {"model": SubmittedJob, "description": "The idempotency key was known"}},
+        openapi_extra=SPEC_BODY,
+        summary="Submit a job",
+    )
     async def submit(request: Request, caller: Caller = Depends(guard(authenticator, "submit"))) -> Response:
         """Stores one job. 201 for a new one; 200 with the earlier one when the idempotency key is known."""
         require_type(request, JSON_TYPES)
@@ -49,9 +56,10 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, 
             raise
         if done.created:
             deps.metrics.jobs_submitted.labels("single").inc()
-        row = await store.job(done.job)
+        # A new job is queued; reading it back would cost as much as storing it.
+        status = Status.QUEUED if done.created else (await store.job(done.job)).status
         return Response(
-            JobView.of(row).json_bytes(),
+            SubmittedJob(id=ids.job_id(done.job), status=status, created=done.created).json_bytes(),
             status_code=201 if done.created else 200,
             media_type=JSON,
             headers={"Location": f"/v1/jobs/{ids.job_id(done.job)}"},

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import secrets
 import time
-import uuid
 from collections.abc import Mapping
 
 import structlog
@@ -24,6 +25,10 @@ class RequestContext:
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
+        # Unique by a random start of each process and a count: asking the system for randomness each time costs
+        # more than the rest of this class.
+        self._start = secrets.token_hex(8)
+        self._numbers = itertools.count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one connection; other kinds than HTTP pass through."""
@@ -31,7 +36,7 @@ class RequestContext:
             await self._app(scope, receive, send)
             return
         wanted = Headers(scope=scope).get("x-request-id", "")
-        request_id = wanted if _ACCEPTED_ID.fullmatch(wanted) else uuid.uuid4().hex
+        request_id = wanted if _ACCEPTED_ID.fullmatch(wanted) else f"{self._start}-{next(self._numbers)}"
         scope["shoal.request_id"] = request_id
         started = time.perf_counter()
         answered = False

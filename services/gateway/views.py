@@ -158,6 +158,14 @@ def spec_view(spec: JobSpec) -> dict[str, Json]:
     return shown
 
 
+class SubmittedJob(View):
+    """The answer to a submission; the job itself is at its Location."""
+
+    id: JobId
+    status: Status
+    created: bool = Field(description="false: the idempotency key was known, this is the earlier job")
+
+
 class JobPage(View):
     """One page of jobs, newest first."""
 

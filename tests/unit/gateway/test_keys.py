@@ -60,7 +60,8 @@ async def test_tenants_see_and_touch_only_what_is_theirs(locked: World) -> None:
     theirs = bearer(await locked.key("read", "submit", "control", tenant="other"))
     operator = bearer(await locked.key("admin", tenant="ops"))
     client = locked.client
-    job = (await client.post("/v1/jobs", json=SPEC, headers=ours)).json()
+    made = (await client.post("/v1/jobs", json=SPEC, headers=ours)).headers["location"]
+    job = (await client.get(made, headers=ours)).json()
     await locked.run(lambda work: completed({"a": 1}))
     place, session = f"/v1/jobs/{job['id']}", f"/v1/sessions/{job['root_session']}"
     for path in (place, f"{place}/sessions", f"{place}/results", f"{place}/events?follow=false", session):

@@ -1,0 +1,120 @@
+"""Commands about one page and about this machine: actions, observe, act, doctor."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from services.cli import heavy
+from services.cli.ending import Exit
+from services.cli.options import AsJson
+from services.cli.running import finish, settings_of_process
+
+Url = Annotated[str, typer.Argument(metavar="URL", help="The page to open.")]
+Headed = Annotated[bool, typer.Option("--headed", help="Show the browser's window.")]
+
+
+class Look(StrEnum):
+    """How an observation is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+    AXTREE = "axtree"
+
+
+class Dialect(StrEnum):
+    """Notations of actions."""
+
+    BROWSERGYM = "browsergym"
+    WEBVOYAGER = "webvoyager"
+    SEEACT = "seeact"
+    STEPJSON = "stepjson"
+    WEBACTION = "webaction"
+    AUTOMA = "automa"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds these commands to `app`."""
+    for command in (actions, observe, act, doctor):
+        app.command()(command)
+
+
+def actions(
+    sets: Annotated[list[str] | None, typer.Option("--set", help="Only this set; may be given often.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List every action that can be taken in a page, by group."""
+
+    async def work() -> Exit:
+        heavy.pages().list_actions(tuple(sets or ()), as_json=as_json)
+        return Exit.DONE
+
+    finish(work())
+
+
+def observe(
+    url: Url,
+    form: Annotated[Look, typer.Option("--format", help="text, json, html or axtree.")] = Look.TEXT,
+    marks: Annotated[str, typer.Option(metavar="FILE.png", help="Also write a screenshot with numbered marks.")] = "",
+    max_chars: Annotated[int, typer.Option(min=0, help="Cut the text to fit; 0: the whole page.")] = 0,
+    headed: Headed = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+) -> None:
+    """Show a page the way a model sees it."""
+
+    async def work() -> Exit:
+        chosen = Look.JSON if as_json else form
+        options = heavy.pages().PageOptions(settings_of_process(), headed=headed, max_chars=max_chars or None)
+        await heavy.pages().observe_page(url, chosen.value, marks, options)
+        return Exit.DONE
+
+    finish(work())
+
+
+def act(
+    url: Url,
+    calls: Annotated[list[str], typer.Argument(metavar="CALL…", help="Actions, such as \"click('12')\".")],
+    dialect: Annotated[Dialect, typer.Option(help="The notation of the calls.")] = Dialect.BROWSERGYM,
+    form: Annotated[Look, typer.Option("--format", help="How the last observation is written.")] = Look.TEXT,
+    headed: Headed = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take actions in a page; prints each result and the page as it then is. Ends with 1 when an action failed."""
+
+    async def work() -> Exit:
+        options = heavy.pages().PageOptions(settings_of_process(), headed=headed, max_chars=None)
+        worked = await heavy.pages().act_on_page(url, calls, dialect.value, form.value, options, as_json=as_json)
+        return Exit.DONE if worked else Exit.FAILED
+
+    finish(work())
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Say what this machine and these settings lack, and how to get it. Ends with 3 when something is missing."""
+
+    async def work() -> Exit:
+        findings = await heavy.examine(settings_of_process())
+        if as_json:
+            for finding in findings:
+                print(json.dumps(asdict(finding), ensure_ascii=False))
+        else:
+            table = Table("", "part", "found", "what to do", box=None)
+            for finding in findings:
+                mark = "[green]ok[/]" if finding.ok else "[red]no[/]"
+                table.add_row(mark, finding.name, _plain(finding.detail), _plain(finding.remedy))
+            Console().print(table)
+        return Exit.DONE if all(finding.ok for finding in findings) else Exit.ENVIRONMENT
+
+    finish(work())
+
+
+def _plain(text: str) -> str:
+    """`text` with its square brackets kept from being read as markup."""
+    return text.replace("[", "\\[")
