@@ -68,8 +68,8 @@ class Stage(Protocol):
         """Label and value of each option of a select."""
         ...
 
-    async def root(self, bid: str) -> Any:
-        """The frame that holds the element, with the interface of a Playwright frame locator or page."""
+    async def choice(self, bid: str, wanted: str | int) -> tuple[str | None, list[str]]:
+        """The item with this text or position that a list or menu shows now, and the labels of all of them."""
         ...
 
     async def scroll_region(self, bid: str, direction: Direction) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import shutil
 import tempfile
@@ -31,6 +32,7 @@ Json = Any
 
 _BID = re.compile(r"([A-Za-z]*)([0-9]+)")
 _MAX_UPLOAD_BYTES = 100_000_000
+_POLL_S = 0.2
 _BEGIN_S = 5.0
 """How long after a click a download may begin."""
 
@@ -100,7 +102,7 @@ class ChromiumStage:
     async def element(self, bid: str, *, clickable: bool = False) -> Locator:
         target = await self.target(bid)
         await self._driver.register_engine()
-        root = await self.root(bid)
+        root = await self._root(bid)
         _, number = split_bid(bid)
         return root.locator(f"{ENGINE}={number}{'/label' if clickable and target.label else ''}")
 
@@ -110,7 +112,15 @@ class ChromiumStage:
         found = await world.call(f"shoalWalker.options({number})") if world else []
         return [(label, value) for label, value in found]
 
-    async def root(self, bid: str) -> Page | FrameLocator:
+    async def choice(self, bid: str, wanted: str | int) -> tuple[str | None, list[str]]:
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        if world is None:
+            return None, []
+        found = await world.call(f"shoalWalker.choice({number}, {json.dumps(wanted)})")
+        return f"{prefix}{found['id']}" if found["id"] else None, found["labels"]
+
+    async def _root(self, bid: str) -> Page | FrameLocator:
         prefix, _ = split_bid(bid)
         path = (await self._context.tab.look()).paths.get(prefix, () if not prefix else None)
         if path is None:
@@ -139,6 +149,7 @@ class ChromiumStage:
             asyncio.ensure_future(frame.get_by_text(text).first.wait_for(state="visible", timeout=limit))
             for frame in self.page.frames
         ]
+        waits.append(asyncio.ensure_future(self._closed_root_says(text, timeout_s)))
         pending = set(waits)
         try:
             while pending:
@@ -150,6 +161,18 @@ class ChromiumStage:
                 task.cancel()
             await asyncio.gather(*waits, return_exceptions=True)
         raise ActionTimeout(f"the text {text!r} was not there within {timeout_s:g} s")
+
+    async def _closed_root_says(self, text: str, timeout_s: float) -> None:
+        """Returns when a closed shadow root, which Playwright does not look into, shows the text."""
+        look = await self._context.tab.look()
+        asked = f"shoalWalker.closedSays({json.dumps(text)})"
+        async with asyncio.timeout(timeout_s):
+            while True:
+                for prefix in tuple(look.frames):
+                    world = look.world_of(prefix)
+                    if world is not None and await world.call(asked):
+                        return
+                await asyncio.sleep(_POLL_S)
 
     # --- files --------------------------------------------------------------------------------------
 

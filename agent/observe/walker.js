@@ -12,6 +12,8 @@ globalThis.shoalWalker ??= (() => {
   const listening = new WeakSet(); // elements with pointer listeners, as DevTools told
   const listeners = [];           // WeakRefs of the same, to go through them
   const closed = new WeakMap();   // host -> closed shadow root, as DevTools told
+  const known = new WeakSet();    // shadow roots that were come upon
+  const roots = [];               // WeakRefs of the same
   const asked = new WeakSet();    // hosts that DevTools was asked about
   const delegated = new WeakSet(); // children for which their parent listens
   const letters = new WeakMap();  // iframe -> its letter
@@ -25,7 +27,7 @@ globalThis.shoalWalker ??= (() => {
   const FIELDS = set('INPUT SELECT TEXTAREA');
   const INLINE = set('A ABBR ACRONYM B BDI BDO BIG BUTTON CITE CODE DATA DEL DFN EM FONT I INPUT INS KBD LABEL MARK NOBR Q RUBY S SAMP SELECT SMALL SPAN STRIKE STRONG SUB SUP TIME TT U VAR WBR TEXTAREA OUTPUT SLOT');
   const HOSTS = set('ARTICLE ASIDE BLOCKQUOTE DIV FOOTER H1 H2 H3 H4 H5 H6 HEADER MAIN NAV P SECTION SPAN');
-  const ACTIVE_ROLES = set('button link checkbox radio tab menuitem menuitemcheckbox menuitemradio switch combobox textbox option slider searchbox spinbutton treeitem gridcell scrollbar');
+  const ACTIVE_ROLES = set('button link checkbox radio tab menuitem menuitemcheckbox menuitemradio switch combobox textbox option slider searchbox spinbutton treeitem gridcell scrollbar listbox');
   const ROLES = {
     ARTICLE: 'article', ASIDE: 'complementary', BLOCKQUOTE: 'blockquote', BUTTON: 'button', CANVAS: 'canvas', CAPTION: 'caption',
     CODE: 'code', DD: 'definition', DETAILS: 'group', DIALOG: 'dialog', DL: 'list', DT: 'term', FIELDSET: 'group', FIGCAPTION: 'caption',
@@ -59,7 +61,18 @@ globalThis.shoalWalker ??= (() => {
   const squeeze = text => text.replace(/\s+/g, ' ').trim();
   const clip = (text, chars) => text.length > chars ? text.slice(0, chars - 1) + '…' : text;
   const upper = element => element.tagName.toUpperCase(); // SVG and XHTML elements keep their case
-  const shadowOf = element => element.shadowRoot || closed.get(element);
+  const shadowOf = element => {
+    const root = element.shadowRoot || closed.get(element);
+    if (root && !known.has(root)) {
+      known.add(root);
+      roots.push(new WeakRef(root));
+      observer?.observe(root, OBSERVED);
+    }
+    return root;
+  };
+  const OBSERVED = { subtree: true, childList: true, attributes: true, characterData: true };
+  let observer = null; // counts changes, once somebody asks for them
+  const places = () => [document, ...roots.map(ref => ref.deref()).filter(root => root?.isConnected)];
   const parentOf = node => node.assignedSlot || node.parentNode || node.host;
 
   // --- names -------------------------------------------------------------------------------------------------------
@@ -315,6 +328,9 @@ globalThis.shoalWalker ??= (() => {
   // --- the walk ----------------------------------------------------------------------------------------------------
 
   const walk = options => {
+    if (!document.documentElement) { // the document is only just beginning
+      return JSON.stringify({ tree: [], url: location.href, title: '', count: 0, omitted: 0, focus: 0, scroll: [0, 0], size: [innerWidth, innerHeight], page: [0, 0], suspects: 0, scale: devicePixelRatio });
+    }
     const view = options.clip || { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
     activeElement = deepActive();
     suspects = [];
@@ -625,7 +641,7 @@ globalThis.shoalWalker ??= (() => {
     const looks = element => element.id === elementId && element.getAttribute('name') === formName &&
       element.getAttribute('href') === href && element.getAttribute('type') === type &&
       (clip(givenName(element, tag) || squeeze(element.textContent) || lastName(element, tag), NAME_CHARS) === name);
-    const like = [...document.getElementsByTagName(tag)].filter(looks);
+    const like = places().flatMap(place => [...place.querySelectorAll(CSS.escape(tag))]).filter(looks);
     if (like.length !== 1) return null;
     ids.set(like[0], id);
     refs.set(id, new WeakRef(like[0]));
@@ -643,12 +659,11 @@ globalThis.shoalWalker ??= (() => {
     if (element.isContentEditable) return element.innerText;
     return element.getAttribute('aria-checked') ?? element.getAttribute('aria-selected') ?? element.getAttribute('aria-valuenow');
   };
-  let watched = false;
   // What an action may have changed; the first call begins to watch.
   const pulse = id => {
-    if (!watched) {
-      new MutationObserver(records => { mutations += records.length; }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-      watched = true;
+    if (!observer) {
+      observer = new MutationObserver(records => { mutations += records.length; });
+      for (const place of places()) observer.observe(place, OBSERVED);
     }
     const active = deepActive(), element = id ? find(id) : active;
     return {
@@ -690,8 +705,32 @@ globalThis.shoalWalker ??= (() => {
     return regions.some(region => moved(region, dx, dy));
   };
 
+  // The item of a list or of an opened menu that has this text or position, and what there is to choose from.
+  const CHOICES = '[role=option], [role=menuitem], [role=menuitemradio], [role=treeitem], [role=radio], [role=listbox] li, [role=menu] li, [role=list] li, ul li, ol li, option';
+  const choice = (id, wanted) => {
+    const widget = find(id);
+    const inside = widget && /^(listbox|menu|radiogroup|tree)$/.test(widget.getAttribute('role') || '');
+    const scopes = inside ? [widget] : places();
+    const shown = scopes.flatMap(scope => [...scope.querySelectorAll(CHOICES)]).filter(item => item !== widget &&
+      item.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !tiny(item.getBoundingClientRect()));
+    const typed = shown.filter(item => item.hasAttribute('role')), items = typed.length ? typed : shown;
+    const label = item => squeeze(item.getAttribute('aria-label') || item.textContent);
+    const tests = typeof wanted === 'number' ? [(item, index) => index === wanted]
+      : [item => label(item) === wanted, item => item.getAttribute('data-value') === wanted || item.getAttribute('value') === wanted,
+         item => label(item).toLowerCase() === wanted.toLowerCase(), item => label(item).toLowerCase().includes(wanted.toLowerCase())];
+    let found = null;
+    for (const test of tests) {
+      found = items.find(test) || (items === shown || typeof wanted === 'number' ? null : shown.find(test));
+      if (found) break;
+    }
+    return { id: found ? idOf(found) : 0, labels: items.slice(0, 30).map(label) };
+  };
+  // Whether a closed shadow root shows this text; the rest of the page Playwright sees for itself.
+  const closedSays = text => places().some(place => place !== document && place.mode === 'closed' &&
+    [...place.children].some(child => (child.innerText || '').toLowerCase().includes(text.toLowerCase())));
+
   return {
-    walk, find, pulse, scrollRegion, scrollPage,
+    walk, find, pulse, choice, closedSays, scrollRegion, scrollPage,
     options: id => { const element = find(id); return element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : []; },
     // What Playwright's selector engine asks: "12", or "12/label" for the label that stands for a hidden field.
     select: selector => {

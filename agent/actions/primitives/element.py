@@ -15,7 +15,6 @@ _PATIENCE_MS = 3000.0
 """How long to wait for an element to come into the open before it is clicked by force."""
 _OPTION_TRIES = 6
 _OPTION_PAUSE_S = 0.25
-_OPTION_MS = 3000.0
 """How long a list of options may take to open."""
 
 
@@ -236,41 +235,26 @@ def _option_index(there: list[tuple[str, str]], wanted: Option) -> int | None:
 
 async def _select_in_widget(on: Stage, element: Any, target: Target, wanted: list[Option]) -> None:
     """Chooses in a widget made of other elements: opened by a click or by typing, unless it is a list already."""
-    root = await on.root(target.bid)
     for item in wanted:
-        if target.role == "listbox":
-            options = element.get_by_role("option")
-        elif target.tag == "input" and isinstance(item, str):
+        if target.tag == "input" and isinstance(item, str):
             await element.fill(item[:-1], timeout=on.left_ms)
             await element.press_sequentially(item[-1:], timeout=on.left_ms)
-            options = root.get_by_role("option")
-        else:
+        elif target.role != "listbox":
             await element.click(timeout=min(_PATIENCE_MS, on.left_ms))
-            options = root.get_by_role("option")
-        await _choose(on, root, options, item)
+        chosen = await on.element(await _choice(on, target.bid, item))
+        await chosen.click(timeout=min(_PATIENCE_MS, on.left_ms))
 
 
-async def _choose(on: Stage, root: Any, options: Any, item: Option) -> None:
-    if isinstance(item, int):
-        await options.nth(item).click(timeout=min(_OPTION_MS, on.left_ms))
-        return
-    visible = "visible=true"
-    candidates = (
-        options.locator(visible).get_by_text(item, exact=True),
-        options.locator(visible).filter(has_text=item),
-        root.locator("[role=listbox], [role=menu], [role=list], ul, ol").locator(visible).get_by_text(item, exact=True),
-    )
-    options_or_items = candidates[0].or_(candidates[1]).or_(candidates[2])
-    try:
-        with on.faults():
-            await options_or_items.first.wait_for(state="visible", timeout=min(_OPTION_MS, on.left_ms))
-    except ActionTimeout as error:
-        there = [" ".join(text.split()) for text in await options.locator(visible).all_text_contents()]
-        raise ElementNotUsable(f"there is no option {item!r}; there are: {', '.join(there[:30])}") from error
-    for candidate in candidates:
-        if await candidate.count():
-            await candidate.first.click(timeout=min(_OPTION_MS, on.left_ms))
-            return
+async def _choice(on: Stage, bid: str, item: Option) -> str:
+    """The id of the item to choose, waited for while the list opens."""
+    wanted = item if isinstance(item, int) else " ".join(item.split())
+    for attempt in range(_OPTION_TRIES):
+        found, labels = await on.choice(bid, wanted)
+        if found is not None:
+            return found
+        if attempt + 1 < _OPTION_TRIES:
+            await asyncio.sleep(_OPTION_PAUSE_S)
+    raise ElementNotUsable(f"there is no option {item!r}; there are: {', '.join(labels) or 'none'}")
 
 
 async def drag_and_drop(on: Stage, from_bid: Bid, to_bid: Bid) -> None:
