@@ -13,7 +13,12 @@
   const here = location.href.split('#')[0];
   const canonicalLink = document.querySelector('link[rel~="canonical"][href]');
   const canonical = canonicalLink ? canonicalLink.href : '';
-  const clean = (text) => text.replace(/[^\S\n]+/g, ' ').replace(/ *\n[ \n]*/g, '\n').trim();
+  // Most texts need nothing but trimming; the expressions are the dearest part of the walk otherwise.
+  const messy = /[^\S\n ]|  | \n|\n[ \n]/;
+  const clean = (text) => {
+    const bare = text.trim();
+    return messy.test(bare) ? bare.replace(/[^\S\n]+/g, ' ').replace(/ *\n[ \n]*/g, '\n') : bare;
+  };
   const line = (text) => text.replace(/\s+/g, ' ').trim();
 
   const out = {
@@ -132,8 +137,10 @@
       const loneRow = MANY && members[0].tagName === 'TR' && members[0].querySelector('td');
       if (members.length < 2 && !loneRow) continue;
       const accept = MANY ? isBlock : (m) => isCard(m, members.length);
-      const first = shape(members[Math.min(1, members.length - 1)]);
-      const same = members.filter((m, i) => (i > 60 || alike(shape(m), first)) && (i > 60 && !MANY ? true : accept(m)));
+      const fitting = members.filter((m, i) => (i > 60 && !MANY) || accept(m));
+      if (!fitting.length) continue;
+      const first = shape(fitting[Math.min(1, fitting.length - 1)]);
+      const same = fitting.filter((m, i) => i > 60 || alike(shape(m), first));
       if (same.length >= 2 || (loneRow && same.length)) found.push(same);
     }
     return found;
@@ -187,7 +194,8 @@
   }
 
   // --- the walk ------------------------------------------------------------------------------------
-  let nodes = 0, order = 0, own = '', beside = '';
+  let nodes = 0, order = 0, ownLength = 0, besideLength = 0;
+  const own = [], beside = [];  // joined once: a growing string would be copied again and again
   let sink = out;
   const newSink = (el) => ({items: [], pairs: [], headings: [], named: [], text: '', s: selector(el)});
   const names = (el) => (el.id ? el.id + ' ' : '') + (typeof el.className === 'string' ? el.className : '');
@@ -208,7 +216,7 @@
       st: struck ? 1 : 0, ar: ctx.around});
   }
 
-  function named(el, text, ctx, parts, at, size) {
+  function named(el, text, ctx, parts, at, sized) {
     const data = [];
     let telling = Boolean(el.id || el.classList.length || ctx.prop);
     for (const a of el.attributes) {
@@ -229,7 +237,7 @@
     if (text.length > LONG && (longLeft -= text.length) < 0) return;
     if (!text && !aria && !exact && !data.length && !link && !tip) return;
     sink.named.push({g: tag, c: names(el), d: data, a: aria, ti: tip, rel, pr: prop, e: exact, h: link, alt: tag === 'img' ? el.alt : '',
-      t: text, p: parts, s: selector(el), v: ctx.hidden ? 0 : 1, r: ctx.region, st: ctx.struck ? 1 : 0, f: size, o: at,
+      t: text, p: parts, s: selector(el), v: ctx.hidden ? 0 : 1, r: ctx.region, st: ctx.struck ? 1 : 0, f: sized ? parseFloat(getComputedStyle(el).fontSize) || 0 : 0, o: at,
       x: ctx.target ? 1 : 0, ar: ctx.around});
   }
 
@@ -275,7 +283,7 @@
   // unless all of it is), and its text parts.
   function walk(el, ctx, depth) {
     const at = ++order;
-    let text = '', blocks = false;
+    let text = '', blocks = false, headed = false;
     const parts = [];
     const groups = el.childElementCount ? repeats(el) : [];
     const memberOf = new Map();
@@ -288,35 +296,37 @@
       if (child.nodeType === 3) {
         const data = child.data;
         if (!data.trim()) {
-          if (data && !text.endsWith('\n')) text += ' ';
-          if (own.length < MAX_OWN && !own.endsWith('\n')) own += ' ';
+          if (data) { text += ' '; own.push(' '); }
           continue;
         }
-        text += data.replace(/\s+/g, ' ');
+        const said = data.replace(/\s+/g, ' ');
+        text += said;
         parts.push(data.trim());
-        if (!ctx.hidden && !ctx.struck && own.length < MAX_OWN) {
-          if (!ctx.region && !ctx.card) own += data.replace(/\s+/g, ' ');
-          else if (beside.length < 20000) beside += data.replace(/\s+/g, ' ');
+        if (!ctx.hidden && !ctx.struck) {
+          if (ctx.region || ctx.card) { if ((besideLength += said.length) < 20000) beside.push(said); }
+          else if ((ownLength += said.length) < MAX_OWN) own.push(said);
         }
         continue;
       }
       if (child.nodeType !== 1) continue;
-      if (child.tagName === 'BR' || child.tagName === 'HR') { text += '\n'; own += '\n'; continue; }
+      if (child.tagName === 'BR' || child.tagName === 'HR') { text += '\n'; own.push('\n'); continue; }
       if (SKIP.has(child.tagName)) continue;
       if (++nodes > MAX_NODES || depth > 200) { out.truncated = true; break; }
       if (child.localName === 'svg') {
         const label = child.getAttribute('aria-label') || (child.querySelector('title') || {}).textContent || '';
-        if (label) { text += ' ' + label + ' '; if (sink.named.length < MAX_NAMED) named(child, '', ctx, [], ++order, 0); }
+        if (label) { text += ' ' + label + ' '; if (sink.named.length < MAX_NAMED) named(child, '', ctx, [], ++order, false); }
         continue;
       }
       const style = getComputedStyle(child);
-      const hidden = ctx.hidden || style.display === 'none' || style.visibility !== 'visible';
-      const block = !style.display.startsWith('inline') && style.display !== 'contents';
-      const isMember = memberOf.has(child);
+      const display = style.display;
+      const hidden = ctx.hidden || display === 'none' || style.visibility !== 'visible';
+      const block = !display.startsWith('inline') && display !== 'contents';
+      headed = headed || (HEADING.test(child.tagName) && child.tagName !== 'H1');
+      const isMember = memberOf.size > 0 && memberOf.has(child);
       const found = region(child, ctx.inside);
       const inner = {
         hidden, region: found || ctx.region, card: ctx.card || (isMember && !MANY) || teasers.has(child),
-        struck: ctx.struck || style.textDecorationLine.includes('line-through') || /^(DEL|S|STRIKE)$/.test(child.tagName),
+        struck: ctx.struck || (child.childElementCount < 4 && style.textDecorationLine.includes('line-through')) || /^(DEL|S|STRIKE)$/.test(child.tagName),
         inside: ctx.inside || /^(MAIN|ARTICLE)$/.test(child.tagName) || child.getAttribute('role') === 'main',
         target: ctx.target || child === target, item: ctx.item, prop: false, item_: null,
         around: (names(el) + ' ' + ctx.around).slice(0, 120),
@@ -327,11 +337,13 @@
       }
       const prop = child.getAttribute('itemprop');
       if (prop) inner.prop = true;
-      if (block) own += '\n';
+      if (block) { own.push('\n'); beside.push('\n'); }
       const outer = sink;
       const group = isMember ? memberOf.get(child) : null;
       if (group && group.blocks.length < MAX_BLOCKS) { sink = newSink(child); group.blocks.push(sink); }
-      const [sub, subParts] = walk(child, inner, depth + 1);
+      let [sub, subParts] = walk(child, inner, depth + 1);
+      // A picture made of text, such as stars, says what its label says.
+      if (child.getAttribute('role') === 'img' && child.getAttribute('aria-label')) { sub = child.getAttribute('aria-label'); subParts = [sub]; }
       if (group && sink !== outer) {
         sink.text = clean(sub).slice(0, 2000);
         if (child.tagName === 'TR') {
@@ -341,7 +353,7 @@
         }
         sink = outer;
       }
-      if (block) { blocks = true; own += '\n'; }
+      if (block) { blocks = true; own.push('\n'); beside.push('\n'); }
       if (prop && (ctx.item || !inner.item_)) {
         const value = inner.item_ || propValue(child, clean(sub)).slice(0, MAX_TEXT);
         if (ctx.item) for (const name of prop.split(/\s+/)) (ctx.item.props[name] = ctx.item.props[name] || []).push(inner.item_ ? value : {t: value, s: selector(child), v: hidden ? 0 : 1, h: child.href || child.src || '', shown: clean(sub).slice(0, 300)});
@@ -353,11 +365,11 @@
       text += block ? '\n' + sub + '\n' : sub;
       if (parts.length < 12) parts.push(...subParts);
     }
-    finish(el, text, parts, blocks, ctx, at);
+    finish(el, text, parts, blocks, headed, ctx, at);
     return [text, parts.length <= 12 ? parts : []];
   }
 
-  function finish(el, text, parts, blocks, ctx, at) {
+  function finish(el, text, parts, blocks, headed, ctx, at) {
     const tag = el.tagName;
     const mine = !ctx.card && (ctx.region === '' || ctx.region === 'aside');
     if (HEADING.test(tag)) {
@@ -366,14 +378,16 @@
     }
     if (!mine && !MANY) return;
     if (text.length < 4000) texts.set(el, text);
-    const size = text.length > 4 * MAX_TEXT ? text.length : clean(text).length;  // no regular expression over whole documents, again and again
+    // No regular expression over whole documents, again and again.
+    const whole = text.length > 4 * MAX_TEXT ? '' : clean(text);
+    const size = whole ? whole.length : text.trim() ? text.length : 0;
     if (el.id && (size > MAX_TEXT || el.querySelector('h1,h2,h3,h4,h5,h6')) && out.anchors.length < 300) {
       const head = el.querySelector('h1,h2,h3,h4,h5,h6');
       if (head) out.anchors.push({i: el.id, t: line(head.textContent), s: selector(el), x: ctx.target ? 1 : 0, o: at});
     }
     if (el !== document.body && size <= MAX_TEXT) {
       const few = parts.length > 1 && size <= 80 ? parts : [];
-      named(el, clean(text), ctx, few, at, size && size <= 80 ? parseFloat(getComputedStyle(el).fontSize) || 0 : 0);
+      named(el, whole, ctx, few, at, size && size <= 80);
     }
     if (tag === 'TABLE') tableRows(el, texts, ctx);
     else if (tag === 'DL') {
@@ -396,13 +410,13 @@
         }
       }
       if (!blocks || tag === 'P' || tag === 'LI' || tag === 'DIV') {
-        if (!blocks) for (const row of clean(text).split(/\n| [·•|] /)) {
+        if (!blocks) for (const row of whole.split(/\n| [·•|] /)) {
           const hit = /^([^:：]{2,40})\s?[:：]\s+(\S.*)$/.exec(row) || /^([^:：\d]{2,40})：(\S.*)$/.exec(row);
           if (hit) pair('label', hit[1], hit[2], el, ctx);
         }
       }
     }
-    if (el.querySelector(':scope > h2, :scope > h3, :scope > h4, :scope > h5, :scope > h6')) {
+    if (headed) {
       let head = null, body = '', last = null;
       const close = () => { if (head && last && body.length < 2000) pair('heading', texts.get(head) || '', body, last, ctx); };
       for (const node of el.children) {
@@ -428,7 +442,7 @@
     }
     walk(document.body, start, 0);
   }
-  out.text = clean(own).slice(0, MAX_OWN);
-  out.aside = clean(beside).slice(0, 20000);
+  out.text = clean(own.join('')).slice(0, MAX_OWN);
+  out.aside = clean(beside.join('')).slice(0, 20000);
   return JSON.stringify(out);
 }

@@ -37,6 +37,7 @@ from agent.policies.rules.values import (
     read_stock,
     stock_line,
 )
+from agent.policies.rules.vocabulary import CONCEPTS
 from agent.policies.rules.words import Phrase, fold, likeness, phrase, squash
 from agent.types import FieldSource
 
@@ -260,6 +261,10 @@ def _without_label(raw: Raw, prop: Property) -> Raw:
     if raw.structured or "string" not in prop.types or len(raw.text) > 200:
         return raw
     words = raw.text.split()
+    if prop.concept and prop.concept.name in ("sku", "gtin"):
+        lead = next((i for i, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
+        if lead and all(set(phrase(word)) <= _CODE_WORDS for word in words[:lead]):
+            return replace(raw, text=" ".join(words[lead:]), parts=())
     names: list[Phrase] = list(prop.phrases)
     if prop.concept:
         names += [phrase(name) for name in prop.concept.names]
@@ -275,6 +280,7 @@ def _without_label(raw: Raw, prop: Property) -> Raw:
     return raw
 
 
+_CODE_WORDS = {word for one in CONCEPTS if one.name in ("sku", "gtin") for name in one.names for word in phrase(name)}
 _LEADS = frozenset(
     {
         "by",

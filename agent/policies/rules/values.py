@@ -214,19 +214,26 @@ def read_rating(text: str, lang: str = "") -> Decimal | None:
     said = fold(text)
     scaled = re.search(rf"(\d+(?:[.,]\d+)?)\s*(?:{'|'.join(map(re.escape, OUT_OF))})\s*(\d+)\b", said)
     if scaled:
-        return decimal_of(scaled.group(1))
+        value = decimal_of(scaled.group(1))
+        return value if value is not None and value <= int(scaled.group(2)) else None  # 18/10 is steel
     starred = re.search(rf"(\d+(?:[.,]\d+)?)[\s-]*(?:{'|'.join(STARS)}|★|⭐)", said)
     if starred:
         return decimal_of(starred.group(1))
     if "%" in text:
         return None
-    return read_number(_BRACKETS.sub(" ", text), lang)
+    bare = _BRACKETS.sub(" ", text)
+    if re.search(r"\d\s+[^\W\d_]{2,}", bare):
+        return None  # "19 votes" counts something else
+    value = read_number(bare, lang)
+    return value if value is not None and 0 <= value <= _MOST_STARS else None
 
 
+_MOST_STARS = 10
 _FORMER = frozenset(squash(text) for text in FORMERLY)
 _BRACKETS = re.compile(r"\([^)]*\)")
 _RATING_SHAPE = re.compile(
-    rf"(?:^|\s)\d+(?:[.,]\d+)?\s*(?:{'|'.join(map(re.escape, OUT_OF))})\s*(?:5|10)\b|[★⭐☆]{{3,}}|\d\s*(?:{'|'.join(STARS)})\b"
+    rf"(?:^|\s)\d+(?:[.,]\d+)?\s*(?:{'|'.join(one for one in OUT_OF if one != '/')})\s*(?:5|10)\b"
+    rf"|[★⭐☆]{{3,}}|\d\s*(?:{'|'.join(STARS)})\b"
 )
 
 
@@ -329,7 +336,10 @@ _ZERO = re.compile(
     r"^(?:only )?0 (?:piece |pcs |stuck |item )?(?:in stock|left|available|auf lager|skladem|en stock|op voorraad)"
 )
 _SOME = re.compile(
-    r"\b(?:only |nur noch |noch |plus que |posledni )?(\d+) (?:\w+ )?(?:in stock|left|available|auf lager|verfugbar|skladem|en stock|op voorraad|remaining)\b|\b(?:only|nur noch|plus que) \d+\b"
+    r"\b(?:only |nur noch |noch |plus que |posledni |last |letzte )?(\d+) (?:\w+ )?"
+    r"(?:in stock|left|available|auf lager|verfugbar|skladem|en stock|op voorraad|remaining)\b"
+    r"|\b(?:only|nur noch|plus que) \d+\b"
+    r"|\b(?:last|letzte|derniers|dernieres|ultimas|posledni) \d+ (?:piece|pieces|item|items|stuck|pcs|exemplaires|unidades|kusy|ks)\b"
 )
 _SCHEMA_STOCK: dict[str, Stock] = {
     "instock": "in", "limitedavailability": "in", "onlineonly": "in", "instoreonly": "in", "madetoorder": "in",
@@ -343,7 +353,7 @@ def read_stock(text: str) -> Stock | None:
     tail = re.split(r"[/#]", text.strip())[-1].replace("_", "").replace(" ", "").replace("-", "").lower()
     if tail in _SCHEMA_STOCK:
         return _SCHEMA_STOCK[tail]
-    said = " ".join(re.sub(r"[\W_]+", " ", squash(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))).split())
+    said = _said(text)
     if not said:
         return None
     padded = f" {said} "
@@ -357,15 +367,34 @@ def read_stock(text: str) -> Stock | None:
     return "in" if any(f" {one} " in padded for one in _IN) else None
 
 
+def _said(text: str) -> str:
+    """The folded words of `text`, with single spaces and nothing else."""
+    return " ".join(re.sub(r"[\W_]+", " ", squash(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))).split())
+
+
 def stock_line(text: str) -> Stock | None:
-    """`read_stock` for a line without a label: the phrase has to be most of it, or it speaks of something else."""
+    """`read_stock` for a line without a label: the line has to begin with the phrase, or be little else.
+
+    One word alone proves nothing when more follows ("Available in three colours"), except a time of delivery.
+    """
     stock = read_stock(text)
     if stock is None or len(text) > 60:
         return None
-    said = " ".join(re.sub(r"[\W_]+", " ", squash(text)).split())
-    known = max((len(one) for one in (*_OUT, *_IN, *_PRE) if f" {one} " in f" {said} "), default=0)
+    said = _said(text)
+    known = max((one for one in (*_OUT, *_IN, *_PRE) if f" {one} " in f" {said} "), key=len, default="")
     some = _SOME.search(said)
-    return stock if max(known, len(some.group()) if some else 0) >= 0.6 * len(said) else None
+    if max(len(known), len(some.group()) if some else 0) >= 0.6 * len(said):
+        return stock
+    first = max((one for one in (*_OUT, *_IN, *_PRE) if f"{said} ".startswith(f"{one} ")), key=len, default="")
+    rest = fold(text)[len(first) :]
+    if not first:
+        return None
+    return stock if " " in first or re.match(r"\s*[,.;:!–—(-]", rest) or _DELIVERY.search(rest) else None
+
+
+_DELIVERY = re.compile(
+    r"\b(?:in|within|ab|bis|until|sous|dans|en|do|now)\b.*(?:\d|now|day|tag|woche|week|jour|dia|dni)"
+)
 
 
 _TRUE = frozenset(squash(word) for word in TRUE_WORDS)

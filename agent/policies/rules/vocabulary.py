@@ -124,7 +124,7 @@ CONCEPTS: tuple[Concept, ...] = (
             """
             sku, article number, item number, part number, product number, product code, item code, artikelnummer,
             artikel nr, art nr, bestellnummer, reference, ref, referencia, kod produktu, codice articolo, artikelnr,
-            catalog number, model number, product id, item no, article no, katalogove cislo, artikelcode
+            catalog number, model number, product id, item no, article no, katalogove cislo, artikelcode, catalogue number, model no, serial number, code
             """
         ),
         _words("sku, productID, mpn"),
@@ -327,7 +327,7 @@ UNITS = _words(
 
 IN_STOCK = _words(
     """
-            in stock, available, instock, limitedavailability, onlineonly, instoreonly, in store only, ready to
+            in stock, on stock, available, instock, limitedavailability, onlineonly, instoreonly, in store only, ready to
             ship, ships in, ships within, ships today, ships tomorrow, dispatched, usually ships, usually
             dispatched, delivery in, delivered by, left in stock, only left, few left, last items, low stock, while
             stocks last, auf lager, lieferbar, sofort lieferbar, verfugbar, vorratig, lagernd, versandfertig, am
