@@ -16,10 +16,15 @@ from services.cli.ending import EXPECTED, Exit, exit_of, sentences, tell
 from services.settings import Settings, load_settings
 
 
-def settings_of_process(**overrides: object) -> Settings:
-    """The settings, with logs set up as they say."""
+def settings_of_process(*, serves: bool = False, **overrides: object) -> Settings:
+    """The settings, with logs set up as they say.
+
+    A command that does one thing for a person tells it in sentences, so its log begins at warnings unless somebody
+    asked for more; one that `serves` logs as servers do.
+    """
     settings = load_settings(**overrides)
-    logs.set_up(settings.log_level, settings.log_format)
+    asked = serves or "log_level" in settings.model_fields_set
+    logs.set_up(settings.log_level if asked else "warning", settings.log_format)
     return settings
 
 

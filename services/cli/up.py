@@ -28,7 +28,7 @@ def up(
 
     async def work() -> Exit:
         wanted: dict[str, object] = {"host": host} if host else {}
-        settings = settings_of_process(**wanted, **({"port": port} if port >= 0 else {}))
+        settings = settings_of_process(serves=True, **wanted, **({"port": port} if port >= 0 else {}))
         async with heavy.embedded_cluster(settings, lambda stage: tell(f"{stage} …")) as cluster:
             if as_json:
                 print(json.dumps({"url": cluster.url, "data_dir": str(cluster.data_dir)}), flush=True)
