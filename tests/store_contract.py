@@ -799,6 +799,44 @@ async def test_a_canceled_loop_can_be_retried_within_its_concurrency(w: World) -
     assert (row.status, row.counts.completed) == (S.COMPLETED, 6)
 
 
+async def test_a_stopped_loop_that_is_retried_may_stop_again(w: World) -> None:
+    job, _ = await w.open_loop(4, stop=True, loop={"values": ["a"], "concurrency": 1})
+    await w.finish((await w.claim_one(), BROKEN))
+    await w.finish((await w.claim_one(), BROKEN))  # the parent
+    assert (await w.store.retry(job)).counts.final == 0
+    for _ in range(2):
+        await w.finish((await w.claim_one(), DONE))  # one after the other, as before
+    again = await w.claim_one()
+    await w.finish((again, Outcome(S.QUEUED)))  # the loop runs again, so a child may try again
+    await w.finish((await w.claim_one(), BROKEN))
+    await w.finish((await w.claim_one(), BROKEN))
+    row = await w.check_sums(job)
+    assert (row.status, row.counts.completed, row.counts.failed, row.counts.canceled) == (S.FAILED, 2, 1, 1)
+
+
+async def test_a_retried_item_that_waits_for_its_own_loop_keeps_its_seat(w: World) -> None:
+    nested = {"values": ["a"], "concurrency": 2, "loop": {"values": ["b"]}}
+    job, root = await w.open_loop(5, loop=nested)
+    one, two = await w.claim()
+    await w.finish((one, loop(links(2))), (two, BROKEN))
+    while (held := await w.claim()) and held[0].work.session != root:
+        await w.finish(*((child, BROKEN) for child in held))
+    await w.finish((held[0], BROKEN))
+    await w.store.retry(job)
+    held = await w.claim()
+    # Both items of the inner loop, and one of the outer one: the other seat is the inner loop's.
+    assert sorted(child.work.depth for child in held) == [1, 2, 2]
+    await w.finish(*((child, DONE) for child in held if child.work.depth == 2))
+    resumed = await w.claim_one()
+    assert resumed.work.session == one.work.session
+    await w.finish((resumed, DONE), *((child, DONE) for child in held if child.work.depth == 1))
+    assert len(await w.claim(1_000, owner="w2")) == 2
+    await w.store.reap(owner="w2")
+    await w.run_out()
+    row = await w.check_sums(job)
+    assert (row.status, row.counts.completed) == (S.COMPLETED, 6)
+
+
 async def test_a_parent_that_failed_after_its_loop_goes_on_from_there_when_retried(w: World) -> None:
     job, root = await w.open_loop(2)
     await w.finish(*((one, DONE) for one in await w.claim()))

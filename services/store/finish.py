@@ -70,7 +70,7 @@ def write_group(tx: Tx, group: Sequence[Finish]) -> Written:
     """Writes a group of reports; those whose fence is not the session's any more change nothing."""
     sessions = tx.many([report.session for report in group])
     jobs = {row.id: locked(row) for row in tx.rows("lock_jobs_of", ids=sessions)}
-    rows = {row.id: row for row in tx.rows("lock_sessions", ids=sessions)}
+    rows = {row.id: row for row in tx.rows("sessions", ids=sessions)}
     current, late = _sort_out(rows, group)
     loops = _loops(tx, {row.parent for row, _ in current if row.parent is not None})
     ends = [_decide(tx.now, row, report, jobs[row.job], loops.get(row.parent)) for row, report in current]
@@ -131,7 +131,9 @@ def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loo
 
 
 def _write_ends(tx: Tx, ends: Sequence[End]) -> None:
-    changed = tx.each("end_attempts", [_end_columns(end) for end in ends], at_once=True)
+    changed = tx.each(
+        "end_attempts", [_end_columns(end) for end in sorted(ends, key=lambda end: end.row.id)], at_once=True
+    )
     if changed != len(ends):  # the rows are locked and their fences were compared
         raise RuntimeError(f"{changed} of {len(ends)} outcomes were written")
 

@@ -121,6 +121,14 @@ class Store(Protocol):
 
         Fan-outs store their children and the parent's checkpoint; a last child makes its parent ready; job counters,
         artifacts, one event per job and, when its root session is final, the job's status are in the same commit.
+
+        Status PAUSED, or CANCELED while nobody canceled the job, means that the worker stopped for a pause or for its
+        own end: the session is queued again from its checkpoint and the attempt does not count. Of a canceled job or a
+        stopped loop, what would go on (QUEUED, WAITING, PAUSED) becomes canceled. A fan-out without items is over at
+        once. A later fan-out of the same session adds children behind the earlier ones.
+
+        Raises:
+            WrongState: a report asks for what a running session cannot become; nothing of the group is written.
         """
         ...
 

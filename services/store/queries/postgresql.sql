@@ -11,10 +11,10 @@ order by id for no key update
 -- Jobs as they stand, locked: whoever holds a job's row may change what its sessions are to each other.
 select * from job where id = any(cast(:ids as bigint[])) order by id for no key update
 
--- name: lock_sessions
--- Sessions as they stand, without their outcome, locked.
+-- name: sessions
+-- Sessions as they stand, without their outcome; while their jobs are locked, no lease on them ends.
 select id, job, parent, depth, path, domain, state, fence, attempt, children, loop_children
-from session where id = any(cast(:ids as bigint[])) order by id for no key update
+from session where id = any(cast(:ids as bigint[]))
 
 -- name: loops
 -- Sessions that fanned out, as parents; their job's lock holds them too.

@@ -8,10 +8,10 @@ select * from job where id in (select job from session where id in (select value
 -- Jobs as they stand; the writer's transaction is the lock.
 select * from job where id in (select value from json_each(:ids)) order by id
 
--- name: lock_sessions
+-- name: sessions
 -- Sessions as they stand, without their outcome.
 select id, job, parent, depth, path, domain, state, fence, attempt, children, loop_children
-from session where id in (select value from json_each(:ids)) order by id
+from session where id in (select value from json_each(:ids))
 
 -- name: loops
 -- Sessions that fanned out, as parents.
