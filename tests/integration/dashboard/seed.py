@@ -152,9 +152,7 @@ class Seeder:
     def _answered(self, work: Work) -> Outcome:
         shots = [f"{work.session:08x}{step:024x}" for step in range(3)]
         base = f"default/{work.job}/{work.session}"
-        missing = ErrorInfo(
-            "ElementNotUsable", "element_not_usable", "A cookie dialog covers the element.", False
-        )
+        missing = ErrorInfo("ElementNotUsable", "element_not_usable", "A cookie dialog covers the element.", False)
         steps = (
             Step(
                 0,
