@@ -1102,5 +1102,15 @@ async def test_a_closed_store_is_away(w: World) -> None:
     other = await w.another()
     await other.close()
     await other.close()
-    with pytest.raises(StoreAway):
-        await other.lanes()
+    for call in (other.lanes(), other.changed(60.0), other.submit([NewJob("acme", spec(), "shop.example")])):
+        with pytest.raises(StoreAway):
+            await call
+
+
+async def test_whoever_waits_for_a_change_is_let_go_when_the_store_is_closed(w: World) -> None:
+    other = await w.another()
+    known = await other.changed(0.2)
+    waiting = asyncio.create_task(other.changed(60.0, since=known + 1_000))
+    await asyncio.sleep(0)
+    await other.close()
+    await asyncio.wait_for(waiting, 10)

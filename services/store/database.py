@@ -146,9 +146,13 @@ class Database:
         return await self._in_thread(self._writing, work)
 
     async def _in_thread(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        self.require_open()
+        return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+    def require_open(self) -> None:
+        """Raises StoreAway after `close`."""
         if self._closed:
             raise StoreAway("the store is closed")
-        return await asyncio.get_running_loop().run_in_executor(threads, work)
 
     async def close(self) -> None:
         """Ends threads and connections; transactions under way end first."""

@@ -134,7 +134,7 @@ def _write_ends(tx: Tx, ends: Sequence[End]) -> None:
     changed = tx.each(
         "end_attempts", [_end_columns(end) for end in sorted(ends, key=lambda end: end.row.id)], at_once=True
     )
-    if changed != len(ends):  # the rows are locked and their fences were compared
+    if changed != len(ends):  # their jobs are locked and their fences were compared
         raise RuntimeError(f"{changed} of {len(ends)} outcomes were written")
 
 

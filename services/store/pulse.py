@@ -27,6 +27,7 @@ class Pulse:
 
     def __init__(self) -> None:
         self._count = 0
+        self._ended = False
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._lock = threading.Lock()
 
@@ -46,7 +47,7 @@ class Pulse:
         with self._lock:
             self._waiting.add(me)
         try:
-            while self._count <= known and (left := ends - time.monotonic()) > 0:
+            while self._count <= known and not self._ended and (left := ends - time.monotonic()) > 0:
                 await self._sleep(me[1], left)
         finally:
             with self._lock:
@@ -61,7 +62,8 @@ class Pulse:
             pass
 
     def close(self) -> None:
-        """Wakes everybody who waits."""
+        """Wakes everybody who waits, for good."""
+        self._ended = True
         self.beat()
 
 
@@ -79,7 +81,11 @@ class PollPulse(Pulse):
         await super()._sleep(event, min(seconds, _LOOK_S))
         if not event.is_set() and self._writer.url.database and time.monotonic() - self._looked > _LOOK_S / 2:
             self._looked = time.monotonic()
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._look)
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._look)
+            except RuntimeError:  # the thread was ended under us
+                if not self._ended:
+                    raise
 
     def _look(self) -> None:
         connection = self._writer.raw_connection()
@@ -104,6 +110,7 @@ class ListenPulse(Pulse):
         self._dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
+        self._heard = False
 
     async def wait(self, timeout_s: float, since: int | None) -> int:
         if self._thread is None and not self._closed.is_set():
@@ -112,16 +119,21 @@ class ListenPulse(Pulse):
         return await super().wait(timeout_s, since)
 
     def _listen(self) -> None:
+        told = False
         while not self._closed.is_set():
             try:
                 self._hear()
-            except psycopg.Error as err:
-                log.warning(LogEvent.STORE_AWAY.value, extra={"error": str(err)})
+            except psycopg.OperationalError as err:
+                if self._heard or not told:  # once for each time that it goes away
+                    log.warning(LogEvent.STORE_AWAY.value, extra={"error": str(err)})
+                told = True
                 self._closed.wait(_RECONNECT_S)
 
     def _hear(self) -> None:
+        self._heard = False
         with psycopg.connect(self._dsn, autocommit=True, connect_timeout=5, application_name="shoal-listen") as conn:
             conn.execute("listen shoal")
+            self._heard = True
             self.beat()  # whatever happened while nobody listened
             while not self._closed.is_set():
                 for _ in conn.notifies(timeout=_LISTEN_S, stop_after=1):

@@ -237,6 +237,7 @@ class SqlStore:
     # --- shared state --------------------------------------------------------------------------------
 
     async def changed(self, timeout_s: float, *, since: int | None = None) -> int:
+        self._db.require_open()
         return await self._db.pulse.wait(timeout_s, since)
 
     async def put_state(self, name: str, data: Mapping[str, Json]) -> None:
