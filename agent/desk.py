@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent.browser import Browser
+from agent.browser import Browser, ContextOptions
+from agent.hooks import Upload
 from agent.policies.policy import Policy
 from agent.types import ArtifactRef, Checkpoint
 
@@ -30,6 +31,14 @@ class Keeper(Protocol):
 
         Raises:
             ArtifactsAway: the store does not take it, after retries.
+        """
+        ...
+
+    async def fetch(self, key: str) -> Upload:
+        """An artifact of the same tenant, to be given to a page.
+
+        Raises:
+            ActionRefused: it is another tenant's, or there is none under this key.
         """
         ...
 
@@ -63,8 +72,6 @@ class Limits:
     """How long things may take."""
 
     session_s: float = 900.0  # one attempt of one session
-    navigation_s: float = 30.0  # one page load
-    action_s: float = 10.0  # one action
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +85,4 @@ class Desk:
     journal: Journal
     secrets: Secrets
     limits: Limits = Limits()
+    context: ContextOptions = ContextOptions()  # the operator's limits; the job's own wishes are put into it

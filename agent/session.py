@@ -7,15 +7,17 @@ between two checkpoints is what a crash may lose.
 from __future__ import annotations
 
 import asyncio
+import mimetypes
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
-from agent.browser import ContextOptions
 from agent.desk import Desk
 from agent.errors import (
     AgentError,
+    ArtifactsAway,
     Canceled,
     DeadlinePassed,
     EmptyLoop,
@@ -101,11 +103,11 @@ class _Session:
         self.last_screenshot: str | None = None
         checkpoint = work.checkpoint or Checkpoint()
         self.saved = work.checkpoint  # where a next attempt goes on
-        options = ContextOptions(
+        options = replace(
+            desk.context,
             browser=work.spec.browser,
             storage_state=checkpoint.storage_state,
-            action_timeout_s=desk.limits.action_s,
-            navigation_timeout_s=desk.limits.navigation_s,
+            hooks=replace(desk.context.hooks, gate=desk.gate, fetch=desk.keeper.fetch),
         )
         self.page = SessionPage(desk.browser, options, _start_url(work), desk.gate)
         self.scene = Scene(
@@ -252,6 +254,7 @@ class _Session:
             prompt = await self._keep("prompt", decision.prompt.encode(), "application/json")
         shot = await self._photograph() if self.work.spec.artifacts.screenshots == "all" else None
         results, final = await self._act(decision.actions)
+        await self._keep_downloads()
         step = Step(
             index=len(steps),
             url=url,
@@ -313,6 +316,7 @@ class _Session:
 
     async def failed(self, error: AgentError) -> Outcome:
         """The outcome of a session that `error` ended, with a picture of the page where one can still be had."""
+        await self._keep_transcript(error)
         wanted = self.work.spec.artifacts.screenshots != "none"
         if wanted and self.page.opened and not isinstance(error, Canceled):
             try:
@@ -338,10 +342,26 @@ class _Session:
         self.kept.append(ref)
         return ref.id
 
+    async def _keep_downloads(self) -> None:
+        """Files that the page gave since the last step become artifacts; what they were is in the next observation."""
+        for download in await self.page.downloads():
+            data = await asyncio.to_thread(Path(download.path).read_bytes)
+            content_type = mimetypes.guess_type(download.filename)[0] or "application/octet-stream"
+            await self._keep("download", data, content_type)
+
     async def _photograph(self) -> str:
         shot = await self.page.screenshot()
         self.last_screenshot = await self._keep("screenshot", shot.data, shot.content_type)
         return self.last_screenshot
+
+    async def _keep_transcript(self, error: AgentError) -> None:
+        """What was asked and answered, when a model's reply is what the session failed on."""
+        transcript = error.details.get("transcript")
+        if isinstance(transcript, str):
+            try:
+                await self._keep("reply", transcript.encode(), "application/json")
+            except ArtifactsAway as lost:
+                error.add_note(f"no transcript: {lost}")
 
     async def _snapshot(self) -> Checkpoint:
         return Checkpoint(

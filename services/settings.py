@@ -153,13 +153,6 @@ class Settings(BaseSettings):
     artifact_spill_mib: int = _setting(
         512, "Uploads that one process keeps on disk while the store is away.", part="artifacts", unit="MiB", ge=0
     )
-    artifact_retention_days: int = _setting(
-        30,
-        "Artifacts of a job are deleted this long after its end, unless the job says otherwise; 0: never.",
-        part="dispatcher",
-        unit="days",
-        ge=0,
-    )
 
     # --- gateway and command line ---------------------------------------------------------------------
 
@@ -178,21 +171,11 @@ class Settings(BaseSettings):
     requests_per_s: float = _setting(
         50.0, "Requests that one API key may make per second on average; 0: no limit.", part="gateway", unit="1/s", ge=0
     )
-    tenant_sessions: int = _setting(
-        0, "Sessions of one tenant that run at once at most; 0: no limit.", part="dispatcher", ge=0
-    )
     tenant_queued: int = _setting(
         0,
         "Sessions of one tenant that wait at most before its submissions are refused; 0: no limit.",
         part="gateway",
         ge=0,
-    )
-    webhook_timeout_s: float = _setting(
-        10.0, "A webhook's receiver must answer within this time.", part="webhooks", unit="s", gt=0
-    )
-    webhook_attempts: int = _setting(8, "Deliveries of one webhook that are tried.", part="webhooks", ge=1, le=100)
-    webhook_secret: SecretStr = _setting(
-        SecretStr(""), "Key that webhooks are signed with; empty: one is made in the data folder.", part="webhooks"
     )
     gateway: str = _setting(
         "", "Gateway that the command line talks to; empty: `run` starts a cluster of its own.", part="command line"
@@ -229,10 +212,6 @@ class Settings(BaseSettings):
         ge=1,
         le=100_000,
     )
-    workers_min: int = _setting(1, "Browser workers that are kept when there is nothing to do.", part="pool", ge=0)
-    worker_idle_s: float = _setting(
-        300.0, "A worker above the minimum ends after this time without a session.", part="pool", unit="s", gt=0
-    )
     slots_per_worker: int = _setting(
         4, "Sessions that run beside each other in one browser.", part="pool, browsers", ge=1, le=100
     )
@@ -252,16 +231,20 @@ class Settings(BaseSettings):
     )
     action_timeout_s: float = _setting(10.0, "Time limit of one action.", part="browsers", unit="s", gt=0)
     navigation_timeout_s: float = _setting(30.0, "Time limit of one navigation.", part="browsers", unit="s", gt=0)
-    screenshot_format: Literal["jpeg", "png", "webp"] = _setting("jpeg", "Format of kept screenshots.", part="browsers")
-    screenshot_quality: int = _setting(
-        70, "Quality of JPEG and WebP screenshots.", part="browsers", unit="%", ge=1, le=100
-    )
     download_limit_mib: int = _setting(
         100, "Largest file that a session may download.", part="browsers", unit="MiB", ge=1
     )
-    upload_limit_mib: int = _setting(100, "Largest file that a session may upload.", part="browsers", unit="MiB", ge=1)
-    allow_attach: bool = _setting(
-        False, "Whether jobs may use a browser that runs already (`browser.attach`).", part="gateway, browsers"
+    session_timeout_s: float = _setting(
+        900.0, "Time limit of one attempt of one session.", part="browsers", unit="s", gt=0
+    )
+    upload_dirs: tuple[Path, ...] = _setting(
+        lambda above: (above["data_dir"] / "uploads",),
+        "Folders on the workers whose files jobs may upload to pages, split by commas.",
+        part="browsers",
+        shown="`uploads` in the data folder",
+    )
+    search_url: str = _setting(
+        "", "The search engine of the `search` action, with `{query}` in it; empty: none.", part="browsers"
     )
     allow_python: bool = _setting(False, "Whether the `python` action exists.", part="browsers")
     secrets_dir: Path = _setting(
@@ -305,12 +288,6 @@ class Settings(BaseSettings):
     model_structured: Literal["auto", "json_schema", "off"] = _setting(
         "auto", "How replies are held to their schema; `auto`: the strongest that the server takes.", part="model"
     )
-    model_max_waiting: int = _setting(
-        16,
-        "No new sessions that need the model start while its server has more requests than this waiting.",
-        part="dispatcher",
-        ge=0,
-    )
 
     # --- checks ---------------------------------------------------------------------------------------
 
@@ -334,7 +311,7 @@ class Settings(BaseSettings):
     def _whole_path(cls, path: Path | None) -> Path | None:
         return path and path.expanduser().absolute()
 
-    @field_validator("allow_hosts", mode="before")
+    @field_validator("allow_hosts", "upload_dirs", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.browser import ContextOptions
 from agent.desk import Limits
 from agent.models.settings import ModelSettings
 from services.addresses import Reach
@@ -33,6 +34,7 @@ class WorkerConfig:
     reach: Reach = Reach()  # what pages may reach
     user_agent: str = "Shoal"  # token that robots.txt is asked for
     limits: Limits = Limits()
+    context: ContextOptions = ContextOptions()  # the operator's limits of one context
     browser: BrowserLimits = BrowserLimits()
     model: ModelSettings | None = None  # None: no model is configured
     secrets_dir: str | None = None  # TENANT/NAME, a file per secret

@@ -7,8 +7,9 @@ import time
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from agent.errors import RobotsForbidden
+from agent.errors import AddressForbidden, RobotsForbidden
 from agent.spec import PolitenessSpec
+from services.browsers.egress import EgressProxy, EgressRefused
 
 
 class Rules(Protocol):
@@ -34,20 +35,39 @@ class Pace:
             await asyncio.sleep(start - now)
 
 
+LONGEST_CRAWL_DELAY_S = 30.0
+"""A session keeps its slot while it waits; a site that asks for more gets this much."""
+
+
 class PoliteGate:
     """A `Gate` that obeys robots.txt and keeps the pauses that the job, or the site's crawl-delay, asks for."""
 
-    def __init__(self, politeness: PolitenessSpec, rules: Rules, pace: Pace, user_agent: str) -> None:
+    def __init__(
+        self, politeness: PolitenessSpec, rules: Rules, pace: Pace, user_agent: str, egress: EgressProxy | None
+    ) -> None:
         self._politeness = politeness
         self._rules = rules
         self._pace = pace
         self._agent = user_agent
+        self._egress = egress
 
     async def __call__(self, url: str) -> None:
+        await self._check_address(url)
         delay_s = self._politeness.delay_s
         if self._politeness.robots:
             if not await self._rules.allowed(url, self._agent):
                 raise RobotsForbidden(f"robots.txt of {urlsplit(url).netloc} forbids {url}")
-            delay_s = max(delay_s, await self._rules.crawl_delay(url, self._agent) or 0.0)
+            wish = await self._rules.crawl_delay(url, self._agent) or 0.0
+            delay_s = max(delay_s, min(wish, LONGEST_CRAWL_DELAY_S))
         if delay_s > 0:
             await self._pace.wait(urlsplit(url).netloc, delay_s)
+
+    async def _check_address(self, url: str) -> None:
+        """Says in words what the filter would otherwise answer with a broken connection."""
+        parts = urlsplit(url)
+        if self._egress is None or parts.hostname is None:
+            return
+        try:
+            await self._egress.checked(parts.hostname, parts.port or (443 if parts.scheme == "https" else 80))
+        except EgressRefused as error:
+            raise AddressForbidden(f"{url}: {error}") from error

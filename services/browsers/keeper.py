@@ -5,11 +5,12 @@ from __future__ import annotations
 import mimetypes
 from uuid import uuid4
 
-from agent.errors import ArtifactsAway
+from agent.errors import ActionRefused, ArtifactsAway
+from agent.hooks import Upload
 from agent.types import ArtifactRef
 from agent.work import Work
 from services.artifacts.store import ArtifactStore
-from services.errors import ArtifactStoreAway
+from services.errors import ArtifactMissing, ArtifactStoreAway
 
 
 class ArtifactKeeper:
@@ -29,3 +30,13 @@ class ArtifactKeeper:
         except ArtifactStoreAway as error:
             raise ArtifactsAway(str(error)) from error
         return ArtifactRef(name, kind, key, content_type, len(data))
+
+    async def fetch(self, key: str) -> Upload:
+        if not key.startswith(f"{self._work.tenant}/"):
+            raise ActionRefused(f"{key!r} is no artifact of this tenant")
+        try:
+            return Upload(key.rpartition("/")[2], await self._store.get(key))
+        except (ArtifactMissing, ValueError) as error:
+            raise ActionRefused(f"there is no artifact {key!r}") from error
+        except ArtifactStoreAway as error:
+            raise ArtifactsAway(str(error)) from error

@@ -5,13 +5,12 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import Literal
 
-from agent.policies.choose import choose
-from agent.policies.model.policy import ModelPolicy
-
 from agent.browser import Browser
 from agent.chromium import LaunchOptions, launch
 from agent.desk import Gate
 from agent.models.openai_compatible import OpenAICompatible
+from agent.policies.choose import choose
+from agent.policies.model.policy import ModelPolicy
 from agent.policies.policy import Policy
 from agent.policies.rules.policy import RulesPolicy
 from agent.spec import JobSpec
@@ -35,7 +34,7 @@ class RealParts:
         self._rules = RulesPolicy()
         self._model: ModelPolicy | None = None
         self._pace = Pace()
-        self._proxy: str | None = None
+        self._egress: EgressProxy | None = None
         self.artifacts = open_artifacts(config.artifacts_url, config.artifacts)
         self.owner = BrowserOwner(self._launch, config.browser, worker=name)
 
@@ -43,8 +42,7 @@ class RealParts:
         """Starts what has to run before the first session; the browser starts with it."""
         self._stack.push_async_callback(self.artifacts.close)
         if not self._config.reach.allow_private:
-            egress = await self._stack.enter_async_context(EgressProxy(self._config.reach))
-            self._proxy = egress.url
+            self._egress = await self._stack.enter_async_context(EgressProxy(self._config.reach))
         self._robots = Robots(proxy=self._proxy)
         self._stack.push_async_callback(self._robots.close)
         if self._config.model is not None:
@@ -52,6 +50,10 @@ class RealParts:
             self._stack.push_async_callback(model.close)
             self._model = ModelPolicy(model, self._rules)
         self._stack.push_async_callback(self.owner.close)
+
+    @property
+    def _proxy(self) -> str | None:
+        return self._egress.url if self._egress else None
 
     async def _launch(self) -> Browser:
         return await launch(
@@ -69,7 +71,7 @@ class RealParts:
         return choose(spec.policy, rules=self._rules, model=self._model)
 
     def gate(self, spec: JobSpec) -> Gate:
-        return PoliteGate(spec.politeness, self._robots, self._pace, self._config.user_agent)
+        return PoliteGate(spec.politeness, self._robots, self._pace, self._config.user_agent, self._egress)
 
     async def close(self) -> None:
         await self._stack.aclose()

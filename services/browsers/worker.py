@@ -123,6 +123,7 @@ class Worker:
                     journal=held.journal,
                     secrets=FolderSecrets(self._config.secrets_dir, work.tenant, work.spec),
                     limits=self._config.limits,
+                    context=self._config.context,
                 )
                 outcome = await session.run(work, desk)
                 if outcome.error is not None and outcome.error.cls in _BROWSER_ERRORS:

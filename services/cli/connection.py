@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from services.cli import heavy
 from services.cli.ending import tell
@@ -32,7 +33,10 @@ async def client_or_cluster(settings: Settings, gateway: str) -> AsyncIterator[C
             yield client
         return
     # A free port: a cluster for one job must not get in the way of what listens on the usual one.
-    own = settings.model_copy(update={"host": "127.0.0.1", "port": 0})
+    # What this user's own files are is this user's own business: those of the current folder may be uploaded.
+    own = settings.model_copy(
+        update={"host": "127.0.0.1", "port": 0, "upload_dirs": (*settings.upload_dirs, Path.cwd())}
+    )
     async with (
         heavy.embedded_cluster(own, lambda stage: tell(f"{stage} …")) as cluster,
         Client(cluster.url, settings.api_key.get_secret_value()) as client,

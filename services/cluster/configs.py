@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent.browser import ContextOptions
 from agent.desk import Limits
 from agent.models.settings import ModelSettings
 from services.addresses import Reach
@@ -28,11 +29,20 @@ def worker_config(settings: Settings, temp_dir: Path | None = None) -> WorkerCon
         chromium=str(settings.chromium) if settings.chromium else None,
         sandbox=settings.sandbox,
         reach=reach(settings),
-        limits=Limits(navigation_s=settings.navigation_timeout_s, action_s=settings.action_timeout_s),
+        limits=Limits(session_s=settings.session_timeout_s),
+        context=ContextOptions(
+            action_timeout_s=settings.action_timeout_s,
+            navigation_timeout_s=settings.navigation_timeout_s,
+            max_download_bytes=settings.download_limit_mib * _MIB,
+            upload_dirs=tuple(str(folder) for folder in settings.upload_dirs),
+            allow_python=settings.allow_python,
+            search_url=settings.search_url or None,
+        ),
         browser=BrowserLimits(
             max_sessions=settings.browser_max_sessions,
             max_age_s=settings.browser_max_minutes * 60,
             max_rss_bytes=settings.browser_max_rss_mib * _MIB,
+            idle_s=settings.browser_idle_s,
         ),
         model=model_settings(settings),
         secrets_dir=str(settings.secrets_dir),

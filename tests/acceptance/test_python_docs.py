@@ -1,0 +1,87 @@
+"""Pages nobody here wrote: the Python documentation as Debian ships it."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import html
+
+from tests.embedded import Up
+
+Json = Any
+FOLDERS = (Path("/usr/share/doc/python3-doc/html"), Path("/usr/share/doc/python3/html"))
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    found = next((f for f in FOLDERS if (f / "py-modindex.html").exists()), None)
+    assert found, "install the package python3-doc (scripts/setup-tests does)"
+    return found.resolve()
+
+
+@pytest.fixture(scope="module")
+def docs(folder: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def index_entries(folder: Path) -> dict[str, str]:
+    """Address with fragment of each entry of the module index, by its module."""
+    tree = html.parse(folder / "py-modindex.html")
+    return {a.get("href"): a.text_content().strip() for a in tree.xpath("//table//a[@href]")}
+
+
+def headings(folder: Path, page: str) -> list[str]:
+    tree = html.parse(folder / page)
+    found = tree.xpath("//h1")
+    for link in tree.xpath("//h1//a[contains(@class, 'headerlink')]"):
+        link.drop_tree()
+    return [" ".join(h.text_content().split()) for h in found]
+
+
+def test_every_entry_of_the_module_index_gives_its_module_and_title(cluster: Up, folder: Path, docs: str) -> None:
+    entries = index_entries(folder)
+    job = cluster.submit(
+        {
+            "url": f"{docs}/py-modindex.html",
+            "goal": "every entry of the module index",
+            "loop": {"from": {"select": "table a"}},
+            "extract": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "module": {"type": "string", "description": "name of the module"},
+                        "title": {"type": "string", "description": "title of the page"},
+                    },
+                    "required": ["module", "title"],
+                }
+            },
+            "artifacts": {"screenshots": "none"},
+        }
+    )
+    final = cluster.final(job, 400)
+    rows = cluster.results(job)
+    assert final["counts"]["completed"] == len(rows) == len(entries), final["counts"]
+    wrong = []
+    for row in rows:
+        address = row["item"]["value"].removeprefix(f"{docs}/")
+        page = address.partition("#")[0]
+        if row["record"]["module"] != entries[address] or row["record"]["title"] not in headings(folder, page):
+            wrong.append((address, row["record"], entries[address]))
+    assert wrong == []
