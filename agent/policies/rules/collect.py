@@ -40,6 +40,7 @@ class Collector:
     _pages: set[str] = field(default_factory=set)
     _count: int = 0
     _group: str = ""  # the group that the first page settled on
+    _paged: bool = False  # a link to a next page was followed: the list has pages and does not grow
 
     async def items(self) -> AsyncIterator[LoopItem]:
         """The items, page after page, until nothing new comes or a limit is reached."""
@@ -114,8 +115,9 @@ class Collector:
             landing = await self.page.goto(step.url)
             if landing.status >= 400:
                 raise NavigationError(f"the next page answered {landing.status}", url=step.url, status=landing.status)
+            self._paged = True
             return True
-        if not found_new:
+        if not found_new or (step is None and self._paged):
             return False
         if step is not None:
             return await self._press(step)

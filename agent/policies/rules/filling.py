@@ -25,6 +25,8 @@ _ENTER = "enter "
 _SEND = "send the form"
 _ON = "go on to the form's next page"
 _DISMISS = "close what covers the page"
+_HINT = 0.3  # below this, names have nothing to do with each other
+_CERTAIN = 0.8
 _ENOUGH = 0.5  # least likeness of a detail's name and a field's
 _MAX_SENDS = 12  # pages of one form
 _MAX_DISMISSALS = 3
@@ -215,9 +217,36 @@ def _likeness(detail: Detail, slot: tuple[FormField, ...]) -> float:
         weight = 1.0 - 0.02 * place
         for rank, wanted in enumerate(detail.names):
             best = max(best, weight * (1.0 if rank < 2 else 0.93) * field_likeness(wanted, name))
-    if isinstance(detail.value, bool) != (first.kind in ("checkbox", "radio", "select")):
-        best *= 0.9 if not isinstance(detail.value, bool) else 0.6
-    return best
+    return _with_value(best, detail.value, slot)
+
+
+def _with_value(likeness: float, value: Json, slot: tuple[FormField, ...]) -> float:
+    """The likeness by name, corrected by whether the field can take such a value at all."""
+    first = slot[0]
+    if likeness < _HINT:
+        return 0.0
+    if first.kind == "select" or first.kind == "radio" or len(slot) > 1:
+        options = first.options if first.kind == "select" else tuple((one.label, one.value, False) for one in slot)
+        known = [option for option in options if option[1]]
+        if known and all(match_option(one, known) is None for one in _several(value)):
+            return likeness if likeness >= _CERTAIN else 0.0  # a name that fits fully is a choice that is missing
+        return min(1.0, likeness + 0.2) if known else likeness
+    if isinstance(value, bool) != (first.kind == "checkbox"):
+        return likeness * (0.6 if isinstance(value, bool) else 0.9)
+    text = str(value)
+    fits = {
+        "email": "@" in text or text.startswith("secret:"),
+        "date": bool(re.fullmatch(r"\d{4}-\d{2}-\d{2}", text)),
+        "number": bool(re.fullmatch(r"-?\d+([.,]\d+)?", text)),
+        "tel": bool(re.search(r"\d{3}", text)) or text.startswith("secret:"),
+    }.get(first.type)
+    if fits is None:
+        return likeness
+    return min(1.0, likeness + 0.1) if fits else likeness * 0.5
+
+
+def _several(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, (list, tuple)) else [value]
 
 
 def field_likeness(wanted: Phrase, called: Phrase) -> float:
@@ -322,7 +351,7 @@ def _same_text(shown: str, wanted: str) -> bool:
 
 
 def _choose_boxes(one: Assignment, reason: str) -> list[Action]:
-    wanted = one.value if isinstance(one.value, (list, tuple)) else [one.value]
+    wanted = _several(one.value)
     choices = [(field.label, field.value, field.checked) for field in one.fields]
     actions = []
     for value in wanted:
@@ -342,7 +371,7 @@ def _choose_option(one: Assignment, reason: str) -> list[Action]:
     real = [option for option in field.options if option[1] or option[0]]
     if len([option for option in real if option[1]]) == 0:
         return []
-    wanted = one.value if isinstance(one.value, (list, tuple)) else [one.value]
+    wanted = _several(one.value)
     labels = []
     for value in wanted:
         place = match_option(value, real)

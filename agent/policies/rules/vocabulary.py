@@ -544,7 +544,8 @@ FORM_FILLER = _words(
     """
             your, please, enter, the, a, an, of, optional, required, choose, select, pick, type, in, here, ihre,
             ihr, bitte, eingeben, wahlen, votre, su, tu, field, input, form, txt, for, you, we, pflichtfeld,
-            povinne, we, my, to, i, and, preferred
+            povinne, we, my, to, i, and, preferred, by, on, at, be, how, may, what, when, where, which, can, do, should, want, like,
+    would
             """
 )
 CONFIRM_WORDS = _words(
