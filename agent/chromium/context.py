@@ -43,6 +43,8 @@ _GRACE_S = 2.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
 _CLOSE_S = 3.0
 _LOOK_S = 5.0
+_CRASH_S = 0.3
+"""How long after a navigation was cut off a crash may become known."""
 _GONE_S = 1.0
 """How long after a call was cut off the end of the process may become known."""
 _SHOT = {"format": "jpeg", "quality": 70, "optimizeForSpeed": True}
@@ -146,6 +148,9 @@ class ChromiumContext:
     async def _meaning(self, error: PlaywrightError) -> AgentError | None:
         """What `error` means where it tells of a page or a browser that ended, else None."""
         end = self._end()
+        if end is None and "ERR_ABORTED" in error.message:
+            await self.tab.crashes(within_s=_CRASH_S)
+            return self._end()
         if end is not None or "closed" not in error.message.lower():
             return end
         # A killed process is known to be gone a moment after the calls into it are cut off.
@@ -170,7 +175,8 @@ class ChromiumContext:
         except TimeoutError as error:
             raise self._end() or PageCrashed(f"the page hangs: {page.url}") from error
         except PlaywrightError as error:
-            if "Download is starting" in error.message or self.files.count > began:
+            if "Download is starting" in error.message:
+                await self.files.begins(began, _GRACE_S)
                 return Landing(url, 200, "application/octet-stream")
             if net_error(error.message) == "ERR_HTTP_RESPONSE_CODE_FAILURE":
                 return await self._empty_answer(url)

@@ -92,19 +92,25 @@ class Downloads:
             target = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
         return target
 
+    async def begins(self, after: int, within_s: float) -> bool:
+        """Whether a download begins after `after` others; it may be announced a moment after its page was left."""
+        try:
+            async with asyncio.timeout(within_s):
+                while self.count <= after:
+                    self._begun.clear()
+                    await self._begun.wait()
+        except TimeoutError:
+            return False
+        return True
+
     async def next(self, after: int, begin_s: float) -> Download:
         """The download that begins after `after` others, once it has ended.
 
         Raises:
             DownloadFailed: none begins within `begin_s`, or it fails.
         """
-        try:
-            async with asyncio.timeout(begin_s):
-                while self.count <= after:
-                    self._begun.clear()
-                    await self._begun.wait()
-        except TimeoutError as error:
-            raise DownloadFailed(f"no download began within {begin_s:g} s") from error
+        if not await self.begins(after, begin_s):
+            raise DownloadFailed(f"no download began within {begin_s:g} s")
         assert self.latest is not None
         return await asyncio.shield(self.latest)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import Any
 
@@ -56,7 +57,7 @@ class Tab:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.crashed = False
+        self._crash = asyncio.Event()
         self._session: asyncio.Task[CDPSession] | None = None
         self._frame_id = ""
         self._world: int | None = None
@@ -67,7 +68,18 @@ class Tab:
         page.on("crash", self._on_crash)
 
     def _on_crash(self, _: Page) -> None:
-        self.crashed = True
+        self._crash.set()
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the page's renderer ended."""
+        return self._crash.is_set()
+
+    async def crashes(self, *, within_s: float) -> None:
+        """Returns once the crash of the page is known, or after `within_s`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._crash.wait()
 
     async def session(self) -> CDPSession:
         """The DevTools session of this tab, opened once."""

@@ -51,6 +51,7 @@ globalThis.shoalWalker ??= (() => {
   const CHECKED = 1, DISABLED = 2, EXPANDED = 4, SELECTED = 8, REQUIRED = 16, INVALID = 32, FOCUSED = 64, READONLY = 128,
     COLLAPSED = 256, PRESSED = 512, MIXED = 1024, MULTIPLE = 2048, CURRENT = 4096, MODAL = 8192;
   const POINTER = 1, MUTE = 2, FADED = 4;
+  const ABOVE = 0.25; // what lies above the window counts for less than what lies below
   const NAME_CHARS = 150, TEXT_CHARS = 2000, MAX_DEPTH = 300, MAX_OPTIONS = 200;
 
   const idOf = element => {
@@ -337,7 +338,7 @@ globalThis.shoalWalker ??= (() => {
     const modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
     let plan = planOf(options, view, 1);
     let found = pass(options, view, plan, modal);
-    if (plan.bounded && !options.viewportOnly && options.part === 0 && found.count < plan.max * 0.7 && found.chars < plan.maxChars * 0.7) {
+    if (plan.bounded && !options.viewportOnly && options.part === 0 && found.pruned && found.count < plan.max * 0.9 && found.chars < plan.maxChars * 0.9) {
       // Room is left: what lies nearest to the viewport fills it.
       const share = Math.min(found.count ? plan.max / found.count : 20, found.chars ? plan.maxChars / found.chars : 20, 40);
       plan = planOf(options, view, share);
@@ -360,7 +361,7 @@ globalThis.shoalWalker ??= (() => {
     const plan = { max, maxChars, bounded, band: null, keep: null, total: 0 };
     if (!bounded && !options.viewportOnly) return plan;
     const height = view.bottom - view.top, more = options.viewportOnly ? 0 : height * (share - 1);
-    plan.band = { top: view.top - more * 0.25, bottom: view.bottom + more };
+    plan.band = { top: view.top - more * ABOVE, bottom: view.bottom + more * 1.3 };
     const all = document.querySelectorAll(CANDIDATES);
     plan.total = all.length;
     const chosen = [];
@@ -387,12 +388,12 @@ globalThis.shoalWalker ??= (() => {
   };
   const ranked = (all, view, words) => {
     const wanted = (words || []).map(word => word.toLowerCase());
-    const middle = (view.top + view.bottom) / 2, rows = [];
+    const rows = [];
     let order = 0;
     for (const element of all) {
       const box = element.getBoundingClientRect();
       if (!box.width && !box.height) continue;
-      const away = wanted.length && says(element, wanted) ? -1 : Math.max(0, Math.abs((box.top + box.bottom) / 2 - middle) - (view.bottom - view.top) / 2);
+      const away = wanted.length && says(element, wanted) ? -1 : Math.max(0, box.top - view.bottom, (view.top - box.bottom) / ABOVE);
       rows.push([away, order++, element]);
     }
     rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
@@ -403,7 +404,9 @@ globalThis.shoalWalker ??= (() => {
     const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false, pruned: false };
     const { band, keep, chosen } = plan;
     const limited = keep !== null;
-    const full = () => state.count >= plan.max || state.chars >= plan.maxChars;
+    // Chosen elements have their places kept for them, wherever in the document they come.
+    let reserved = chosen?.size ?? 0, naming = 0;
+    const full = () => state.count >= plan.max - reserved || state.chars >= plan.maxChars - reserved * 40;
 
     // Elements of a long list that can lie in the band: rows lie below each other, so their ends are found by halving.
     const rowsInBand = children => {
@@ -444,7 +447,7 @@ globalThis.shoalWalker ??= (() => {
     const addText = (data, out) => {
       const text = squeeze(data);
       if (!text) { if (data && out.length && typeof out[out.length - 1] === 'string') out.gap = true; return; }
-      if (full()) { state.stopped = true; return; }
+      if (!naming && full()) { state.stopped = true; return; }
       state.chars += text.length + 1;
       const last = out.length - 1;
       if (last >= 0 && typeof out[last] === 'string' && !out.broken) {
@@ -537,16 +540,22 @@ globalThis.shoalWalker ??= (() => {
       }
       if (!usable) {
         // Hidden, covered or without an area of its own: what it contains may still be there to be used.
-        if (!FIELDS.has(tag)) visit(shadowOf(element) || element, tiny(box) ? POINTER : POINTER | FADED, depth + 1, out);
+        if (!FIELDS.has(tag)) {
+          const spills = tiny(box) && getComputedStyle(element).overflow === 'visible';
+          visit(shadowOf(element) || element, spills ? POINTER : POINTER | FADED, depth + 1, out);
+        }
         return;
       }
-      if (full()) { state.stopped = true; state.cut++; return; }
+      if (chosen?.has(element)) reserved--;
+      else if (full()) { state.stopped = true; state.cut++; return; }
       const role = roleOf(element, tag, element.getAttribute('role'));
       const inner = [];
       const before = state.count;
       state.count++;
       if (kind <= 2 || plan.keep === null || element.matches(CANDIDATES)) state.native++;
+      naming++; // an element that is listed is named, whatever the budget
       if (!FIELDS.has(tag) && kind !== 3) visit(shadowOf(element) || element, POINTER, depth + 1, inner);
+      naming--;
       let name = givenName(element, tag), text = '', children = inner;
       const leaf = state.count === before + 1;
       const joined = leaf ? squeeze(plainText(name ? inner.filter(node => node[0] !== 'svg') : inner)) : '';
@@ -566,7 +575,7 @@ globalThis.shoalWalker ??= (() => {
     };
 
     const emitIcon = (svg, out) => {
-      if (full()) return;
+      if (!naming && full()) return;
       const name = clip(nameOfSvg(svg), 60);
       const box = svg.getBoundingClientRect();
       if (!name || tiny(box)) return;
@@ -607,7 +616,7 @@ globalThis.shoalWalker ??= (() => {
       let name = element.attributes.length || tag === 'FIELDSET' || tag === 'TABLE' ? givenName(element, tag) : '';
       if (tag === 'IMG') {
         name = name || squeeze(element.title || '');
-        if (!name || full()) return;
+        if (!name || (!naming && full())) return;
       }
       let text = '', children = inner;
       if (inner.length === 1 && typeof inner[0] === 'string') { text = inner[0]; children = []; }

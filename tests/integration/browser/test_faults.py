@@ -1,0 +1,249 @@
+"""Pages and browsers that misbehave: a typed error within its limit, and what is not hit works on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psutil
+import pytest
+import pytest_asyncio
+
+from agent.browser import Browser, Context, ContextOptions, ObserveOptions
+from agent.chromium import LaunchOptions, find_chromium, launch
+from agent.errors import (
+    ActionTimeout,
+    AgentError,
+    BrowserError,
+    BrowserGone,
+    BrowserNotFound,
+    HostUnreachable,
+    NavigationError,
+    NavigationTimeout,
+    PageCrashed,
+)
+from agent.observe.tree import clickable_elements
+from agent.types import Action
+from tests.integration.browser.conftest import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+HASTY = ContextOptions(action_timeout_s=1.5, navigation_timeout_s=1.5, download_timeout_s=1.0)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def hasty(browser: Browser) -> AsyncIterator[Context]:
+    """A context with short limits."""
+    context = await browser.new_context(HASTY)
+    yield context
+    started = time.monotonic()
+    await context.close()
+    assert time.monotonic() - started < 5
+
+
+async def works(browser: Browser, site: Site) -> None:
+    """Another session in the same browser goes on."""
+    context = await browser.new_context()
+    assert (await context.goto(f"{site.url}/second")).status == 200
+    await context.close()
+
+
+# --- pages -------------------------------------------------------------------------------------------------
+
+
+async def test_a_page_that_never_answers(hasty: Context, site: Site, browser: Browser) -> None:
+    with pytest.raises(NavigationTimeout, match=r"within 1\.5 s"):
+        await hasty.goto(f"{site.url}/hang")
+    assert (await hasty.goto(f"{site.url}/second")).status == 200
+
+
+async def test_an_endless_redirect(hasty: Context, site: Site) -> None:
+    with pytest.raises(NavigationError, match="ERR_TOO_MANY_REDIRECTS"):
+        await hasty.goto(f"{site.url}/redirect")
+
+
+async def test_nobody_listens_and_no_such_host(hasty: Context) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    with pytest.raises(HostUnreachable):
+        await hasty.goto(f"http://127.0.0.1:{port}/")
+    with pytest.raises(HostUnreachable):
+        await hasty.goto("http://no-such-host.invalid/")
+
+
+@pytest.mark.parametrize(("path", "status"), [("/missing", 404), ("/busy", 503), ("/empty500", 500), ("/second", 200)])
+async def test_an_error_status_is_an_answer(hasty: Context, site: Site, path: str, status: int) -> None:
+    landing = await hasty.goto(f"{site.url}{path}")
+    assert landing.status == status
+    assert landing.url == f"{site.url}{path}"
+    assert landing.retry_after_s == (7 if path == "/busy" else None)
+
+
+async def test_an_address_that_is_a_download(hasty: Context, site: Site) -> None:
+    landing = await hasty.goto(f"{site.url}/file/invoice.pdf")
+    assert landing.status == 200
+    (file,) = await hasty.downloads()
+    assert (file.filename, file.text) == ("invoice.pdf", "[page 1]\nInvoice 7")
+
+
+async def test_an_alert_loop(hasty: Context, site: Site, browser: Browser) -> None:
+    with pytest.raises(NavigationTimeout):
+        await hasty.goto(f"{site.url}/alerts")
+    await works(browser, site)
+
+
+async def test_a_renderer_that_spins(hasty: Context, site: Site, browser: Browser) -> None:
+    await hasty.goto(f"{site.url}/spin")
+    (button,) = clickable_elements((await hasty.observe()).elements)
+    started = time.monotonic()
+    try:
+        result = await hasty.act(Action("click", {"bid": button.bid}))
+        assert result.error is not None and result.error.code == "action_timeout"
+    except PageCrashed:
+        pass  # the look for the effect found it hanging
+    with pytest.raises((ActionTimeout, PageCrashed)):
+        await hasty.read("() => 1")
+    with pytest.raises((ActionTimeout, PageCrashed)):
+        await hasty.observe(ObserveOptions(screenshot=True))
+    assert time.monotonic() - started < 15
+    await works(browser, site)
+
+
+async def test_a_crash(hasty: Context, site: Site, browser: Browser) -> None:
+    await hasty.goto(f"{site.url}/second")
+    with pytest.raises(PageCrashed):
+        await hasty.goto("chrome://crash")
+    for call in (hasty.read("() => 1"), hasty.observe(), hasty.screenshot(), hasty.goto(f"{site.url}/second")):
+        with pytest.raises(PageCrashed):
+            await call
+    with pytest.raises(PageCrashed):
+        await hasty.act(Action("scroll", {"dx": 0, "dy": 1}))
+    await works(browser, site)
+
+
+async def test_a_crash_while_a_call_is_under_way(hasty: Context, site: Site) -> None:
+    await hasty.goto(f"{site.url}/second")
+    waiting = asyncio.ensure_future(hasty.read("() => new Promise(() => {})"))
+    await hasty.read("() => 1")  # the other call is in the page by now
+    with pytest.raises(AgentError):
+        await hasty.goto("chrome://crash")
+    with pytest.raises((PageCrashed, ActionTimeout)):
+        await waiting
+
+
+async def test_a_download_that_never_ends(hasty: Context, site: Site) -> None:
+    await hasty.goto(f"{site.url}/acts")
+    link = next(e for e in clickable_elements((await hasty.observe()).elements) if e.name == "Endless")
+    result = await hasty.act(Action("download", {"bid": link.bid}))
+    assert result.error is not None and result.error.code == "download_failed"
+    assert any("endless.bin" in line for line in (await hasty.observe()).console_errors)
+
+
+async def test_a_script_that_throws_and_one_that_never_returns(hasty: Context, site: Site) -> None:
+    await hasty.goto(f"{site.url}/second")
+    with pytest.raises(AgentError, match="no good"):
+        await hasty.read("() => { throw new Error('no good') }")
+    with pytest.raises(ActionTimeout):
+        await hasty.read("() => new Promise(() => {})")
+    assert await hasty.read("x => x + 1", 41) == 42
+
+
+async def test_reading_while_the_page_goes_elsewhere(hasty: Context, site: Site) -> None:
+    await hasty.goto(f"{site.url}/second")
+    await hasty.read("() => { location.href = '/acts' }")
+    assert await hasty.read("() => new Promise(done => setTimeout(() => done(document.title), 200))") == "Acts"
+
+
+async def test_a_page_whose_own_scripts_are_hostile(hasty: Context, site: Site) -> None:
+    await hasty.goto(f"{site.url}/second")
+    await hasty.read(
+        """() => { const s = document.createElement('script'); s.textContent =
+        'JSON.stringify = Array.prototype.map = document.querySelector = () => { throw 1 }; window.eval = null;';
+        document.head.append(s); }"""
+    )
+    assert await hasty.read("() => JSON.stringify([1].map(x => document.querySelector('h1').textContent))") == (
+        '["The second page"]'
+    )
+    assert len(clickable_elements((await hasty.observe()).elements)) == 1
+
+
+# --- the process --------------------------------------------------------------------------------------------
+
+
+async def test_a_killed_browser_is_gone_for_every_pending_and_later_call(site: Site) -> None:
+    browser = await launch()
+    context = await browser.new_context()
+    await context.goto(f"{site.url}/second")
+    pids = (await browser.health()).pids
+    assert pids
+    pending = [
+        asyncio.ensure_future(context.read("() => new Promise(() => {})")),
+        asyncio.ensure_future(context.goto(f"{site.url}/hang")),
+    ]
+    await (await browser.new_context()).goto(f"{site.url}/second")  # by then the others are under way
+    started = time.monotonic()
+    os.kill(pids[0], signal.SIGKILL)
+    for call in pending:
+        with pytest.raises(BrowserGone):
+            await call
+    for later in (context.read("() => 1"), context.observe(), context.screenshot(), context.storage_state()):
+        with pytest.raises(BrowserGone):
+            await later
+    with pytest.raises(BrowserGone):
+        await context.act(Action("go_back"))
+    with pytest.raises(BrowserGone):
+        await browser.new_context()
+    assert not (await browser.health()).alive
+    await context.close()
+    await browser.close()
+    assert time.monotonic() - started < 10
+    assert not [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+
+
+async def test_a_browser_leaves_nothing_behind(tmp_path: Path, site: Site) -> None:
+    temp = Path(tempfile.gettempdir())
+    before = {path.name for path in temp.iterdir()}
+    browser = await launch(LaunchOptions(temp_dir=str(tmp_path)))
+    context = await browser.new_context()
+    await context.goto(f"{site.url}/acts")
+    link = next(e for e in clickable_elements((await context.observe()).elements) if e.name == "Notes")
+    await context.act(Action("download", {"bid": link.bid}))
+    pids = (await browser.health()).pids
+    await browser.close()
+    await browser.close()
+    assert not any(psutil.pid_exists(pid) for pid in pids)
+    assert list(tmp_path.iterdir()) == []
+    left = {path.name for path in temp.iterdir()} - before
+    assert not [name for name in left if name.startswith(("playwright", "shoal-downloads", "shoal-uploads"))]
+
+
+async def test_a_killed_browser_leaves_no_profile_behind() -> None:
+    temp = Path(tempfile.gettempdir())
+    before = set(temp.glob("playwright*"))
+    browser = await launch()
+    os.kill((await browser.health()).pids[0], signal.SIGKILL)
+    await browser.close()
+    assert set(temp.glob("playwright*")) <= before
+
+
+async def test_what_is_no_browser_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BrowserNotFound, match="nowhere"):
+        find_chromium(str(tmp_path / "nowhere"))
+    fake = tmp_path / "chromium"
+    fake.write_text("#!/bin/sh\nexit 3\n")
+    fake.chmod(0o755)
+    with pytest.raises(BrowserError, match="did not start"):
+        await launch(LaunchOptions(executable=str(fake), timeout_s=10))
+
+
+async def test_errors_cross_processes_with_what_they_know() -> None:
+    error = pickle.loads(pickle.dumps(NavigationTimeout("slow", url="https://example.com")))
+    assert (type(error), error.message, error.details) == (NavigationTimeout, "slow", {"url": "https://example.com"})
