@@ -85,8 +85,9 @@ async def floor(urls: list[str], concurrency: int, *, fresh: bool, shots: bool) 
 
 async def fresh_page(browser: Browser, todo: list[str], shots: bool, count: Callable[[], None]) -> None:
     while todo:
+        url = todo.pop()
         context = await browser.new_context(viewport={"width": 1280, "height": 800})
-        await visit(await context.new_page(), todo.pop(), shots)
+        await visit(await context.new_page(), url, shots)
         await context.close()
         count()
 
@@ -211,7 +212,7 @@ def main() -> None:
             "Shoal to new contexts, with screenshots": Target(0.95),
         },
     )
-    with demo_site() as site:
+    with demo_site("--warm") as site:
         asyncio.run(measure(site, pages, rounds, options.concurrency, report))
     report.notes.append(f"{pages} pages, {rounds} rounds, {options.concurrency} at once, load {os.getloadavg()[0]:.1f}")
     report.show(as_json=options.json)

@@ -331,6 +331,15 @@
         target: ctx.target || child === target, item: ctx.item, prop: false, item_: null,
         around: (names(el) + ' ' + ctx.around).slice(0, 120),
       };
+      if (!MANY && (inner.card || (inner.region && inner.region !== 'aside'))) {
+        // Menus, footers and teasers of other things hold no fact of this page's own record, only words beside it.
+        // They are the larger part of many pages, and each element that is walked costs as much as all its text.
+        const said = line(child.textContent).slice(0, 4000);
+        if (said && !hidden && !inner.struck && (besideLength += said.length) < 20000) beside.push('\n', said, '\n');
+        if (block) { blocks = true; own.push('\n'); }
+        if (!hidden || ctx.hidden) text += block ? '\n' + said + '\n' : said;
+        continue;
+      }
       if (child.hasAttribute('itemscope')) {
         inner.item = {type: child.getAttribute('itemtype') || '', props: {}, s: selector(child), r: inner.region, card: inner.card ? 1 : 0, v: hidden ? 0 : 1};
         inner.item_ = inner.item;
