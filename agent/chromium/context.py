@@ -256,14 +256,17 @@ class ChromiumContext:
             bid = _bid_of(action)
             if one.changes:
                 await self.tab.journey()
-            before = await self._moment(bid) if one.changes else None
+            # Of an action that opens a page it is known beforehand that nothing stays as it was.
+            inside = one.limit != "navigation"
+            before = await self._moment(bid, inside) if one.changes else None
             try:
                 async with self.guard(limit + _GRACE_S, f"{action.name}"):
                     value = await perform(action, self._stage, allow_unsafe=self.options.allow_python)
-                    await self._follow_up(before)
+                    if inside:
+                        await self._follow_up(before)
             finally:
                 if before is not None and self._end() is None:
-                    changes = effect(before, await self._moment(bid), bid)
+                    changes = effect(before, await self._moment(bid, inside), bid)
         except (PageCrashed, BrowserGone):
             raise
         except AgentError as error:
@@ -283,9 +286,9 @@ class ChromiumContext:
         }
         return limits.get(kind, self.options.action_timeout_s)
 
-    async def _moment(self, bid: str | None) -> Moment:
+    async def _moment(self, bid: str | None, inside: bool) -> Moment:
         async with self.guard(_LOOK_S, "looking for the effect"):
-            return await moment(self, self._stage, bid)
+            return await moment(self, self._stage, bid, inside=inside)
 
     async def _follow_up(self, before: Moment | None) -> None:
         """After an action: lets a navigation that it began come to its document, and a new tab to its page."""

@@ -33,12 +33,17 @@ class Moment:
     frame: Json  # the same of the frame that holds the element, and of the element
 
 
-async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None) -> Moment:
-    """The page now; `bid` is the element that the action is about."""
+async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None, *, inside: bool = True) -> Moment:
+    """The page now; `bid` is the element that the action is about.
+
+    Without `inside` the page itself is not asked, which after a navigation would wait for all that it has to do.
+    """
     tab = context.tab
     document, main, frame = 0, None, None
     try:
-        world = await tab.main_world()
+        world = await tab.main_world() if inside else None
+        if world is None:
+            return _outside(context, tab, (await tab.journey()).windows)
         document = world.context
         prefix, number = split_bid(bid) if bid else ("", 0)
         main = await world.call(f"shoalWalker.pulse({0 if prefix else number})")
@@ -56,6 +61,12 @@ async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None
         document=document,
         main=main,
         frame=frame,
+    )
+
+
+def _outside(context: ChromiumContext, tab: Tab, windows: int) -> Moment:
+    return Moment(
+        tab, context.url, context.opened_tabs, windows, context.dialogs.count, context.files.count, 0, None, None
     )
 
 
