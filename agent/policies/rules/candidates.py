@@ -11,7 +11,7 @@ from agent.policies.rules.entity import Stated, path_phrase, structured
 from agent.policies.rules.facts import Facts
 from agent.policies.rules.schema import Property
 from agent.policies.rules.values import Raw
-from agent.policies.rules.vocabulary import AROUND, CONCEPTS
+from agent.policies.rules.vocabulary import AROUND, CONCEPTS, META_ABOUT_THE_PAGE, NAMING_DATA, STRUCK_WORDS
 from agent.policies.rules.words import QUALIFIER_WORDS, Phrase, best_likeness, phrase
 
 Json = Any
@@ -151,7 +151,7 @@ def _of_stated(one: Stated) -> Candidate:
 
 def _of_meta(facts: Facts) -> Iterator[Candidate]:
     for name, contents in facts.meta.items():
-        if name in _NOT_FACTS or name.startswith(("twitter:card", "twitter:site", "fb:", "msapplication")):
+        if name in META_ABOUT_THE_PAGE or name.startswith(("twitter:card", "twitter:site", "fb:", "msapplication")):
             continue
         last = name.split(":", 1)[-1] if ":" in name else name
         for content in contents:
@@ -164,13 +164,6 @@ def _of_meta(facts: Facts) -> Iterator[Candidate]:
                 path=name,
                 visible=False,
             )
-
-
-_NOT_FACTS = frozenset(
-    {"viewport", "generator", "robots", "theme-color", "referrer", "og:type", "og:site_name", "og:locale", "x-ua-compatible",
-     "content-type", "format-detection", "apple-mobile-web-app-title", "application-name", "csrf-token", "googlebot",
-     "content-security-policy", "refresh", "color-scheme", "og:image:width", "og:image:height", "og:image:alt"}
-)  # fmt: skip
 
 
 def _of_pair(one: Mapping[str, Json]) -> Candidate:
@@ -192,7 +185,7 @@ def _of_named(one: Mapping[str, Json]) -> Iterator[Candidate]:
     labels = [phrase(token) for token in str(one["c"]).split()]
     labels += [phrase(str(one["pr"]).split(":")[-1])] if one.get("pr") else []
     labels += [phrase(one["rel"])] if one.get("rel") else []
-    labels += [phrase(value) for name, value in one["d"] if name in _NAMING_DATA]
+    labels += [phrase(value) for name, value in one["d"] if name in NAMING_DATA]
     aria, tag = str(one.get("a", "")), str(one["g"])
     labels += [("old", "price")] if tag in ("del", "s", "strike") else []
     if one.get("c") and tag in ("time", "address", "img"):
@@ -201,29 +194,37 @@ def _of_named(one: Mapping[str, Json]) -> Iterator[Candidate]:
     frame = Candidate(
         "selector",
         str(one["s"]),
-        Raw(whole_text(text, str(one.get("ti", ""))) or str(one.get("alt", "")), tuple(one.get("p", ())), exact or (aria if aria and text != aria else ""),
-            str(one.get("h", ""))),
+        Raw(
+            whole_text(text, str(one.get("ti", ""))) or str(one.get("alt", "")),
+            tuple(one.get("p", ())),
+            exact or (aria if aria and text != aria else ""),
+            str(one.get("h", "")),
+        ),
         tuple(dict.fromkeys(label for label in labels if label)),
         visible=bool(one["v"]),
-        struck=bool(one["st"]) or any(_STRUCK & set(label) for label in labels),
+        struck=bool(one["st"]) or any(set(label) & set(STRUCK_WORDS) for label in labels),
         aside=one["r"] == "aside",
         foreign=_is_foreign(str(one.get("ar", ""))) or any(_is_foreign(token) for token in str(one["c"]).split()),
         in_fragment=bool(one.get("x")),
         size=float(one.get("f", 0)),
         order=int(one["o"]),
-    )  # fmt: skip
+    )
     if frame.raw.text or frame.raw.exact or frame.raw.href:
         yield frame
     for name, value in one["d"]:
-        if name not in _NAMING_DATA and value:
+        if name not in NAMING_DATA and value:
             raw = Raw(str(value), href=str(value) if "/" in str(value) else "", structured=True)
-            yield Candidate("selector", f"{one['s']}[data-{name}]", raw, (phrase(str(name)),), visible=False,
-                            struck=frame.struck, aside=frame.aside, foreign=frame.foreign, order=frame.order)  # fmt: skip
-
-
-_STRUCK = frozenset({"old", "was", "strike", "striked", "crossed", "strikethrough"})
-_NAMING_DATA = frozenset({"testid", "test", "test-id", "qa", "cy", "field", "name", "attribute", "label", "type", "hook", "key", "prop", "property", "role", "ref"})  # fmt: skip
-"""data- attributes whose value names the element rather than holding its value."""
+            yield Candidate(
+                "selector",
+                f"{one['s']}[data-{name}]",
+                raw,
+                (phrase(str(name)),),
+                visible=False,
+                struck=frame.struck,
+                aside=frame.aside,
+                foreign=frame.foreign,
+                order=frame.order,
+            )
 
 
 def _is_foreign(around: str) -> bool:
@@ -274,9 +275,15 @@ def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
         value = _id_value(str(one["i"]), prop.phrases)
         if value and re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", str(one["t"])):
             found.append(
-                Candidate("selector", str(one["s"]), Raw(value), (prop.phrases[0],), order=int(one["o"]),
-                          in_fragment=one.get("x") == 2)
-            )  # fmt: skip
+                Candidate(
+                    "selector",
+                    str(one["s"]),
+                    Raw(value),
+                    (prop.phrases[0],),
+                    order=int(one["o"]),
+                    in_fragment=one.get("x") == 2,
+                )
+            )
     return found[:1]
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urldefrag
 from agent.browser import Context
 from agent.errors import BrowserError, NavigationError
 from agent.policies.rules.changes import wait_for_change
-from agent.policies.rules.vocabulary import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
+from agent.policies.rules.vocabulary import LOOP_FILLER, MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from agent.policies.rules.words import Phrase, fold, overlap, phrase, squash
 from agent.spec import LoopSpec
 from agent.types import Action, Element, LoopItem
@@ -22,7 +22,6 @@ Json = Any
 
 LINKS_JS = (Path(__file__).parent / "links.js").read_text(encoding="utf-8")
 
-_LOOKS_LIKE_CSS = re.compile(r"[.#\[>:*]|^[a-z][\w-]*(\s+[a-z][\w-]*)*$")
 _CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
 _SETTLE_S = 5.0  # for what scripts still bring
 _QUIET_S = 0.3
@@ -96,7 +95,7 @@ class Collector:
                 return
             link = bool(row["h"]) and self.loop.is_link is not False
             value = str(row["h"]) if link else str(row["t"])
-            key = duplicate_key(value) if link else squash(value)
+            key = value if link else squash(value)
             if key in self._seen or not value:
                 continue
             self._seen.add(key)
@@ -153,7 +152,7 @@ class Collector:
 
     def _key(self, row: Mapping[str, Json]) -> str:
         link = bool(row["h"]) and self.loop.is_link is not False
-        return duplicate_key(str(row["h"])) if link else squash(str(row["t"]))
+        return str(row["h"]) if link else squash(str(row["t"]))
 
 
 async def read_links(page: Context, loop: LoopSpec) -> Mapping[str, Json]:
@@ -175,13 +174,10 @@ def _address(view: Mapping[str, Json]) -> str:
 # --- which of them ------------------------------------------------------------------------------------
 
 
-def duplicate_key(url: str) -> str:
-    """What two links to the same thing share. Fragments count: `a.html#x` and `a.html#y` are two entries of an index."""
-    return url
-
-
 def distinct(rows: Sequence[Mapping[str, Json]], is_link: bool | None = None) -> list[Mapping[str, Json]]:
-    """The rows without those that lead to a page which another row names without a fragment ("#reviews" of a product).
+    """The rows without those that lead into a page which another row names as a whole ("#reviews" of a product).
+
+    Other fragments count: `a.html#x` and `a.html#y` are two entries of an index.
 
     Where most rows have a link, those without one are headings or fillers between them, and are left out.
     """
@@ -230,7 +226,7 @@ def score_group(group: Mapping[str, Json], asked: Phrase, goal: Phrase) -> float
     return (0.3 + 2.0 * named + 0.8 * in_texts) * size * place * rich * varied * (0.5 + 0.5 * away)
 
 
-_FILLER = frozenset(phrase("all every each the of in on a an link links item items entry entries list page pages one for to and from with row rows alle jede jeder der die das"))  # fmt: skip
+_FILLER = frozenset(phrase(" ".join(LOOP_FILLER)))
 
 
 def _content_words(text: str) -> Phrase:

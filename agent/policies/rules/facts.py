@@ -60,7 +60,7 @@ class Facts:
 
     @property
     def pairs(self) -> Sequence[Mapping[str, Json]]:
-        """Labels with values: `how`, `l` label, `t` text, `s` selector, `v` visible, `r` region, `x` in the fragment."""
+        """Labels with values: `how`, `l` label, `t` text, `s` selector, `v` visible, `r` region, `x` in fragment."""
         return list(self.data.get("pairs", ()))
 
     @property

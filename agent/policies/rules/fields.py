@@ -9,7 +9,7 @@ answer: the field stays missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -23,22 +23,14 @@ from agent.policies.rules.candidates import (
     section_candidates,
     wanted_words,
 )
+from agent.policies.rules.currencies import read_currency
 from agent.policies.rules.facts import Facts
+from agent.policies.rules.numbers import decimal_of, looks_like_rating, number_tokens, read_price
 from agent.policies.rules.schema import Property
-from agent.policies.rules.values import (
-    Raw,
-    Reading,
-    convert,
-    decimal_of,
-    looks_like_rating,
-    number_tokens,
-    read_currency,
-    read_price,
-    read_stock,
-    stock_line,
-)
+from agent.policies.rules.stock import read_stock, stock_line
+from agent.policies.rules.values import Raw, Reading, convert
 from agent.policies.rules.vocabulary import CONCEPTS
-from agent.policies.rules.words import Phrase, fold, likeness, phrase, squash
+from agent.policies.rules.words import Phrase, fold, phrase, squash
 from agent.types import FieldSource
 
 Json = Any
@@ -310,9 +302,12 @@ def _listed(text: str) -> list[Json]:
 
 def _is_amount(line: str, lang: str) -> bool:
     """The line is an amount of money and nothing else."""
-    return len(line) <= 24 and read_currency(line, lang) is not None and read_price(line, lang) is not None and not any(
-        len(word) > 3 for word in line.split() if word.isalpha()
-    )  # fmt: skip
+    return (
+        len(line) <= 24
+        and read_currency(line, lang) is not None
+        and read_price(line, lang) is not None
+        and not any(len(word) > 3 for word in line.split() if word.isalpha())
+    )
 
 
 class Shown:
@@ -398,11 +393,3 @@ def read_record(
         if prop.nullable:
             value[prop.name] = None
     return value, sources, missing
-
-
-def similar_labels(prop: Property, labels: Mapping[str, Phrase]) -> list[str]:
-    """The labels most like `prop`, best first: what a report of a missing field names."""
-    scored = [
-        (max((likeness(one, label) for one in prop.phrases), default=0.0), text) for text, label in labels.items()
-    ]
-    return [text for score, text in sorted(scored, reverse=True) if score > 0][:3]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -51,6 +51,16 @@ class FormField:
     error: str = ""  # the message beside it
     native_error: str = ""  # the browser's own complaint, once it shows it
     form: int = -1  # which form it belongs to, -1 for none
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A detail and the field, or the group of buttons, that it belongs into."""
+
+    keys: tuple[str, ...]
+    value: Json
+    fields: tuple[FormField, ...]
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +311,3 @@ def _onward(fitting: Sequence[FormButton]) -> FormButton:
 
 def _names_any(words: Phrase, known: Sequence[Phrase]) -> bool:
     return any(words[i : i + len(one)] == one for one in known for i in range(len(words) - len(one) + 1) if one)
-
-
-def without_bids(field: FormField) -> FormField:
-    """The field as it is recognised on another look at the page."""
-    return replace(field, bid="", value="", checked=False, error="", native_error="", invalid=False)

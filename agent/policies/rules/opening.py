@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.errors import ItemNotFound
 from agent.policies.rules.collect import walk
-from agent.policies.rules.filling import closing_label
+from agent.policies.rules.cover import DISMISSAL, closing_label
 from agent.policies.rules.form import FormPage
 from agent.policies.rules.vocabulary import FORM_NAMES
 from agent.policies.rules.words import Phrase, phrase, squash
@@ -17,7 +18,6 @@ from agent.types import Action, Element, Observation, Step
 
 _OPEN = "open the item"
 _SEARCH = "search for the item"
-_DISMISS = "close what covers the page"
 _ENOUGH = 0.6
 _MAX_LOOKS = 2
 _SEARCH_NAMES = frozenset(phrase(name) for group in FORM_NAMES if "search" in group for name in group)
@@ -34,10 +34,10 @@ def decide_opening(seen: Observation, page: FormPage, wanted: str, steps: Sequen
     if opened:
         return StepDecision("the item is open", (Action("complete"),))
     banner = closing_label(page)
-    if banner and not any(result.action.reasoning == _DISMISS for result in done):
+    if banner and not any(result.action.reasoning == DISMISSAL for result in done):
         button = next((one for one in page.buttons if squash(one.label) == squash(banner)), None)
         if button is not None:
-            return StepDecision("something covers the page", (Action("click", {"bid": button.bid}, _DISMISS),))
+            return StepDecision("something covers the page", (Action("click", {"bid": button.bid}, DISMISSAL),))
     searched = [index for index, step in enumerate(steps) if any(r.action.reasoning == _SEARCH for r in step.results)]
     if searched and squash(page.heading) == squash(wanted):
         return StepDecision("the search led to the item itself", (Action("complete"),))
@@ -110,9 +110,9 @@ def name_likeness(wanted: str, said: str) -> float:
     if asked == words:
         return 0.97
     if _within(asked, words):
-        return 0.9 * (len(asked) / len(words)) ** 0.25
+        return 0.9 * math.pow(len(asked) / len(words), 0.25)
     if set(asked) <= set(words):
-        return 0.8 * (len(asked) / len(words)) ** 0.25
+        return 0.8 * math.pow(len(asked) / len(words), 0.25)
     return 0.0
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from agent.policies.policy import Extraction
 from agent.policies.rules.candidates import Candidate, block_candidates
-from agent.policies.rules.entity import nodes, types_of
 from agent.policies.rules.facts import Facts
 from agent.policies.rules.fields import Reader, Shown, read_record
 from agent.policies.rules.schema import Property
@@ -82,15 +81,3 @@ def shown_total(text: str) -> int | None:
     """The number of records that a list says it has: "1–12 of 245"; None when it does not say."""
     hit = _TOTAL.search(text)
     return int(re.sub(r"\D", "", hit.group(1))) if hit else None
-
-
-def listed_nodes(facts: Facts) -> list[Mapping[str, Json]]:
-    """The JSON-LD nodes of a list page: the elements of its ItemList."""
-    found = []
-    for node in nodes(facts):
-        if "ItemList" in types_of(node):
-            for element in node.get("itemListElement") or ():
-                item = element.get("item", element) if isinstance(element, Mapping) else None
-                if isinstance(item, Mapping):
-                    found.append(item)
-    return found

@@ -34,9 +34,9 @@ CONCEPTS: tuple[Concept, ...] = (
         "name",
         _words(
             """
-            name, title, product name, product title, headline, heading, item name, page title, titel, nom, titre,
-            nombre, titulo, nazev, nome, titolo, naam, bezeichnung, produktname, artikelname, page heading, nazwa,
-            tytul
+            name, title, product name, product title, headline, heading, item name, page title, titel, nom,
+            titre, nombre, titulo, nazev, nome, titolo, naam, bezeichnung, produktname, artikelname, page
+            heading, nazwa, tytul
             """
         ),
         _words("name, headline, title"),
@@ -47,9 +47,9 @@ CONCEPTS: tuple[Concept, ...] = (
         "price",
         _words(
             """
-            price, current price, sale price, price amount, preis, prix, precio, cena, prezzo, prijs, preco, pris,
-            our price, unser preis, verkaufspreis, selling price, cost, price value, hinta, price per piece, price each,
-            stuckpreis, preis pro stuck, prix unitaire, cena za kus
+            price, current price, sale price, price amount, preis, prix, precio, cena, prezzo, prijs, preco,
+            pris, our price, unser preis, verkaufspreis, selling price, cost, price value, hinta, price per
+            piece, price each, stuckpreis, preis pro stuck, prix unitaire, cena za kus
             """
         ),
         _words("offers.price, offers.priceSpecification.price, price, offers.lowPrice"),
@@ -60,8 +60,9 @@ CONCEPTS: tuple[Concept, ...] = (
         "price",
         _words(
             """
-            old price, list price, original price, regular price, was price, rrp, msrp, uvp, previous price, strike
-            price, before price, alter preis, statt, ancien prix, precio anterior, puvodni cena, price before, was
+            old price, list price, original price, regular price, was price, rrp, msrp, uvp, previous price,
+            strike price, before price, alter preis, statt, ancien prix, precio anterior, puvodni cena,
+            price before, was
             """
         ),
         _words("offers.highPrice"),
@@ -72,8 +73,8 @@ CONCEPTS: tuple[Concept, ...] = (
         "currency",
         _words(
             """
-            currency, price currency, currency code, waehrung, wahrung, devise, moneda, mena, valuta, monnaie,
-            preiswaehrung
+            currency, price currency, currency code, waehrung, wahrung, devise, moneda, mena, valuta,
+            monnaie, preiswaehrung
             """
         ),
         _words("offers.priceCurrency, offers.priceSpecification.priceCurrency, priceCurrency"),
@@ -84,9 +85,10 @@ CONCEPTS: tuple[Concept, ...] = (
         "availability",
         _words(
             """
-            availability, in stock, available, stock, stock status, is available, verfugbarkeit, verfuegbarkeit,
-            lieferbar, auf lager, lagerbestand, disponibilite, disponible, disponibilidad, dostupnost, skladem,
-            disponibilita, beschikbaarheid, lieferstatus, delivery status, vorratig, dostepnosc, en stock
+            availability, in stock, available, stock, stock status, is available, verfugbarkeit,
+            verfuegbarkeit, lieferbar, auf lager, lagerbestand, disponibilite, disponible, disponibilidad,
+            dostupnost, skladem, disponibilita, beschikbaarheid, lieferstatus, delivery status, vorratig,
+            dostepnosc, en stock
             """
         ),
         _words("offers.availability, availability"),
@@ -97,9 +99,9 @@ CONCEPTS: tuple[Concept, ...] = (
         "rating",
         _words(
             """
-            rating, rating value, rated, rated by customers, stars, star rating, average rating, customer rating, review rating, score,
-            bewertung, note, evaluation, calificacion, valoracion, hodnoceni, valutazione, beoordeling, sterne,
-            ocena
+            rating, rating value, rated, rated by customers, stars, star rating, average rating, customer
+            rating, review rating, score, bewertung, note, evaluation, calificacion, valoracion, hodnoceni,
+            valutazione, beoordeling, sterne, ocena
             """
         ),
         _words("aggregateRating.ratingValue, reviewRating.ratingValue, ratingValue"),
@@ -110,9 +112,9 @@ CONCEPTS: tuple[Concept, ...] = (
         "count",
         _words(
             """
-            review count, reviews, number of reviews, ratings count, rating count, number of ratings, bewertungen,
-            anzahl bewertungen, avis, nombre d avis, opiniones, pocet hodnoceni, recensioni, reviews count, num
-            reviews, recenze
+            review count, reviews, number of reviews, ratings count, rating count, number of ratings,
+            bewertungen, anzahl bewertungen, avis, nombre d avis, opiniones, pocet hodnoceni, recensioni,
+            reviews count, num reviews, recenze
             """
         ),
         _words("aggregateRating.reviewCount, aggregateRating.ratingCount, reviewCount, ratingCount"),
@@ -122,9 +124,10 @@ CONCEPTS: tuple[Concept, ...] = (
         "text",
         _words(
             """
-            sku, article number, item number, part number, product number, product code, item code, artikelnummer,
-            artikel nr, art nr, bestellnummer, reference, ref, referencia, kod produktu, codice articolo, artikelnr,
-            catalog number, model number, product id, item no, article no, katalogove cislo, artikelcode, catalogue number, model no, serial number, code
+            sku, article number, item number, part number, product number, product code, item code,
+            artikelnummer, artikel nr, art nr, bestellnummer, reference, ref, referencia, kod produktu,
+            codice articolo, artikelnr, catalog number, model number, product id, item no, article no,
+            katalogove cislo, artikelcode, catalogue number, model no, serial number, code
             """
         ),
         _words("sku, productID, mpn"),
@@ -142,8 +145,8 @@ CONCEPTS: tuple[Concept, ...] = (
         "text",
         _words(
             """
-            brand, brand name, manufacturer, make, maker, marke, hersteller, marque, fabricant, marca, fabricante,
-            znacka, vyrobce, merk, producent, produttore
+            brand, brand name, manufacturer, make, maker, marke, hersteller, marque, fabricant, marca,
+            fabricante, znacka, vyrobce, merk, producent, produttore
             """
         ),
         _words("brand.name, brand, manufacturer.name, manufacturer"),
@@ -154,8 +157,8 @@ CONCEPTS: tuple[Concept, ...] = (
         "text",
         _words(
             """
-            description, product description, summary, about, beschreibung, produktbeschreibung, descripcion, popis,
-            descrizione, beschrijving, abstract, opis, details
+            description, product description, summary, about, beschreibung, produktbeschreibung,
+            descripcion, popis, descrizione, beschrijving, abstract, opis, details
             """
         ),
         _words("description, abstract"),
@@ -166,8 +169,8 @@ CONCEPTS: tuple[Concept, ...] = (
         "text",
         _words(
             """
-            author, author name, authors, written by, by, creator, autor, auteur, autore, verfasser, byline, posted
-            by, von, par
+            author, author name, authors, written by, by, creator, autor, auteur, autore, verfasser, byline,
+            posted by, von, par
             """
         ),
         _words("author.name, author, creator.name, creator"),
@@ -178,9 +181,9 @@ CONCEPTS: tuple[Concept, ...] = (
         "date",
         _words(
             """
-            date, published, date published, publication date, published at, published on, publish date, posted,
-            posted on, posted at, datum, veroffentlicht, erscheinungsdatum, date de publication, fecha, fecha de
-            publicacion, vydano, data, release date, released
+            date, published, date published, publication date, published at, published on, publish date,
+            posted, posted on, posted at, datum, veroffentlicht, erscheinungsdatum, date de publication,
+            fecha, fecha de publicacion, vydano, data, release date, released
             """
         ),
         _words("datePublished, releaseDate, dateCreated, uploadDate, startDate"),
@@ -191,8 +194,8 @@ CONCEPTS: tuple[Concept, ...] = (
         "date",
         _words(
             """
-            date modified, modified, last modified, updated, last updated, updated at, aktualisiert, geandert, mis a
-            jour, actualizado, aktualizovano
+            date modified, modified, last modified, updated, last updated, updated at, aktualisiert,
+            geandert, mis a jour, actualizado, aktualizovano
             """
         ),
         _words("dateModified"),
@@ -203,8 +206,8 @@ CONCEPTS: tuple[Concept, ...] = (
         "image",
         _words(
             """
-            image, image url, picture, photo, main image, bild, imagen, obrazek, immagine, thumbnail, product image,
-            afbeelding, foto, img
+            image, image url, picture, photo, main image, bild, imagen, obrazek, immagine, thumbnail,
+            product image, afbeelding, foto, img
             """
         ),
         _words("image.url, image.contentUrl, image, thumbnailUrl"),
@@ -222,7 +225,8 @@ CONCEPTS: tuple[Concept, ...] = (
         "text",
         _words(
             """
-            category, section, department, kategorie, categorie, categoria, rubrik, genre, topic, product category
+            category, section, department, kategorie, categorie, categoria, rubrik, genre, topic, product
+            category
             """
         ),
         _words("category.name, category, articleSection, genre"),
@@ -272,8 +276,8 @@ CONCEPTS: tuple[Concept, ...] = (
         "text",
         _words(
             """
-            company, company name, employer, organization, organisation, firma, unternehmen, entreprise, empresa,
-            societe, arbeitgeber, hiring organization
+            company, company name, employer, organization, organisation, firma, unternehmen, entreprise,
+            empresa, societe, arbeitgeber, hiring organization
             """
         ),
         _words("hiringOrganization.name, worksFor.name, organizer.name"),
@@ -282,77 +286,77 @@ CONCEPTS: tuple[Concept, ...] = (
 
 NEUTRAL = _words(
     """
-            product, item, page, article, main, current, value, text, label, field, info, detail, details, content,
-            box, wrapper, container, block, the, a, an, of, in, this, its, is, our, your, entry, record, data,
-            amount, final, now, span, div, row, col, block, big, large, incl, including, vat, mwst, inkl, tva, iva,
-            dph, js, der, die, das, le, la, el, produkt, artikel, produit, producto, element, display, section,
-            single, component, test
-            """
+    product, item, page, article, main, current, value, text, label, field, info, detail, details, content,
+    box, wrapper, container, block, the, a, an, of, in, this, its, is, our, your, entry, record, data,
+    amount, final, now, span, div, row, col, big, large, incl, including, vat, mwst, inkl, tva, iva, dph,
+    js, der, die, das, le, la, el, produkt, artikel, produit, producto, element, display, section, single,
+    component, test
+    """
 )
 """Words in a label or a class name that do not change what is named."""
 
 QUALIFIERS = _words(
     """
-            old, was, before, previous, list, rrp, msrp, uvp, regular, original, strike, striked, crossed, compare,
-            shipping, delivery, versand, porto, postage, unit, per, pro, base, grundpreis, total, subtotal, sum,
-            gesamt, summe, basket, cart, warenkorb, panier, kosik, carrito, saving, save, savings, discount, rabatt,
-            from, ab, min, max, minimum, maximum, tax, deposit, pfand, related, similar, recommended, other,
-            alternative, upsell, cross, also, filter, sort, range, history, alert, count, number, average, site,
-            logo, nav, menu, alt, lowest, highest, monthly, monat, installment, rate, fee, excl, exkl, netto, net,
-            wholesale, trade, add, button, icon, tooltip, currency, bundle, accessory, used, starting, ersparnis,
-            mini, sidebar, widget, banner, estimated, previously, recently, viewed
-            """
+    old, was, before, previous, list, rrp, msrp, uvp, regular, original, strike, striked, crossed, compare,
+    shipping, delivery, versand, porto, postage, unit, per, pro, base, grundpreis, total, subtotal, sum,
+    gesamt, summe, basket, cart, warenkorb, panier, kosik, carrito, saving, save, savings, discount, rabatt,
+    from, ab, min, max, minimum, maximum, tax, deposit, pfand, related, similar, recommended, other,
+    alternative, upsell, cross, also, filter, sort, range, history, alert, count, number, average, site,
+    logo, nav, menu, alt, lowest, highest, monthly, monat, installment, rate, fee, excl, exkl, netto, net,
+    wholesale, trade, add, button, icon, tooltip, currency, bundle, accessory, used, starting, ersparnis,
+    mini, sidebar, widget, banner, estimated, previously, recently, viewed
+    """
 )
 """Words that make a label mean something else than the name alone."""
 
 AROUND = _words(
     """
-            related, similar, recommended, recommendation, recommendations, upsell, crosssell, cross, shipping,
-            minicart, basket, cart, teaser, carousel, sidebar, cookie, newsletter, banner, ad, ads, promo, advert,
-            sponsored, footer, accessories
-            """
+    related, similar, recommended, recommendation, recommendations, upsell, crosssell, cross, shipping,
+    minicart, basket, cart, teaser, carousel, sidebar, cookie, newsletter, banner, ad, ads, promo, advert,
+    sponsored, footer, accessories
+    """
 )
 """Words in the class names of the blocks around a value that make it somebody else's."""
 
 UNITS = _words(
     """
-            mm, cm, m, km, inch, inches, ft, g, kg, mg, lb, lbs, oz, l, ml, cl, w, kw, kwh, wh, v, mah, hz, khz,
-            mhz, ghz, gb, mb, tb, s, sec, second, seconds, min, minute, minutes, hour, hours, h, day, days, month,
-            months, year, years, c, f, celsius, percent, pct, eur, usd, gbp, czk, chf, pln, euro, euros, dollar,
-            dollars, gram, grams, kilogram, meter, metre, liter, litre, watt, volt, db, px, bar, nm, ms, stunden,
-            tage, monate, jahre
-            """
+    mm, cm, m, km, inch, inches, ft, g, kg, mg, lb, lbs, oz, l, ml, cl, w, kw, kwh, wh, v, mah, hz, khz,
+    mhz, ghz, gb, mb, tb, s, sec, second, seconds, min, minute, minutes, hour, hours, h, day, days, month,
+    months, year, years, c, f, celsius, percent, pct, eur, usd, gbp, czk, chf, pln, euro, euros, dollar,
+    dollars, gram, grams, kilogram, meter, metre, liter, litre, watt, volt, db, px, bar, nm, ms, stunden,
+    tage, monate, jahre
+    """
 )
 """Unit names that a property carries in its name ("battery_hours") and the page's label does not."""
 
 IN_STOCK = _words(
     """
-            in stock, on stock, available, instock, limitedavailability, onlineonly, instoreonly, in store only, ready to
-            ship, ships in, ships within, ships today, ships tomorrow, dispatched, usually ships, usually
-            dispatched, delivery in, delivered by, left in stock, only left, few left, last items, low stock, while
-            stocks last, auf lager, lieferbar, sofort lieferbar, verfugbar, vorratig, lagernd, versandfertig, am
-            lager, nur noch, wenige verfugbar, en stock, disponible, plus que, expedie sous, skladem, na sklade,
-            dostupne, dostupny, k odeslani, disponibile, disponibili, op voorraad, leverbaar, na stanie, dostepny,
-            dostepne, w magazynie, em estoque, disponivel, hay existencias, quedan, pa lager, i lager, auf vorrat,
-            sur stock, ihned k odberu, posledni kus, posledni kusy
-            """
+    in stock, on stock, available, instock, limitedavailability, onlineonly, instoreonly, in store only,
+    ready to ship, ships in, ships within, ships today, ships tomorrow, dispatched, usually ships, usually
+    dispatched, delivery in, delivered by, left in stock, only left, few left, last items, low stock, while
+    stocks last, auf lager, lieferbar, sofort lieferbar, verfugbar, vorratig, lagernd, versandfertig, am
+    lager, nur noch, wenige verfugbar, en stock, disponible, plus que, expedie sous, skladem, na sklade,
+    dostupne, dostupny, k odeslani, disponibile, disponibili, op voorraad, leverbaar, na stanie, dostepny,
+    dostepne, w magazynie, em estoque, disponivel, hay existencias, quedan, pa lager, i lager, auf vorrat,
+    sur stock, ihned k odberu, posledni kus, posledni kusy
+    """
 )
 OUT_OF_STOCK = _words(
     """
-            out of stock, outofstock, sold out, soldout, unavailable, not available, no longer available,
-            discontinued, currently unavailable, temporarily out, not in stock, 0 in stock, none left, back in
-            stock, notify me, backorder, back order, ausverkauft, nicht lieferbar, nicht verfugbar, nicht auf lager,
-            nicht vorratig, vergriffen, derzeit nicht, zur zeit nicht, momentan nicht, rupture de stock, epuise,
-            indisponible, non disponible, n est plus disponible, pas en stock, agotado, no disponible, sin
-            existencias, vyprodano, neni skladem, nedostupne, nedostupny, esaurito, non disponibile, uitverkocht,
-            niet op voorraad, niet leverbaar, wyprzedane, niedostepny, niedostepne, esgotado, indisponivel,
-            slutsald, udsolgt, ikke pa lager, ej i lager
-            """
+    out of stock, outofstock, sold out, soldout, unavailable, not available, no longer available,
+    discontinued, currently unavailable, temporarily out, not in stock, 0 in stock, none left, back in
+    stock, notify me, backorder, back order, ausverkauft, nicht lieferbar, nicht verfugbar, nicht auf lager,
+    nicht vorratig, vergriffen, derzeit nicht, zur zeit nicht, momentan nicht, rupture de stock, epuise,
+    indisponible, non disponible, n est plus disponible, pas en stock, agotado, no disponible, sin
+    existencias, vyprodano, neni skladem, nedostupne, nedostupny, esaurito, non disponibile, uitverkocht,
+    niet op voorraad, niet leverbaar, wyprzedane, niedostepny, niedostepne, esgotado, indisponivel,
+    slutsald, udsolgt, ikke pa lager, ej i lager
+    """
 )
 PREORDER = _words(
     """
-            pre order, preorder, presale, vorbestellen, vorbestellbar, precommande, predobjednavka, coming soon
-            """
+    pre order, preorder, presale, vorbestellen, vorbestellbar, precommande, predobjednavka, coming soon
+    """
 )
 
 TRUE_WORDS = _words("yes, true, ja, oui, si, sí, ano, tak, sim, on, included, ✓, ✔, ☑, ✅, y, wahr, vrai")
@@ -365,45 +369,46 @@ OUT_OF = _words("out of, of, von, sur, de, z, su, van, /, av, do")
 
 FORMERLY = _words(
     """
-    was, before, rrp, msrp, uvp, statt, instead of, previously, formerly, old price, list price, regular price,
-    recommended price, avant, au lieu de, antes, en lugar de, pvp, puvodne, puvodni cena, prima, invece di, voorheen,
-    bisher, ehemals, alter preis, listenpreis, compare at, save, ersparnis, you save, sie sparen
+    was, before, rrp, msrp, uvp, statt, instead of, previously, formerly, old price, list price, regular
+    price, recommended price, avant, au lieu de, antes, en lugar de, pvp, puvodne, puvodni cena, prima,
+    invece di, voorheen, bisher, ehemals, alter preis, listenpreis, compare at, save, ersparnis, you save,
+    sie sparen
     """
 )
 """Before an amount that is no longer asked, or was never."""
 
 STARS = _words(
     """
-            star, stars, stern, sterne, sternen, etoile, etoiles, estrella, estrellas, hvezdicka, hvezdicek, stelle,
-            sterren
-            """
+    star, stars, stern, sterne, sternen, etoile, etoiles, estrella, estrellas, hvezdicka, hvezdicek, stelle,
+    sterren
+    """
 )
 
 NEXT_WORDS = _words(
     """
-            next, next page, older, older posts, weiter, nachste, nachste seite, vor, suivant, page suivante,
-            suivante, siguiente, pagina siguiente, dalsi, nasledujici, dalsi strana, avanti, successivo, successiva,
-            pagina successiva, volgende, volgende pagina, nastepna, dalej, proxima, proximo, nasta, naste, neste,
-            seuraava, forward, go to next page, vorwarts
-            """
+    next, next page, older, older posts, weiter, nachste, nachste seite, vor, suivant, page suivante,
+    suivante, siguiente, pagina siguiente, dalsi, nasledujici, dalsi strana, avanti, successivo, successiva,
+    pagina successiva, volgende, volgende pagina, nastepna, dalej, proxima, proximo, nasta, naste, neste,
+    seuraava, forward, go to next page, vorwarts
+    """
 )
 NEXT_SIGNS = _words("›, », →, >, >>, ⟩, ❯, ▶, ⇨, ➔, ➡")
 MORE_WORDS = _words(
     """
-            load more, show more, more results, view more, see more, mehr laden, mehr anzeigen, weitere anzeigen,
-            weitere laden, charger plus, afficher plus, voir plus, cargar mas, ver mas, mostrar mas, nacist dalsi,
-            zobrazit dalsi, carica altri, mostra altro, meer laden, toon meer, wczytaj wiecej, pokaz wiecej,
-            carregar mais, load more results, show more results, more items, weitere ergebnisse
-            """
+    load more, show more, more results, view more, see more, mehr laden, mehr anzeigen, weitere anzeigen,
+    weitere laden, charger plus, afficher plus, voir plus, cargar mas, ver mas, mostrar mas, nacist dalsi,
+    zobrazit dalsi, carica altri, mostra altro, meer laden, toon meer, wczytaj wiecej, pokaz wiecej,
+    carregar mais, load more results, show more results, more items, weitere ergebnisse
+    """
 )
 
 NOT_ENTITIES = _words(
     """
-            BreadcrumbList, Organization, WebSite, WebPage, ItemPage, CollectionPage, SearchAction, ImageObject,
-            SiteNavigationElement, WPHeader, WPFooter, OnlineStore, Store, LocalBusiness, Corporation, ListItem,
-            SearchResultsPage, ContactPoint, PostalAddress, VideoObject, ReadAction, FAQPage, Question, Person,
-            Review, Offer, AggregateRating
-            """
+    BreadcrumbList, Organization, WebSite, WebPage, ItemPage, CollectionPage, SearchAction, ImageObject,
+    SiteNavigationElement, WPHeader, WPFooter, OnlineStore, Store, LocalBusiness, Corporation, ListItem,
+    SearchResultsPage, ContactPoint, PostalAddress, VideoObject, ReadAction, FAQPage, Question, Person,
+    Review, Offer, AggregateRating
+    """
 )
 """Types of schema.org that describe the site or a part of the page rather than what the page is about."""
 
@@ -417,26 +422,26 @@ FORM_NAMES: tuple[tuple[str, ...], ...] = (
     ),
     _words(
         """
-        name, full name, your name, contact name, contact person, customer name, nom, jmeno a prijmeni, nombre
-        completo, ansprechpartner, fullname
+        name, full name, your name, contact name, contact person, customer name, nom, jmeno a prijmeni,
+        nombre completo, ansprechpartner, fullname
         """
     ),
     _words(
         """
-        email, e mail, email address, mail, e mail adresse, courriel, adresse email, correo, correo electronico,
-        mail address
+        email, e mail, email address, mail, e mail adresse, courriel, adresse email, correo, correo
+        electronico, mail address
         """
     ),
     _words(
         """
-        phone, telephone, phone number, tel, telephone number, mobile, mobile number, telefon, telefonnummer,
-        telefono, rufnummer, handy, cell phone
+        phone, telephone, phone number, tel, telephone number, mobile, mobile number, telefon,
+        telefonnummer, telefono, rufnummer, handy, cell phone
         """
     ),
     _words(
         """
-        street, address, street address, address line 1, strasse, adresse, rue, calle, ulice, direccion, address1,
-        strasse und hausnummer
+        street, address, street address, address line 1, strasse, adresse, rue, calle, ulice, direccion,
+        address1, strasse und hausnummer
         """
     ),
     _words("house number, hausnummer, street number, numero, number house"),
@@ -446,34 +451,35 @@ FORM_NAMES: tuple[tuple[str, ...], ...] = (
     _words("country, land, pays, pais, zeme, paese, country region"),
     _words(
         """
-        company, organization, organisation, company name, firma, unternehmen, entreprise, empresa, societe, firm,
-        business, business name
+        company, organization, organisation, company name, firma, unternehmen, entreprise, empresa, societe,
+        firm, business, business name
         """
     ),
     _words(
         """
-        message, comment, comments, note, notes, remark, remarks, nachricht, bemerkung, bemerkungen, kommentar,
-        commentaire, mensaje, zprava, poznamka, your message, enquiry, inquiry, question, anmerkung
+        message, comment, comments, note, notes, remark, remarks, nachricht, bemerkung, bemerkungen,
+        kommentar, commentaire, mensaje, zprava, poznamka, your message, enquiry, inquiry, question,
+        anmerkung
         """
     ),
     _words("subject, betreff, sujet, asunto, predmet, topic"),
     _words(
         """
-        quantity, qty, amount, number of items, menge, anzahl, stuckzahl, quantite, cantidad, mnozstvi, pieces,
-        units, how many
+        quantity, qty, amount, number of items, menge, anzahl, stuckzahl, quantite, cantidad, mnozstvi,
+        pieces, units, how many
         """
     ),
     _words(
         """
-        birthday, date of birth, birth date, dob, birthdate, geburtsdatum, date de naissance, fecha de nacimiento,
-        datum narozeni
+        birthday, date of birth, birth date, dob, birthdate, geburtsdatum, date de naissance, fecha de
+        nacimiento, datum narozeni
         """
     ),
     _words("date, day, datum, preferred date, desired date, wunschtermin, fecha"),
     _words(
         """
-        delivery date, needed by, required by, deliver by, delivery by, liefertermin, lieferdatum, need by, due
-        date, deadline
+        delivery date, needed by, required by, deliver by, delivery by, liefertermin, lieferdatum, need by,
+        due date, deadline
         """
     ),
     _words("time, uhrzeit, heure, hora, cas"),
@@ -489,8 +495,8 @@ FORM_NAMES: tuple[tuple[str, ...], ...] = (
     _words(
         """
         terms, accept terms, terms and conditions, agree, agreement, consent, privacy, privacy policy, agb,
-        datenschutz, i agree, accept, conditions, gdpr, dsgvo, einwilligung, podminky, tos, terms of service, accept
-        conditions
+        datenschutz, i agree, accept, conditions, gdpr, dsgvo, einwilligung, podminky, tos, terms of
+        service, accept conditions
         """
     ),
     _words("newsletter, subscribe, updates, marketing, mailing list, marketing emails"),
@@ -542,69 +548,118 @@ TYPE_NAMES = {
 
 FORM_FILLER = _words(
     """
-            your, please, enter, the, a, an, of, optional, required, choose, select, pick, type, in, here, ihre,
-            ihr, bitte, eingeben, wahlen, votre, su, tu, field, input, form, txt, for, you, we, pflichtfeld,
-            povinne, we, my, to, i, and, preferred, by, on, at, be, how, may, what, when, where, which, can, do, should, want, like,
-    would
-            """
+    your, please, enter, the, a, an, of, optional, required, choose, select, pick, type, in, here, ihre,
+    ihr, bitte, eingeben, wahlen, votre, su, tu, field, input, form, txt, for, you, we, pflichtfeld,
+    povinne, my, to, i, and, preferred, by, on, at, be, how, may, what, when, where, which, can, do, should,
+    want, like, would
+    """
 )
 CONFIRM_WORDS = _words(
     """
-            confirm, confirmation, repeat, retype, again, reenter, wiederholen, bestatigen, verify, confirmer,
-            repetir, zopakovat, repetition
-            """
+    confirm, confirmation, repeat, retype, again, reenter, wiederholen, bestatigen, verify, confirmer,
+    repetir, zopakovat, repetition
+    """
 )
 
 BUTTON_NEXT = _words(
     """
-            next, continue, weiter, proceed, suivant, continuer, siguiente, continuar, dalsi, pokracovat, avanti,
-            continua, volgende, next step, go on, nachster schritt, forward, fortfahren, step 2, step 3, review,
-            uberprufen, nastepny, dalej
-            """
+    next, continue, weiter, proceed, suivant, continuer, siguiente, continuar, dalsi, pokracovat, avanti,
+    continua, volgende, next step, go on, nachster schritt, forward, fortfahren, step 2, step 3, review,
+    uberprufen, nastepny, dalej
+    """
 )
 BUTTON_SEND = _words(
     """
-            submit, send, request, order, buy, book, confirm, finish, done, save, register, sign up, sign in, log
-            in, login, apply, get quote, search, absenden, senden, abschicken, anfragen, bestellen, kaufen, buchen,
-            bestatigen, anmelden, registrieren, speichern, einloggen, kostenpflichtig, envoyer, commander, valider,
-            confirmer, reserver, enviar, confirmar, comprar, reservar, odeslat, objednat, potvrdit, invia, conferma,
-            verzenden, place order, pay, create, subscribe, join, complete, place, ask, contact, post, publish,
-            reply, suchen, go
-            """
+    submit, send, request, order, buy, book, confirm, finish, done, save, register, sign up, sign in, log
+    in, login, apply, get quote, search, absenden, senden, abschicken, anfragen, bestellen, kaufen, buchen,
+    bestatigen, anmelden, registrieren, speichern, einloggen, kostenpflichtig, envoyer, commander, valider,
+    confirmer, reserver, enviar, confirmar, comprar, reservar, odeslat, objednat, potvrdit, invia, conferma,
+    verzenden, place order, pay, create, subscribe, join, complete, place, ask, contact, post, publish,
+    reply, suchen, go
+    """
 )
 BUTTON_AVOID = _words(
     """
-            back, previous, zuruck, cancel, abbrechen, reset, clear, zurucksetzen, retour, annuler, cancelar, zpet,
-            zrusit, add, remove, delete, show password, forgot, help, close, edit, change, loschen, save draft,
-            browse, choose file, preview, print, indietro, annulla, upload
-            """
+    back, previous, zuruck, cancel, abbrechen, reset, clear, zurucksetzen, retour, annuler, cancelar, zpet,
+    zrusit, add, remove, delete, show password, forgot, help, close, edit, change, loschen, save draft,
+    browse, choose file, preview, print, indietro, annulla, upload
+    """
 )
 THANKS = _words(
     """
-            thank you, thanks, received, success, successfully, confirmed, confirmation, submitted, sent, danke,
-            vielen dank, erfolgreich, eingegangen, gesendet, bestatigung, merci, gracias, enviado, recu, envoye,
-            dekujeme, odeslano, prijato, grazie, bedankt, we will contact you, reference number, order number,
-            complete, completed, we have your, on its way
-            """
+    thank you, thanks, received, success, successfully, confirmed, confirmation, submitted, sent, danke,
+    vielen dank, erfolgreich, eingegangen, gesendet, bestatigung, merci, gracias, enviado, recu, envoye,
+    dekujeme, odeslano, prijato, grazie, bedankt, we will contact you, reference number, order number,
+    complete, completed, we have your, on its way
+    """
 )
 
 DISMISS = (
     _words(
         """
-        reject all, reject, decline, decline all, refuse, only necessary, necessary only, only essential, essential
-        only, use necessary cookies only, nur notwendige, nur erforderliche, nur essenzielle, notwendige cookies,
-        ablehnen, alle ablehnen, tout refuser, refuser, continuer sans accepter, rechazar, rechazar todo, odmitnout,
-        odmitnout vse, rifiuta, weigeren, deny, disagree, no thanks, nein danke, non merci, no gracias, ne dekuji,
-        not now, maybe later, skip, later, spater
+        reject all, reject, decline, decline all, refuse, only necessary, necessary only, only essential,
+        essential only, use necessary cookies only, nur notwendige, nur erforderliche, nur essenzielle,
+        notwendige cookies, ablehnen, alle ablehnen, tout refuser, refuser, continuer sans accepter,
+        rechazar, rechazar todo, odmitnout, odmitnout vse, rifiuta, weigeren, deny, disagree, no thanks,
+        nein danke, non merci, no gracias, ne dekuji, not now, maybe later, skip, later, spater
         """
     ),
     _words("close, schliessen, fermer, cerrar, zavrit, chiudi, sluiten, dismiss, x, ×, ✕, ✖"),
     _words(
         """
-        accept, accept all, agree, i agree, ok, okay, got it, allow all, allow, akzeptieren, alle akzeptieren,
-        zustimmen, einverstanden, accepter, tout accepter, j accepte, aceptar, aceptar todo, prijmout, prijmout vse,
-        souhlasim, accetta, accepteren, understood, verstanden, continue
+        accept, accept all, agree, i agree, ok, okay, got it, allow all, allow, akzeptieren, alle
+        akzeptieren, zustimmen, einverstanden, accepter, tout accepter, j accepte, aceptar, aceptar todo,
+        prijmout, prijmout vse, souhlasim, accetta, accepteren, understood, verstanden, continue
         """
     ),
 )
 """What closes a banner, gentlest first: refuse, close, accept."""
+
+LOOP_FILLER = _words(
+    """
+    all, every, each, the, of, in, on, a, an, link, links, item, items, entry, entries, list, page, pages, one,
+    for, to, and, from, with, row, rows, alle, jede, jeder, der, die, das
+    """
+)
+"""Words of a loop's `select` that name nothing."""
+
+COMMON_WORDS = _words(
+    """
+    wrong, correct, incorrect, check, again, try, something, went, needed, missing, given,
+    the, a, an, of, to, is, are, was, be, not, no, in, on, at, for, and, or, this, that, it, its, must, please,
+    error, invalid, field, value, form, your, you, we, with, has, have, been, can, cannot, could, if, when, site,
+    page, says
+    """
+)
+"""Words that two messages may share without meaning the same."""
+
+CRITERION_FILLER = _words(
+    """
+    page, shows, show, showing, displayed, display, visible, there, appears, appear, message, saying, text,
+    confirmation, contains, number, user, sees, see, form, sent, shown
+    """
+)
+"""Words of a complete criterion that only say that something is to be seen."""
+
+META_ABOUT_THE_PAGE = _words(
+    """
+    viewport, generator, robots, theme-color, referrer, og:type, og:site_name, og:locale, x-ua-compatible,
+    content-type, format-detection, apple-mobile-web-app-title, application-name, csrf-token, googlebot,
+    content-security-policy, refresh, color-scheme, og:image:width, og:image:height, og:image:alt
+    """
+)
+"""Meta tags that state nothing about what the page is about."""
+
+NAMING_DATA = _words(
+    """
+    testid, test, test-id, qa, cy, field, name, attribute, label, type, hook, key, prop, property, role, ref
+    """
+)
+"""data- attributes whose value names the element rather than holding its value."""
+
+STRUCK_WORDS = _words(
+    """
+    old, was, strike, striked, crossed, strikethrough
+    """
+)
+"""Class names of what is no longer valid."""

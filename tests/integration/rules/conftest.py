@@ -50,9 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
         if int(given.get("qty", ["0"])[0] or 0) > 100:
             told = '<p class="field-error">We cannot deliver more than 100 pieces</p>'
             return self._answer(page.replace("<!--qty-error-->", told), 422)
-        return self._answer(
-            "<!doctype html><html lang=en><body><h1>Thank you!</h1><p>Your reference number is Q-77.</p></body></html>"
-        )
+        return self._answer("<!doctype html><html lang=en><h1>Thank you!</h1><p>Your reference number is Q-77.</p>")
 
     def _answer(self, page: str, status: int = 200) -> None:
         body = page.encode()
@@ -85,14 +83,15 @@ def _shelf(page: int, path: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><title>Shelf</title></head><body><nav><a href="/a">Home</a>'
         '<a href="/b">Offers</a><a href="/c">Contact</a><a href="/d">Jobs</a><a href="/e">Press</a></nav>'
-        f'<main><h1>Shelf</h1><ul>{items}</ul>{onwards}</main><footer><a href="/imprint">Imprint</a></footer></body></html>'
+        f"<main><h1>Shelf</h1><ul>{items}</ul>{onwards}</main>"
+        '<footer><a href="/imprint">Imprint</a></footer></body></html>'
     )
 
 
 def _results(query: str) -> str:
     known = {"blue kettle": "/lamp", "red kettle": "/stale"}
     rows = "".join(f'<li><a href="{to}">{name}</a></li>' for name, to in known.items() if query.lower() in name)
-    return f"<!doctype html><html lang=en><body><h1>Results for {query}</h1><ul>{rows}</ul></body></html>"
+    return f"<!doctype html><html lang=en><h1>Results for {query}</h1><ul>{rows}</ul>"
 
 
 @pytest.fixture

@@ -1,0 +1,138 @@
+"""Fields matched against facts, as `facts.js` gives them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agent.policies.rules.facts import Facts
+from agent.policies.rules.fields import page_reader, read_record
+from agent.policies.rules.records import shown_total
+from agent.policies.rules.schema import properties_of
+from agent.policies.rules.words import likeness, phrase
+
+
+def named(css: str, text: str, **more: Any) -> dict[str, Any]:
+    empty = dict.fromkeys(("a", "ti", "rel", "pr", "e", "h", "alt", "r", "ar"), "")
+    base = {
+        **empty,
+        "g": "div",
+        "c": css,
+        "d": [],
+        "t": text,
+        "p": [],
+        "s": f".{css}",
+        "v": 1,
+        "st": 0,
+        "f": 16,
+        "o": 1,
+        "x": 0,
+    }
+    return {**base, **more}
+
+
+def pair(label: str, text: str, **more: Any) -> dict[str, Any]:
+    empty = dict.fromkeys(("r", "h", "z", "ar"), "")
+    base = {**empty, "how": "table", "l": label, "t": text, "s": "td", "v": 1, "o": 1, "x": 0, "p": [], "st": 0}
+    return {**base, **more}
+
+
+def read(properties: dict[str, Any], **facts: Any) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    page = Facts({"url": "http://example.test/p", "lang": "en", **facts})
+    schema = {"type": "object", "properties": properties, **facts.get("schema", {})}
+    return read_record(page_reader(page), properties_of(schema))
+
+
+def test_likeness_of_names() -> None:
+    assert likeness(phrase("battery_life_hours"), phrase("Battery life")) >= 0.9
+    assert likeness(phrase("price"), phrase("product-price")) > 0.9
+    assert likeness(phrase("price"), phrase("old price")) == 0
+    assert likeness(phrase("price"), phrase("basket total")) == 0
+    assert phrase("inStock") == phrase("in-stock") == ("in", "stock")
+    assert phrase("Größen") == ("grossen",)
+
+
+def test_old_prices_and_prices_of_others_are_no_prices() -> None:
+    number = {"price": {"type": "number"}}
+    assert read(number, named=[named("price", "€5"), named("price", "€9", st=1)])[0] == {"price": 5}
+    assert read(number, named=[named("cart-total", "€9"), named("shipping-price", "€4")])[2] == ["price"]
+    assert read(number, named=[named("price", "€9", ar="related-items grid")])[2] == ["price"]
+
+
+def test_two_equally_good_values_are_no_answer_unless_one_is_shown_larger() -> None:
+    number = {"price": {"type": "number"}}
+    assert read(number, named=[named("price", "€5"), named("price", "€9")])[2] == ["price"]
+    assert read(number, named=[named("price", "€5", f=28), named("price", "€9")])[0] == {"price": 5}
+
+
+def test_what_is_missing_is_null_only_where_null_is_allowed() -> None:
+    value, sources, missing = read({"price": {"type": ["number", "null"]}, "sku": {"type": "string"}})
+    assert value == {"price": None}
+    assert sources == {}
+    assert missing == ["price", "sku"]
+
+
+def test_references_alternatives_and_nested_objects() -> None:
+    money = {"amount": {"type": "number"}, "currency": {"type": "string"}}
+    schema = {
+        "type": "object",
+        "$defs": {"money": {"type": "object", "properties": money}},
+        "properties": {
+            "price": {"$ref": "#/$defs/money"},
+            "weight": {"anyOf": [{"type": "number"}, {"type": "null"}]},
+            "stock": {"enum": ["in_stock", "sold_out"]},
+        },
+    }
+    pairs = [pair("Preis", "1.299,00 €"), pair("Gewicht", "2,5 kg"), pair("Verfügbarkeit", "Ausverkauft")]
+    facts = Facts({"url": "http://example.test/", "lang": "de", "pairs": pairs})
+    value, _, missing = read_record(page_reader(facts), properties_of(schema))
+    assert value == {"price": {"amount": 1299, "currency": "EUR"}, "weight": 2.5, "stock": "sold_out"}
+    assert missing == []
+
+
+def test_the_main_entity_is_the_one_that_the_page_is_about() -> None:
+    nodes = [
+        {"@type": "Product", "name": "Cup", "offers": {"price": "3", "priceCurrency": "EUR"}},
+        {"@type": "Product", "name": "Jug", "offers": {"price": "9", "priceCurrency": "EUR"}},
+        {"@type": "Organization", "name": "Potters"},
+    ]
+    heading = {"l": 1, "t": "Jug", "s": "h1", "v": 1, "r": "", "o": 1, "x": 0, "h": ""}
+    page: dict[str, Any] = {"jsonld": [json.dumps(nodes), "{broken"], "headings": [heading], "text": "Jug\n€9.00"}
+    value, sources, _ = read({"name": {"type": "string"}, "price": {"type": "number"}}, **page)
+    assert value == {"name": "Jug", "price": 9}
+    assert sources["price"].how == "json-ld" and sources["price"].confirmed
+    assert read({"price": {"type": "number"}}, jsonld=page["jsonld"], headings=[])[2] == ["price"]
+
+
+def test_offers_that_differ_are_no_price_unless_one_is_shown() -> None:
+    node = json.dumps({"@type": "Product", "name": "Jug", "offers": [{"price": "9"}, {"price": "12"}]})
+    assert read({"price": {"type": "number"}}, jsonld=[node])[2] == ["price"]
+    assert read({"price": {"type": "number"}}, jsonld=[node], text="Jug\n€12.00")[0] == {"price": 12}
+
+
+def test_the_part_that_the_address_names_comes_first() -> None:
+    anchors = [
+        {"i": "part-alpha.one", "t": "alpha.one, the first", "s": "#a", "x": 2, "o": 9},
+        {"i": "part-alpha", "t": "alpha, the whole", "s": "#b", "x": 1, "o": 1},
+    ]
+    assert read({"part": {"type": "string"}}, anchors=anchors)[0] == {"part": "alpha.one"}
+    anchors[0]["x"] = 0
+    assert read({"part": {"type": "string"}}, anchors=anchors)[0] == {"part": "alpha"}
+    assert read({"part": {"type": "string"}}, anchors=[{**anchors[0], "t": "Something else"}])[2] == ["part"]
+
+
+def test_an_unlabelled_line_counts_when_all_such_lines_agree() -> None:
+    wanted = {"in_stock": {"type": "boolean"}, "price": {"type": "number"}}
+    value, sources, _ = read(wanted, text="A jug\nSold out\n€ 9.00\nMade by hand")
+    assert value == {"in_stock": False, "price": 9}
+    assert sources["price"].how == "text"
+    assert read(wanted, text="€ 9.00\n€ 12.00\nIn stock\nSold out")[2] == ["in_stock", "price"]
+
+
+@pytest.mark.parametrize(
+    ("text", "total"), [("1–12 of 245", 245), ("Treffer 1 bis 20 von 1.204", 1204), ("12 items", None)]
+)
+def test_the_count_that_a_list_shows(text: str, total: int | None) -> None:
+    assert shown_total(text) == total

@@ -1,0 +1,144 @@
+"""Plans, groups of links and the way to the next page, on plain data."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from agent.browser import Context
+from agent.errors import GoalNeedsModel
+from agent.policies.policy import Scene
+from agent.policies.rules.collect import choose_group, distinct, next_step
+from agent.policies.rules.planning import EXTRACT, OPEN, SEND, form_data, next_plan
+from agent.spec import JobSpec
+from agent.status import Status
+from agent.types import ChildrenSummary, LoopItem, Task
+
+SCHEMA = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}}}
+
+
+def scene(item: LoopItem | None = None, depth: int = 0, done: tuple[Task, ...] = (), **spec: Any) -> Scene:
+    job = JobSpec.model_validate({"url": "http://example.test/", **spec})
+    return Scene(spec=job, loop=job.loop_at(depth), item=item, page=cast(Context, None), history=done)
+
+
+def finished(kind: Any, plan: str) -> Task:
+    return Task(kind, plan, Status.COMPLETED)
+
+
+@pytest.mark.parametrize(
+    "spec", [{"goal": "find the best one"}, {"extract": {"goal": "the price"}}, {"goal": "x", "data": [1]}]
+)
+def test_a_goal_in_words_needs_a_model(spec: dict[str, Any]) -> None:
+    with pytest.raises(GoalNeedsModel):
+        next_plan(scene(**spec))
+
+
+def test_an_item_in_words_is_opened_then_its_form_sent_then_read() -> None:
+    item = LoopItem(0, "Chair", False)
+    done: tuple[Task, ...] = ()
+    goals = []
+    while True:
+        plan = next_plan(scene(item, depth=1, done=done, extract=SCHEMA, data={"a": 1}, loop={"values": ["Chair"]}))
+        if plan.user_goal_achieved:
+            break
+        assert plan.plan and plan.task_type
+        goals.append(plan.plan)
+        done = (*done, finished(plan.task_type, plan.plan))
+    assert goals == [f"{OPEN} Chair", SEND, EXTRACT]
+
+
+def test_given_values_are_limited_and_links_recognised() -> None:
+    plan = next_plan(scene(loop={"values": ["http://a.test/", "http://b.test/", "http://c.test/"], "max_items": 2}))
+    assert plan.loop_values == ("http://a.test/", "http://b.test/")
+    assert plan.is_loop_value_link
+    assert not next_plan(scene(loop={"values": ["http://a.test/", "words"]})).is_loop_value_link
+
+
+def test_a_loop_that_is_done_is_all() -> None:
+    here = scene(loop={"from": {"select": "a"}}, extract=SCHEMA)
+    assert next_plan(here).task_type == "loop"
+    here.children = ChildrenSummary(2, 2, 0)
+    assert next_plan(here).user_goal_achieved
+
+
+def test_an_item_that_is_a_row_of_data_fills_the_form_and_opens_nothing() -> None:
+    item = LoopItem(0, '{"name": "Ann", "age": 4}', False)
+    here = scene(item, depth=1, goal="send", data={"name": "?", "kind": "x"}, loop={"values": ["{}"]})
+    assert next_plan(here).plan == SEND
+    assert form_data(here) == {"name": "Ann", "kind": "x", "age": 4}
+
+
+def group(key: str, count: int, **more: Any) -> dict[str, Any]:
+    items = [{"h": f"http://example.test/{key}/{n}", "t": f"{key} {n}", "v": 1} for n in range(count)]
+    base = {"k": key, "n": count, "w": "", "head": "", "mark": "", "cap": "", "rich": 0, "away": count, "texts": count,
+            "chars": 10, "v": count, "area": 900, "items": items}  # fmt: skip
+    return {**base, **more}
+
+
+def test_groups_are_chosen_by_words_and_else_by_structure() -> None:
+    menu = group("menu", 20, mark="nav")
+    cards = group("cards", 12, mark="main", rich=2, head="Our lamps")
+    news = group("news", 10, mark="main", head="Latest news")
+    groups = [menu, cards, news]
+    assert choose_group(groups, "all items") is cards
+    assert choose_group(groups, "news") is news
+    assert choose_group(groups, "every lamp") is cards
+    assert choose_group(groups, "items", settled="news") is news
+    assert choose_group([group("self", 5, away=0)], "items") is None
+
+
+def test_a_fragment_of_a_page_that_is_an_item_itself_is_no_second_item() -> None:
+    rows = [{"h": url, "t": "x", "v": 1} for url in ("a.html", "a.html#reviews", "b.html#x", "b.html#y")]
+    assert [row["h"] for row in distinct(rows)] == ["a.html", "b.html#x", "b.html#y"]
+    words = [{"h": "", "t": "one", "v": 1}, {"h": "", "t": "two", "v": 1}]
+    assert distinct(words) == words
+
+
+def control(text: str, href: str = "", **more: Any) -> dict[str, Any]:
+    return {
+        "h": href,
+        "t": text,
+        "a": "",
+        "ti": "",
+        "c": "",
+        "rel": "",
+        "tag": "a",
+        "off": 0,
+        "v": 1,
+        "mark": "",
+        "cur": 0,
+        **more,
+    }
+
+
+def view(*controls: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "url": "http://example.test/?p=2",
+        "controls": list(controls),
+        "relNext": "",
+        "nextCss": None,
+        "current": "",
+        **more,
+    }
+
+
+@pytest.mark.parametrize("text", ["Next", "Weiter ›", "»", "Page suivante", "Další", "next page →"])
+def test_the_next_page_by_its_text(text: str) -> None:
+    step = next_step(view(control("Prev", "/1"), control(text, "/3")), None)
+    assert step is not None and step.url == "/3"
+
+
+def test_the_next_page_by_rel_label_number_or_wish() -> None:
+    one = control("1", "http://example.test/?p=1")
+    three = control("3", "http://example.test/?p=3")
+    assert next_step(view(relNext="/n"), None).url == "/n"  # type: ignore[union-attr]
+    assert next_step(view(control("", "/3", a="Next page")), None).url == "/3"  # type: ignore[union-attr]
+    assert next_step(view(one, three, current="2"), None).url == three["h"]  # type: ignore[union-attr]
+    assert next_step(view(one, three), None).url == three["h"]  # type: ignore[union-attr]
+    assert next_step(view(control("Onwards!", "/x")), "onwards").url == "/x"  # type: ignore[union-attr]
+    assert next_step(view(control("Show more", tag="button")), None).label == "Show more"  # type: ignore[union-attr]
+    assert next_step(view(one, current="2"), None) is None
+    assert next_step(view(control("Next", "/3", off=1)), None) is None
+    assert next_step(view(control("Next", "/3")), "a.onwards") is None, "the caller's selector decides"

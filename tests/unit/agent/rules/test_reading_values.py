@@ -1,0 +1,161 @@
+"""Numbers, prices, currencies, dates, stock and ratings as pages write them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.policies.rules.currencies import read_currency
+from agent.policies.rules.dates import read_date
+from agent.policies.rules.numbers import read_number, read_price, read_rating
+from agent.policies.rules.stock import read_stock, stock_line
+from agent.policies.rules.values import read_boolean
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "parts", "amount"),
+    [
+        ("1.299,00 €", "de", (), "1299.00"),
+        ("1,299.00", "en", (), "1299.00"),
+        ("1 299 Kč", "cs", (), "1299"),
+        ("1\u202f299,50 €", "fr", (), "1299.50"),
+        ("CHF 1'299.50", "de-CH", (), "1299.50"),
+        ("49,-", "de", (), "49"),
+        ("1.299", "en", (), "1299"),
+        ("$1,29900", "en", ("$", "1,299", "00"), "1299.00"),
+        ("1.299,00€", "de", ("1.299", ",", "00", "€"), "1299.00"),
+        ("19,99 € inkl. 19 % MwSt", "de", (), "19.99"),
+        ("£12.00 incl. VAT, before £15.00", "en", (), "12.00"),
+        ("statt 59,00 € 49,00 €", "de", (), "49.00"),
+    ],
+)
+def test_prices(text: str, lang: str, parts: tuple[str, ...], amount: str) -> None:
+    assert read_price(text, lang, parts) == Decimal(amount)
+
+
+@pytest.mark.parametrize("text", ["$5 $7", "from 5 to 9 €", "call us", "", "2 x 3"])
+def test_no_price_is_guessed(text: str) -> None:
+    assert read_price(text, "en") is None
+
+
+@given(
+    st.integers(0, 10**7),
+    st.sampled_from([("de", ".", ","), ("en", ",", "."), ("cs", " ", ","), ("fr", "\u202f", ",")]),
+)
+def test_every_grouped_amount_is_read_back(cents: int, style: tuple[str, str, str]) -> None:
+    lang, group, decimal = style
+    whole = f"{cents // 100:,}".replace(",", group)
+    assert read_price(f"{whole}{decimal}{cents % 100:02d} €", lang) == Decimal(cents) / 100
+
+
+@given(st.text(max_size=40), st.sampled_from(["", "en", "de", "xx-YY", "en_GB"]))
+def test_no_text_breaks_the_readers(text: str, lang: str) -> None:
+    read_price(text, lang)
+    read_number(text, lang)
+    read_rating(text, lang)
+    read_currency(text, lang)
+    read_stock(text)
+    stock_line(text)
+    read_boolean(text)
+
+
+def test_a_lone_separator_before_three_digits_is_read_by_the_locale() -> None:
+    assert read_number("1.299 kg", "de") == 1299
+    assert read_number("1.299 kg", "en") == Decimal("1.299")
+    assert read_number("12 x 5 cm", "en") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "code"),
+    [
+        ("1.299,00 €", "de", "EUR"),
+        ("US$ 5", "de", "USD"),
+        ("$5", "en-AU", "AUD"),
+        ("$5", "en", "USD"),
+        ("$5", "en-GB", None),
+        ("$5", "", None),
+        ("50 kr", "sv", "SEK"),
+        ("¥500", "ja", "JPY"),
+        ("12 PLN", "", "PLN"),
+        ("gbp", "", "GBP"),
+        ("5", "en", None),
+    ],
+)
+def test_currencies(text: str, lang: str, code: str | None) -> None:
+    assert read_currency(text, lang) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("https://schema.org/InStock", "in"),
+        ("OutOfStock", "out"),
+        ("In stock", "in"),
+        ("Only 2 left", "in"),
+        ("0 in stock", "out"),
+        ("Ships in 3 days", "in"),
+        ("Back in stock in about 3 weeks", "out"),
+        ("nicht lieferbar", "out"),
+        ("Sofort lieferbar", "in"),
+        ("Ausverkauft", "out"),
+        ("Rupture de stock", "out"),
+        ("Skladem > 5 ks", "in"),
+        ("Pre-order now", "preorder"),
+        ("A lovely lamp", None),
+    ],
+)
+def test_stock(text: str, state: str | None) -> None:
+    assert read_stock(text) == state
+
+
+def test_a_line_without_a_label_has_to_be_about_stock() -> None:
+    assert stock_line("In stock, ready to ship") == "in"
+    assert stock_line("Lieferbar in 7 Tagen") == "in"
+    assert stock_line("Available in three colours") is None
+    assert stock_line("Tell me when it is available again, please") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("4.5 out of 5", "4.5"),
+        ("4,5 von 5 Sternen", "4.5"),
+        ("★★★★☆", "4"),
+        ("Rated 4.5/5", "4.5"),
+        ("4.5 (123)", "4.5"),
+        ("90%", None),
+        ("★★★★★ 19 listeners", None),
+        ("stainless steel 18/10", None),
+    ],
+)
+def test_ratings(text: str, value: str | None) -> None:
+    assert read_rating(text) == (Decimal(value) if value else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "day"),
+    [
+        ("3 May 2024", "en", "2024-05-03"),
+        ("Published on May 3, 2024 by X", "en", "2024-05-03"),
+        ("3. Mai 2024", "de", "2024-05-03"),
+        ("03.04.2024", "de", "2024-04-03"),
+        ("03/04/2024", "en-GB", "2024-04-03"),
+        ("03/04/2024", "en-US", "2024-03-04"),
+        ("03/04/2024", "en", None),
+        ("25/04/2024", "en", "2024-04-25"),
+        ("2024-05-03T10:00:00Z", "", "2024-05-03"),
+        ("2024-13-40", "", None),
+        ("three days ago", "en", None),
+    ],
+)
+def test_dates(text: str, lang: str, day: str | None) -> None:
+    assert read_date(text, lang) == day
+
+
+def test_a_time_that_is_not_said_is_not_made_up() -> None:
+    assert read_date("3 May 2024", "en", with_time=True) is None
+    assert read_date("2024-05-03", with_time=True) is None
+    assert read_date("2024-05-03 10:30", with_time=True) == "2024-05-03T10:30:00"
