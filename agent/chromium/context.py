@@ -48,6 +48,9 @@ _CRASH_S = 0.3
 _GONE_S = 1.0
 """How long after a call was cut off the end of the process may become known."""
 _SHOT = {"format": "jpeg", "quality": 70, "optimizeForSpeed": True}
+_SHOT_TRIES = 5
+_DRAWN = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
+"""Waits for the next frame: what comes after the callback runs once it is drawn."""
 _MAX_SHOT_HEIGHT = 16_000
 """CSS pixels; Chromium's surfaces end at 16,384, and what lies below would come out empty."""
 
@@ -240,8 +243,19 @@ class ChromiumContext:
 
     async def _capture(self) -> bytes:
         """The viewport as JPEG, by the cheapest way that Chromium has."""
-        answer = await (await self.tab.session()).send("Page.captureScreenshot", _SHOT)
-        return base64.b64decode(answer["data"])
+        return await self._shot(_SHOT)
+
+    async def _shot(self, asked: dict[str, Any]) -> bytes:
+        """One screenshot; asked for again where Chromium has not drawn the page yet, which it answers with an error."""
+        session = await self.tab.session()
+        for _ in range(_SHOT_TRIES - 1):
+            try:
+                return base64.b64decode((await session.send("Page.captureScreenshot", asked))["data"])
+            except PlaywrightError as error:
+                if "Unable to capture" not in error.message:
+                    raise
+            await self.tab.read(_DRAWN)
+        return base64.b64decode((await session.send("Page.captureScreenshot", asked))["data"])
 
     async def act(self, action: Action) -> ActionResult:
         self._check()
@@ -337,7 +351,7 @@ class ChromiumContext:
         height = min(size["height"], _MAX_SHOT_HEIGHT)
         clip = {"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1}
         asked = {**_SHOT, "clip": clip, "captureBeyondViewport": True}
-        return base64.b64decode((await session.send("Page.captureScreenshot", asked))["data"])
+        return await self._shot(asked)
 
     async def downloads(self) -> Sequence[Download]:
         self._check()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from typing import Any
 
 from playwright.async_api import CDPSession, Page
@@ -195,8 +194,3 @@ def _value(answer: dict[str, Any]) -> Json:
     if "unserializableValue" in result:
         raise ActionError(f"the script gave {result['unserializableValue']}, which JSON cannot express")
     return result.get("value")
-
-
-def as_call(function: str, *args: Json) -> str:
-    """JavaScript source that calls `function` with JSON arguments."""
-    return f"({function})({', '.join(json.dumps(arg) for arg in args)})"

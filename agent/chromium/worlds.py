@@ -19,7 +19,6 @@ from agent.observe.tree import WALKER
 Json = Any
 
 _NAME = "__playwright_utility_world"
-_EXISTS = "typeof shoalWalker"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ globalThis.shoalWalker ??= (() => {
   const refs = new Map();         // number -> WeakRef of the element
   const traits = new Map();       // number -> what the element looked like, to find its successor
   const listening = new WeakSet(); // elements with pointer listeners, as DevTools told
-  const listeners = [];           // WeakRefs of the same, to go through them
   const closed = new WeakMap();   // host -> closed shadow root, as DevTools told
   const known = new WeakSet();    // shadow roots that were come upon
   const roots = [];               // WeakRefs of the same
@@ -746,15 +745,13 @@ globalThis.shoalWalker ??= (() => {
       const [id, part] = selector.split('/'), element = find(+id);
       return part === 'label' && element ? standIn(element, element.tagName) : element;
     },
-    letter: id => { const element = alive(id); return element ? letters.get(element) : undefined; },
-    box: id => { const box = find(id)?.getBoundingClientRect(); return box ? [box.left, box.top, box.width, box.height] : null; },
     // DevTools tells which nodes have listeners, and which shadow roots are closed; gives back what is another document's.
     mark: nodes => {
       const foreign = [];
       nodes.forEach((node, index) => {
         if (node.ownerDocument !== document) foreign.push(index);
         else if (node.nodeType === 11) closed.set(node.host, node);
-        else if (node.nodeType === 1 && !listening.has(node)) { listening.add(node); listeners.push(new WeakRef(node)); }
+        else if (node.nodeType === 1) listening.add(node);
       });
       return foreign;
     },
