@@ -28,6 +28,7 @@ from agent.chromium import find_chromium
 from services.cluster.embedded import Cluster, embedded_cluster
 from services.settings import load_settings
 
+_LOOK_S = 0.1
 FLAGS = (
     "--no-sandbox",
     "--disable-quic",
@@ -135,13 +136,13 @@ async def _submit(cluster: Cluster, urls: list[str], shots: bool) -> str:
 
 
 async def _final(cluster: Cluster, job: str) -> dict[str, dict[str, int]]:
-    seen: int | None = None
+    """The job once it is final, asked for often enough for the clock and seldom enough for the machine."""
     async with httpx.AsyncClient(base_url=cluster.url) as client:
         while True:
-            row = (await client.get(f"/v1/jobs/{job}")).json()
+            row: dict[str, dict[str, int]] = (await client.get(f"/v1/jobs/{job}")).json()
             if row["finished_at"]:
                 return row
-            seen = await cluster.store.changed(5, since=seen)
+            await asyncio.sleep(_LOOK_S)
 
 
 def _cpu(process: psutil.Process) -> float:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 
 from agent.errors import Canceled
 from agent.types import Checkpoint, Outcome
 from agent.work import Report
 
-_LINGER_S = 0.004
-"""How long a pull waits for company once there is something to give: groups are what makes commits cheap."""
+_LEAST_LINGER_S = 0.004
+_MOST_LINGER_S = 0.2
+_LINGER_SHARE = 0.3
+"""How long a pull waits for company once there is something to give, as a share of what a session takes. Groups are
+what makes Ray calls and commits cheap; a worker that has more work queued loses nothing by them."""
 
 
 class Outbox:
@@ -21,23 +25,27 @@ class Outbox:
     pulling and committing loses nothing: its successor pulls the same reports again, and fences drop the doubles.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, idle: Callable[[], bool] = lambda: False) -> None:
+        self.idle = idle  # whether the worker has nothing left to do
         self._reports: deque[Report] = deque()
         self._serial = 0
         self._news = asyncio.Event()
         self._acks: dict[int, asyncio.Future[bool]] = {}
+        self._session_s = 0.0  # what a session takes, smoothed
 
     def put(self, report: Report) -> int:
         """Adds a report and gives its serial number."""
         self._serial += 1
         self._reports.append(replace(report, serial=self._serial))
+        if report.outcome is not None:
+            self._session_s += (report.outcome.seconds - self._session_s) * 0.1
         self._news.set()
         return self._serial
 
     async def put_and_wait(self, report: Report) -> bool:
         """Adds a report and waits until the store took it; False when it refused it."""
-        serial = self.put(replace(report, wants_ack=True))
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        serial = self.put(replace(report, wants_ack=True))
         self._acks[serial] = answer
         try:
             return await answer
@@ -54,9 +62,19 @@ class Outbox:
                     await self._news.wait()
             except TimeoutError:
                 return []
-            await asyncio.sleep(_LINGER_S)
+            if not self._urgent:
+                await asyncio.sleep(self._linger_s)
             found = self._after(seen)
         return found
+
+    @property
+    def _urgent(self) -> bool:
+        """Whether a session stands still until its report is committed, or all of them have ended."""
+        return bool(self._acks) or self.idle()
+
+    @property
+    def _linger_s(self) -> float:
+        return max(_LEAST_LINGER_S, min(_MOST_LINGER_S, self._session_s * _LINGER_SHARE))
 
     def _after(self, seen: int) -> list[Report]:
         return [report for report in self._reports if report.serial > seen]

@@ -33,8 +33,8 @@ class LocalWorker:
     async def submit(self, works: Sequence[Work]) -> None:
         await self._here().submit(works)
 
-    async def pull(self, seen: int) -> list[Report]:
-        reports = await self._here().pull(seen)
+    async def pull(self, seen: int, committed: int) -> list[Report]:
+        reports = await self._here().pull(seen, committed)
         self._here()
         return reports
 

@@ -43,8 +43,11 @@ class WorkerHandle(Protocol):
         """Hands sessions over; returns at once, they run as slots get free."""
         ...
 
-    async def pull(self, seen: int) -> list[Report]:
-        """Reports after serial number `seen`; waits for the next ones, up to some seconds, when there are none."""
+    async def pull(self, seen: int, committed: int) -> list[Report]:
+        """Reports after serial number `seen`; waits for the next ones, up to some seconds, when there are none.
+
+        Says by the way, as `confirm` does, that the store has all reports up to `committed` and refused none.
+        """
         ...
 
     async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:

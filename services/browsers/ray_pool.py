@@ -54,8 +54,8 @@ class BrowserWorkerActor:
     async def submit(self, works: Sequence[Work]) -> None:
         await self._here().submit(works)
 
-    async def pull(self, seen: int) -> list[Report]:
-        return await self._here().pull(seen)
+    async def pull(self, seen: int, committed: int) -> list[Report]:
+        return await self._here().pull(seen, committed)
 
     async def confirm(self, committed: int, refused: frozenset[int]) -> None:
         await self._here().confirm(committed, refused)
@@ -92,8 +92,8 @@ class RayWorker:
     async def submit(self, works: Sequence[Work]) -> None:
         await _answer(self._actor.submit.remote(list(works)), self._name)
 
-    async def pull(self, seen: int) -> list[Report]:
-        return await _answer(self._actor.pull.remote(seen), self._name)
+    async def pull(self, seen: int, committed: int) -> list[Report]:
+        return await _answer(self._actor.pull.remote(seen, committed), self._name)
 
     async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
         await _answer(self._actor.confirm.remote(committed, refused), self._name)

@@ -75,7 +75,7 @@ class Worker:
         self._parts = parts
         self._queue: deque[Work] = deque()
         self._held: dict[int, _Held] = {}
-        self._outbox = Outbox()
+        self._outbox = Outbox(idle=lambda: not self._held)
         self._busy = 0
         self._stopping = False
         self._idle = asyncio.Event()
@@ -104,8 +104,8 @@ class Worker:
             outcome = await self._outcome(work, held)
         except asyncio.CancelledError:
             outcome = Outcome(Status.CANCELED, reason="stopped by its owner or with its worker")
-        held.journal.outcome(outcome)
         del self._held[work.session]
+        held.journal.outcome(outcome)
         self._busy -= 1
         if self._busy == 0:
             self._idle.set()
@@ -138,7 +138,8 @@ class Worker:
 
     # --- the dispatcher's side -----------------------------------------------------------------------
 
-    async def pull(self, seen: int) -> list[Report]:
+    async def pull(self, seen: int, committed: int) -> list[Report]:
+        self._outbox.confirm(committed, frozenset())
         return await self._outbox.pull(seen, _PULL_S)
 
     async def confirm(self, committed: int, refused: frozenset[int]) -> None:

@@ -11,7 +11,7 @@ class DispatchConfig:
 
     name: str = "main"  # of its shard; names its snapshot in the store
     workers: int = 1  # browser workers
-    prefetch: float = 0.5  # sessions that a worker holds beyond its slots, as a share of them
+    prefetch: float = 1.0  # sessions that a worker holds beyond its slots, as a share of them
     lease_s: float = 60.0
     per_domain: int = 8  # sessions on one domain at once
     max_attempts: int = 10  # upper bound for what jobs ask for

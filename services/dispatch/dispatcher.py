@@ -36,7 +36,7 @@ _HOUSEKEEPING_S = 1.0
 _NEWS_S = 5.0
 """Longest wait for news; lanes are looked at that often in any case."""
 
-_REFRESH_S = 0.1
+_REFRESH_S = 0.2
 """News in the store are looked at that often at most: this dispatcher's own commits are news too."""
 
 _LAST_REPORTS_S = 5.0
@@ -52,12 +52,18 @@ class _Worker:
     capacity: int  # sessions that it may hold
     held: set[int] = field(default_factory=set)
     empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
+    committed: int = 0  # serial number up to which the store has everything and refused nothing
     seen: int = 0  # serial number of the last report pulled
     puller: asyncio.Task[None] | None = None
 
     @property
     def credit(self) -> int:
         return max(0, self.capacity - len(self.held))
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether a claim is worth its price: in halves of what the worker may hold, before its slots run dry."""
+        return self.credit > 0 and (self.credit >= self.capacity // 2 or len(self.held) <= self.handle.slots)
 
     def hold(self, *sessions: int) -> None:
         self.held.update(sessions)
@@ -202,7 +208,7 @@ class Dispatcher:
         while True:
             await self._room.wait()
             try:
-                reports = await worker.handle.pull(worker.seen)
+                reports = await worker.handle.pull(worker.seen, worker.committed)
             except WorkerLost as error:
                 if not self._stopping:
                     await self._bury(worker, str(error))
@@ -223,7 +229,8 @@ class Dispatcher:
 
     async def _bury(self, worker: _Worker, why: str) -> None:
         """A worker is gone: its leases end at once, and another takes its place."""
-        self._workers.pop(worker.handle.name, None)
+        if self._workers.pop(worker.handle.name, None) is None:
+            return  # somebody else did
         log.warning(LogEvent.WORKER_LOST, worker=worker.handle.name, sessions=len(worker.held), why=why)
         await self._until_store_answers(self._reap(owner=worker.handle.name))
         while not self._stopping:
@@ -265,7 +272,7 @@ class Dispatcher:
     async def _claim_once(self) -> bool:
         """One claim for the worker with the most room; False when there was nothing to do."""
         worker = max(self._workers.values(), key=lambda w: w.credit, default=None)
-        if worker is None or worker.credit == 0 or not self._room.is_set():
+        if worker is None or not worker.wants_more or not self._room.is_set():
             return False
         now = time.monotonic()
         takes = self._lanes.choose(worker.credit, lambda lane: self._room_in(lane, now))
@@ -296,8 +303,10 @@ class Dispatcher:
     async def _hand_over(self, worker: _Worker, works: list[Work]) -> None:
         try:
             await worker.handle.submit(works)
-        except WorkerLost:
-            return  # its puller sees the same, and buries it: that frees these leases with the rest
+        except WorkerLost as error:  # its puller would see the same, but only when its long poll ends
+            if worker.puller is not None:
+                worker.puller.cancel()
+            await self._bury(worker, str(error))
 
     # --- committing ----------------------------------------------------------------------------------
 
@@ -399,11 +408,18 @@ class Dispatcher:
             self._rate.failed += outcome.status is not Status.COMPLETED
 
     async def _confirm(self, batch: list[tuple[_Worker, Report]], refused: set[tuple[str, int]]) -> None:
+        """Tells workers what was committed: at once where a session waits for it, else with the next pull."""
         committed: dict[str, tuple[_Worker, int]] = {}
+        waited_for: set[str] = set()
         for worker, report in batch:
             committed[worker.handle.name] = (worker, report.serial)
+            if report.wants_ack:
+                waited_for.add(worker.handle.name)
         for name, (worker, serial) in committed.items():
             late = frozenset(number for owner, number in refused if owner == name)
+            worker.committed = serial
+            if name not in waited_for:
+                continue
             try:
                 await worker.handle.confirm(serial, late)
             except WorkerLost:

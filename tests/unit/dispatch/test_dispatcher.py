@@ -186,7 +186,7 @@ async def test_the_same_death_repeats_an_action_that_may_be_repeated() -> None:
 
 
 async def test_two_tenants_share_the_slots() -> None:
-    async with world(shop(30, seconds=0.01), slots=2) as w:
+    async with world(shop(60, seconds=0.05), slots=2) as w:
         big = await w.submit(tenant="big", loop=LOOP, extract=EXTRACT)
         await w.running(big, 2)
         small = await w.submit(tenant="small", extract=EXTRACT, url="http://shop.example/3")
