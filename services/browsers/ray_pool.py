@@ -159,6 +159,7 @@ class RayPool:
             resources={"browser": 1},
             max_restarts=0,
             max_concurrency=_CALLS_AT_ONCE,
+            enable_task_events=False,  # a report to Ray's task list for each pull: nobody reads it
         ).remote()
         self._actors[name] = actor
         await _answer(actor.open.remote(name, self._config), name, limit_s=_START_S)

@@ -32,7 +32,7 @@ from services.store.store import Store
 
 log = structlog.get_logger()
 
-_HOUSEKEEPING_S = 1.0
+_HOUSEKEEPING_S = 2.0
 _NEWS_S = 5.0
 """Longest wait for news; lanes are looked at that often in any case."""
 
@@ -252,6 +252,8 @@ class Dispatcher:
     async def _claim_loop(self) -> None:
         while not self._stopping:
             await self._wait_for_work()
+            if not any(worker.wants_more for worker in self._workers.values()):
+                continue  # nobody could take what the lanes have; whoever can, wakes this loop
             if self._stale:
                 self._stale = False
                 self._lanes.replace(await self._store.lanes())
@@ -434,7 +436,9 @@ class Dispatcher:
             await self._store.expire_deadlines()
             await self._wake_when_due()
             await self._snapshot()
-            await asyncio.sleep(_HOUSEKEEPING_S)
+            await asyncio.sleep(_HOUSEKEEPING_S / 2)
+            await self._renew()  # twice as often: this is what stops sessions that are not wanted any more
+            await asyncio.sleep(_HOUSEKEEPING_S / 2)
 
     async def _renew(self) -> None:
         """Extends our leases; sessions that are not ours or not wanted any more are stopped where they run."""

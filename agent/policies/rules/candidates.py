@@ -266,14 +266,15 @@ def whole_text(shown: str, tip: str) -> str:
 
 
 def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
-    """Values that a section's id gives: `id="part-x"` is the `part` "x" when its heading shows "x".
+    """Values that a section's id gives: `id="part-x"` is the `part` "x" when its heading shows "x" or the address names it.
 
     What the address names by its fragment comes first, then the outermost section.
     """
     found = []
     for one in sorted(facts.anchors, key=lambda one: (-int(one.get("x", 0) == 2), int(one["o"]))):
         value = _id_value(str(one["i"]), prop.phrases)
-        if value and re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", str(one["t"])):
+        named = one.get("x") == 2  # by the address: then its id holds, whatever the heading makes of it
+        if value and (named or re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", str(one["t"]))):
             found.append(
                 Candidate(
                     "selector",
@@ -281,7 +282,7 @@ def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
                     Raw(value),
                     (prop.phrases[0],),
                     order=int(one["o"]),
-                    in_fragment=one.get("x") == 2,
+                    in_fragment=named,
                 )
             )
     return found[:1]

@@ -1,0 +1,59 @@
+"""Runs every benchmark and writes docs/benchmarks.md: `make bench`, or with --quick for a first look."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "benchmarks.md"
+BENCHES = ("pages", "observe")
+
+Json = Any
+
+
+def run(bench: str, quick: bool) -> Json:
+    """One benchmark's JSON object; its progress goes to our standard error."""
+    command = [sys.executable, str(HERE / f"{bench}.py"), "--json", *(["--quick"] if quick else [])]
+    print(f"{bench} …", file=sys.stderr, flush=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def section(result: Json) -> str:
+    """One benchmark as Markdown."""
+    lines = [f"## {result['bench']}", "", "| figure | median | range | target |", "| --- | --- | --- | --- |"]
+    for name, value in result["figures"].items():
+        low, high = result.get("ranges", {}).get(name, (value, value))
+        target = result["targets"].get(name)
+        verdict = "" if target is None else f"{target['bound']:g}: {'met' if target['met'] else '**missed**'}"
+        lines.append(f"| {name} | {value:g} | {low:g} – {high:g} | {verdict} |")
+    return "\n".join([*lines, "", *result.get("notes", []), ""])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    results = [run(bench, options.quick) for bench in BENCHES]
+    machine = results[0]["machine"]
+    kind = "`make bench`" if not options.quick else "`load-tests/bench/all.py --quick`, one short round each"
+    text = [
+        "# Benchmarks",
+        "",
+        f"Written by {kind} on {datetime.now(UTC):%Y-%m-%d}: {machine['cpus']} CPUs, {machine['memory_gib']} GiB, "
+        f"Python {machine['python']}. Floors and Shoal run in turns in one run: trust the ratios, not the figures.",
+        "",
+        *map(section, results),
+    ]
+    PAGE.write_text("\n".join(text))
+    print(PAGE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,274 @@
+"""One session, alone: every end is an outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agent import session
+from agent.desk import Desk, Limits
+from agent.errors import ActionRefused, ArtifactsAway, RobotsForbidden, SecretRefused
+from agent.hooks import Upload
+from agent.plan import Plan
+from agent.policies.policy import Scene
+from agent.spec import JobSpec
+from agent.status import Status
+from agent.step import StepDecision
+from agent.testing_browser import FakeBrowser, FakePage
+from agent.types import Action, ArtifactRef, Checkpoint, ChildrenSummary, LoopItem, Outcome, Step
+from agent.work import Work
+from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
+
+Json = Any
+URL = "http://shop.example/"
+
+
+class Notes:
+    """A journal, a keeper and secrets that remember."""
+
+    def __init__(self) -> None:
+        self.checkpoints: list[tuple[Checkpoint, bool]] = []
+        self.kept: list[str] = []
+        self.away = False
+
+    async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
+        self.checkpoints.append((checkpoint, durable))
+
+    async def keep(self, kind: str, data: bytes, content_type: str) -> ArtifactRef:
+        if self.away:
+            raise ArtifactsAway()
+        self.kept.append(kind)
+        return ArtifactRef(f"{len(self.kept):032x}", kind, "k", content_type, len(data))
+
+    async def fetch(self, key: str) -> Upload:
+        raise ActionRefused(key)
+
+    def resolve(self, value: object, url: str) -> object:
+        if value == "secret:pin":
+            return "1234"
+        if isinstance(value, str) and value.startswith("secret:"):
+            raise SecretRefused(value)
+        return value
+
+
+async def open_gate(url: str) -> None:
+    """Lets everybody pass."""
+
+
+def work(*, depth: int = 0, **fields: Json) -> Work:
+    spec = JobSpec.model_validate({"url": URL} | fields)
+    return Work(1, 1, 1, "t", 1, depth, spec, None, None, None, None)
+
+
+def desk(browser: FakeBrowser, notes: Notes, **more: Any) -> Desk:
+    return Desk(**({"browser": browser, "policy": PlainPolicy(), "gate": open_gate, "keeper": notes,
+                    "journal": notes, "secrets": notes} | more))  # fmt: skip
+
+
+async def run(one: Work, pages: dict[str, FakePage], **more: Any) -> tuple[Outcome, FakeBrowser, Notes]:
+    browser, notes = FakeBrowser(pages), Notes()
+    outcome = await session.run(one, desk(browser, notes, **more))
+    assert browser.open == 0, "the context was not closed"
+    return outcome, browser, notes
+
+
+async def test_a_page_is_read_and_photographed() -> None:
+    outcome, browser, notes = await run(work(extract=EXTRACT), {URL: FakePage(read={"n": 7})})
+
+    assert outcome.status is Status.COMPLETED
+    (record,) = outcome.records
+    assert (record.value, record.url) == ({"n": 7}, URL)
+    assert outcome.screenshot == outcome.artifacts[0].id
+    assert (notes.kept, outcome.usage.pages, browser.visits) == (["screenshot"], 1, [URL])
+
+
+async def test_a_leaf_that_is_done_after_one_task_writes_no_checkpoint() -> None:
+    _, _, notes = await run(work(extract=EXTRACT), {URL: FakePage(read={"n": 7})})
+    assert notes.checkpoints == []
+
+
+async def test_a_loop_ends_the_run_with_its_items_and_gives_the_browser_back() -> None:
+    outcome, _, _ = await run(work(loop=LOOP, extract=EXTRACT), shop(3))
+
+    assert outcome.status is Status.WAITING
+    assert outcome.fan_out is not None
+    assert [item.value for item in outcome.fan_out.items] == [f"{URL}{i}" for i in range(3)]
+    assert outcome.fan_out.checkpoint.history[-1].status is Status.WAITING
+
+
+async def test_max_items_ends_the_collecting() -> None:
+    outcome, _, _ = await run(work(loop=LOOP | {"max_items": 2}, extract=EXTRACT), shop(5))
+    assert outcome.fan_out is not None
+    assert len(outcome.fan_out.items) == 2
+
+
+async def test_after_its_loop_a_session_sums_up_without_a_browser() -> None:
+    first, _, _ = await run(work(loop=LOOP, extract=EXTRACT), shop(3))
+    assert first.fan_out is not None
+    back = replace(
+        work(loop=LOOP, extract=EXTRACT),
+        checkpoint=first.fan_out.checkpoint,
+        children=ChildrenSummary(expected=3, completed=2, failed=1),
+    )
+    outcome, browser, _ = await run(back, {})
+
+    assert outcome.status is Status.COMPLETED
+    assert browser.opened == 0
+    assert outcome.tasks[-1].result["failed"] == 1
+
+
+@pytest.mark.parametrize(("on_error", "completed"), [("continue", 0), ("stop", 2)])
+async def test_a_loop_that_failed_fails_its_parent(on_error: str, completed: int) -> None:
+    summary = ChildrenSummary(expected=3, completed=completed, failed=3 - completed)
+    one = replace(work(loop=LOOP | {"on_error": on_error}, extract=EXTRACT), children=summary)
+    outcome, _, _ = await run(one, {})
+    assert outcome.error is not None
+    assert outcome.error.code == "loop_failed"
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "retryable"),
+    [
+        (404, "page_missing", False),
+        (410, "page_missing", False),
+        (403, "access_denied", False),
+        (418, "request_refused", False),
+        (429, "server_busy", True),
+        (503, "server_busy", True),
+        (500, "server_failed", True),
+    ],
+)
+async def test_an_http_error_is_never_read_as_a_record(status: int, code: str, retryable: bool) -> None:
+    pages = {URL: FakePage(status=status, read="sorry, no", retry_after_s=9)}
+    outcome, _, _ = await run(work(extract=EXTRACT), pages)
+
+    assert outcome.status is Status.FAILED
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.retryable) == (code, retryable)
+    assert "sorry, no" in outcome.error.message
+    assert outcome.retry_after_s == (9 if code in ("server_busy", "page_missing", "access_denied") else None)
+
+
+async def test_the_gate_is_asked_before_any_request() -> None:
+    async def closed(url: str) -> None:
+        raise RobotsForbidden(url)
+
+    outcome, browser, _ = await run(work(extract=EXTRACT), {URL: FakePage(read={"n": 1})}, gate=closed)
+    assert outcome.error is not None
+    assert outcome.error.code == "robots_forbidden"
+    assert browser.visits == []
+
+
+async def test_a_time_limit_ends_the_session() -> None:
+    slow = {URL: FakePage(seconds=30)}
+    outcome, _, _ = await run(work(extract=EXTRACT), slow, limits=Limits(session_s=0.05))
+    assert outcome.error is not None
+    assert outcome.error.code == "deadline_passed"
+
+
+async def test_the_job_s_deadline_ends_it_too() -> None:
+    one = replace(work(extract=EXTRACT), deadline_at=time.time() + 0.05)
+    outcome, _, _ = await run(one, {URL: FakePage(seconds=30)})
+    assert outcome.error is not None
+    assert outcome.error.code == "deadline_passed"
+
+
+async def test_a_canceled_session_closes_its_context() -> None:
+    browser, notes = FakeBrowser({URL: FakePage(seconds=30)}), Notes()
+    task = asyncio.create_task(session.run(work(extract=EXTRACT), desk(browser, notes)))
+    while not browser.visits:
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert browser.open == 0
+
+
+class Clicks(PlainPolicy):
+    """Clicks element 1 with a text that may be a secret, `times` times."""
+
+    def __init__(self, text: str = "", times: int = 1) -> None:
+        self.text, self.times = text, times
+
+    async def plan(self, scene: Scene) -> Plan:
+        if any(task.type == "navigate" for task in scene.history):
+            return Plan(user_goal_achieved=True)
+        return Plan(plan="click", task_type="navigate")
+
+    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+        if len(steps) >= self.times:
+            return StepDecision("done", (Action("complete"),))
+        return StepDecision("click", (Action("fill", {"bid": "1", "value": self.text}, submits=True),))
+
+
+FORM = {URL: FakePage(actions={"fill 1": ""})}
+
+
+async def test_an_action_that_must_not_be_repeated_is_marked_before_and_confirmed_after() -> None:
+    one = work(data={"a": 1}, goal="send", repeatable=False)
+    _, browser, notes = await run(one, FORM, policy=Clicks())
+
+    marks = [(checkpoint.pending_action, durable) for checkpoint, durable in notes.checkpoints]
+    assert marks == [(f"fill on {URL}", True), ("", True)]
+    assert len(browser.performed) == 1
+
+
+async def test_a_session_that_died_within_such_an_action_is_unsure_and_does_nothing() -> None:
+    one = replace(work(data={}, goal="send"), checkpoint=Checkpoint(url=URL, pending_action="click on x"))
+    outcome, browser, _ = await run(one, FORM, policy=Clicks())
+    assert outcome.status is Status.UNSURE
+    assert browser.opened == 0
+
+
+async def test_a_secret_reaches_the_page_and_nothing_that_is_kept() -> None:
+    outcome, browser, notes = await run(work(goal="log in"), FORM, policy=Clicks("secret:pin"))
+
+    assert browser.performed[0].args["value"] == "1234"
+    assert "1234" not in repr(outcome)
+    assert "1234" not in repr(notes.checkpoints)
+    assert "secret:pin" in repr(outcome)
+
+
+async def test_a_refused_secret_ends_the_session_before_the_action() -> None:
+    outcome, browser, _ = await run(work(goal="log in"), FORM, policy=Clicks("secret:other"))
+    assert outcome.error is not None
+    assert outcome.error.code == "secret_refused"
+    assert browser.performed == []
+
+
+async def test_steps_are_limited() -> None:
+    outcome, browser, _ = await run(work(goal="click", max_steps=3), FORM, policy=Clicks(times=99))
+    assert outcome.error is not None
+    assert outcome.error.code == "step_limit"
+    assert len(browser.performed) == 3
+
+
+async def test_a_failed_action_is_an_observation_not_an_end() -> None:
+    outcome, _, _ = await run(work(goal="click"), {URL: FakePage()}, policy=Clicks(times=2))
+    assert outcome.status is Status.COMPLETED
+    errors = [result.error for step in outcome.tasks[0].steps for result in step.results if result.error]
+    assert [error.code for error in errors] == ["element_missing", "element_missing"]
+
+
+async def test_evidence_that_cannot_be_kept_fails_the_session_for_another_try() -> None:
+    browser, notes = FakeBrowser({URL: FakePage(read={"n": 1})}), Notes()
+    notes.away = True
+    outcome = await session.run(work(extract=EXTRACT), desk(browser, notes))
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.retryable) == ("artifacts_away", True)
+
+
+@pytest.mark.parametrize("nth", range(1, 8))
+async def test_whatever_call_into_the_browser_breaks_the_end_is_an_outcome(nth: int) -> None:
+    item = LoopItem(0, f"{URL}0", is_link=True)
+    for one in (work(loop=LOOP, extract=EXTRACT), replace(work(depth=1, loop=LOOP, extract=EXTRACT), item=item)):
+        browser, notes = FakeBrowser(shop(2), break_nth=nth), Notes()
+        outcome = await session.run(one, desk(browser, notes))
+        assert outcome.status in (Status.FAILED, Status.COMPLETED, Status.WAITING)
+        assert outcome.status is not Status.FAILED or (outcome.error and outcome.error.code == "page_crashed")
+        assert browser.open == 0
