@@ -281,7 +281,9 @@ class Settings(BaseSettings):
         "OpenAI-compatible servers of one model, with their `/v1`, split by commas; empty: rules alone decide.",
         part="model",
     )
-    model: str = _setting("", "Name of the model; empty: the first that the server lists.", part="model")
+    model: str = _setting(
+        "", "Name under which that server serves the model; needed with `SHOAL_MODEL_URL`.", part="model"
+    )
     model_api_key: SecretStr = _setting(SecretStr(""), "API key of the model server.", part="model")
     model_timeout_s: float = _setting(60.0, "Time limit of one model call.", part="model", unit="s", gt=0)
     model_max_tokens: int = _setting(2048, "Longest reply of the model.", part="model", unit="tokens", ge=16)

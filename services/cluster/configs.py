@@ -12,6 +12,7 @@ from services.artifacts.open import open_artifacts
 from services.artifacts.store import ArtifactStore
 from services.browsers.config import BrowserLimits, WorkerConfig
 from services.dispatch.config import DispatchConfig
+from services.errors import BadSetting
 from services.gateway.auth import needs_keys
 from services.gateway.deps import GatewayOptions
 from services.gateway.specs import SpecRules
@@ -56,6 +57,8 @@ def model_settings(settings: Settings) -> ModelSettings | None:
     """How the model server is reached; None when none is configured."""
     if not settings.model_url:
         return None
+    if not settings.model:
+        raise BadSetting("SHOAL_MODEL_URL is set, but SHOAL_MODEL, the name of the model there, is not")
     return ModelSettings(
         base_urls=tuple(url.strip() for url in settings.model_url.split(",")),
         model=settings.model,

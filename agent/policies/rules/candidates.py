@@ -266,9 +266,9 @@ def whole_text(shown: str, tip: str) -> str:
 
 
 def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
-    """Values that a section's id gives: `id="part-x"` is the `part` "x" when its heading shows "x" or the address names it.
+    """Values that a section's id gives: `id="part-x"` is the `part` "x" when its heading shows "x".
 
-    What the address names by its fragment comes first, then the outermost section.
+    What the address names by its fragment comes first, whatever its heading says; then the outermost section.
     """
     found = []
     for one in sorted(facts.anchors, key=lambda one: (-int(one.get("x", 0) == 2), int(one["o"]))):

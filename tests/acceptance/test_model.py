@@ -1,0 +1,94 @@
+"""A model decides: plan, steps and extraction through the whole cluster, against a server that speaks the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import Any
+
+import httpx
+
+from tests.embedded import up
+from tests.model_server import ModelServer, serving
+
+Json = Any
+
+PLAN = {
+    "page_info": "",
+    "extraction_thought": "",
+    "task_history_information": "",
+    "thoughts": "scripted",
+    "require_extraction": True,
+    "information_extracted": False,
+    "user_goal_achieved": False,
+    "should_terminate": False,
+    "termination_reason": None,
+    "plan": None,
+    "task_type": None,
+    "loop_values": None,
+    "is_loop_value_link": False,
+}
+
+
+class Script:
+    """Plans: click a link, then extract, then done. Reads ids and texts from what it is shown."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, body: Json) -> str:
+        name = body["response_format"]["json_schema"]["name"]
+        self.asked.append(name)
+        shown = "\n".join(part["text"] for part in body["messages"][1]["content"] if part["type"] == "text")
+        if name == "plan":
+            turn = self.asked.count("plan")
+            if turn == 1:
+                return json.dumps(PLAN | {"plan": "Open the delivery page", "task_type": "navigate"})
+            if turn == 2:
+                return json.dumps(PLAN | {"plan": "Read the heading", "task_type": "extract"})
+            return json.dumps(PLAN | {"information_extracted": True, "user_goal_achieved": True})
+        if name == "step":
+            if self.asked.count("step") > 1:
+                return self.step("COMPLETE")
+            found = re.search(r'\[(\w+) link "Delivery"', shown)
+            assert found, shown
+            return self.step("CLICK", id=found[1])
+        return json.dumps({"thought": "", "shown": 1, "records": [{"heading": "Delivery"}]})
+
+    def step(self, kind: str, **fields: Json) -> str:
+        action = {"reasoning": "scripted", "user_detail_query": "", "user_detail_answer": "", "confidence_float": 1.0,
+                  "action_type": kind, **fields}  # fmt: skip
+        return json.dumps({"user_goal_stage": "", "user_goal_achieved": kind == "COMPLETE", "action_plan": "",
+                           "actions": [action]})  # fmt: skip
+
+
+async def test_a_goal_in_words_is_reached_with_a_model(shop: str) -> None:
+    script = Script()
+
+    def job_on(model_url: str) -> tuple[Json, Json, Json]:
+        with up(workers="1", slots_per_worker="2", model_url=model_url, model="scripted") as cluster:
+            job = cluster.submit(
+                {
+                    "url": f"{shop}/",
+                    "goal": "Read the heading of the delivery page.",
+                    "extract": {
+                        "schema": {
+                            "type": "object",
+                            "properties": {"heading": {"type": "string"}},
+                            "required": ["heading"],
+                        }
+                    },
+                }
+            )
+            final = cluster.final(job)
+            (row,) = cluster.results(job)
+            return final, row, httpx.get(f"{cluster.url}/v1/sessions/{row['session']}", timeout=10).json()
+
+    async with serving(ModelServer(script)) as server:
+        final, row, session = await asyncio.to_thread(job_on, server.url)
+    assert final["status"] == "completed", (final["error"], script.asked)
+    assert row["record"] == {"heading": "Delivery"}
+    assert row["url"].endswith("/service/delivery")
+    assert row["usage"]["model_calls"] == len(script.asked)
+    assert {artifact["kind"] for artifact in session["artifacts"]} >= {"prompt", "screenshot"}
