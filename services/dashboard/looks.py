@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -94,6 +95,10 @@ def look(row: JobRow) -> JobLook:
     return JobLook(row, datetime.now(UTC))
 
 
+_ADDRESS = re.compile(r"https?://\S+?(?=[:,;]?(\s|$))")
+"""Failures of the same kind differ in the page they happened on; the sample leads there."""
+
+
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
     """Sessions that ended for the same reason."""
@@ -123,7 +128,7 @@ def _reason(row: SessionRow) -> tuple[str, str]:
     if row.outcome is None:
         return str(row.status), ""
     if row.outcome.error is not None:
-        return row.outcome.error.code, row.outcome.error.message
+        return row.outcome.error.code, _ADDRESS.sub("the page", row.outcome.error.message)
     return ", ".join(row.outcome.error_codes) or str(row.status), row.outcome.reason
 
 
