@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,9 +69,20 @@ class ProcessTree:
                 continue
         return tuple(pids), total
 
+    def _group(self) -> list[psutil.Process]:
+        """The main process's group: its children stay in it when it was killed and they have another parent."""
+        found = []
+        for process in psutil.process_iter() if self.root is not None else ():
+            try:
+                if self.root is not None and os.getpgid(process.pid) == self.root.pid != os.getpgrp():
+                    found.append(process)
+            except ProcessLookupError:
+                continue
+        return found
+
     def end(self, seen: list[psutil.Process]) -> None:
         """Kills what is left of the tree, `seen` earlier included, and removes the profile folder."""
-        left = {process.pid: process for process in (*seen, *self.members())}
+        left = {process.pid: process for process in (*seen, *self.members(), *self._group())}
         for process in left.values():
             try:
                 process.kill()  # psutil checks that the id was not given to another process since

@@ -17,9 +17,11 @@ BENCHES = ("pages", "observe")
 Json = Any
 
 
-def run(bench: str, quick: bool) -> Json:
+def run(bench: str, options: argparse.Namespace) -> Json:
     """One benchmark's JSON object; its progress goes to our standard error."""
-    command = [sys.executable, str(HERE / f"{bench}.py"), "--json", *(["--quick"] if quick else [])]
+    command = [sys.executable, str(HERE / f"{bench}.py"), "--json"]
+    command += ["--quick"] if options.quick else []
+    command += ["--rounds", str(options.rounds)] if options.rounds else []
     print(f"{bench} …", file=sys.stderr, flush=True)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
@@ -39,10 +41,12 @@ def section(result: Json) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rounds", type=int, help="rounds of each; default: each benchmark's own")
     options = parser.parse_args()
-    results = [run(bench, options.quick) for bench in BENCHES]
+    results = [run(bench, options) for bench in BENCHES]
     machine = results[0]["machine"]
-    kind = "`make bench`" if not options.quick else "`load-tests/bench/all.py --quick`, one short round each"
+    given = " --quick" * options.quick + (f" --rounds {options.rounds}" if options.rounds else "")
+    kind = f"`load-tests/bench/all.py{given}`" if given else "`make bench`"
     text = [
         "# Benchmarks",
         "",

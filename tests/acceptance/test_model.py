@@ -11,6 +11,7 @@ import httpx
 
 from tests.embedded import up
 from tests.model_server import ModelServer, serving
+from tests.unit.agent.model.test_step import act, says
 
 Json = Any
 
@@ -40,7 +41,6 @@ class Script:
     def __call__(self, body: Json) -> str:
         name = body["response_format"]["json_schema"]["name"]
         self.asked.append(name)
-        shown = "\n".join(part["text"] for part in body["messages"][1]["content"] if part["type"] == "text")
         if name == "plan":
             turn = self.asked.count("plan")
             if turn == 1:
@@ -50,17 +50,12 @@ class Script:
             return json.dumps(PLAN | {"information_extracted": True, "user_goal_achieved": True})
         if name == "step":
             if self.asked.count("step") > 1:
-                return self.step("COMPLETE")
+                return json.dumps(says(act("COMPLETE"), achieved=True))
+            shown = "\n".join(part["text"] for part in body["messages"][1]["content"] if part["type"] == "text")
             found = re.search(r'\[(\w+) link "Delivery"', shown)
             assert found, shown
-            return self.step("CLICK", id=found[1])
+            return json.dumps(says(act("CLICK", id=found[1])))
         return json.dumps({"thought": "", "shown": 1, "records": [{"heading": "Delivery"}]})
-
-    def step(self, kind: str, **fields: Json) -> str:
-        action = {"reasoning": "scripted", "user_detail_query": "", "user_detail_answer": "", "confidence_float": 1.0,
-                  "action_type": kind, **fields}  # fmt: skip
-        return json.dumps({"user_goal_stage": "", "user_goal_achieved": kind == "COMPLETE", "action_plan": "",
-                           "actions": [action]})  # fmt: skip
 
 
 async def test_a_goal_in_words_is_reached_with_a_model(shop: str) -> None:
