@@ -8,12 +8,14 @@ import re
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.embedded import up
 from tests.model_server import ModelServer, serving
 from tests.unit.agent.model.test_step import act, says
 
 Json = Any
+pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and real pages take their time
 
 PLAN = {
     "page_info": "",

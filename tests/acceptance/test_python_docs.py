@@ -15,6 +15,7 @@ from lxml import html
 from tests.embedded import Up
 
 Json = Any
+pytestmark = pytest.mark.timeout(600)  # a cluster has to start, and real pages take their time
 FOLDERS = (Path("/usr/share/doc/python3-doc/html"), Path("/usr/share/doc/python3/html"))
 
 

@@ -13,6 +13,7 @@ import pytest
 from tests.embedded import Up
 
 Json = Any
+pytestmark = pytest.mark.timeout(600)  # a cluster has to start, and real pages take their time
 
 SCHEMA: Json = {
     "type": "object",

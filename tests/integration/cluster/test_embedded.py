@@ -17,6 +17,7 @@ import pytest
 from tests.embedded import Up, demo_shop, start_up, up, wait_until
 
 Json = Any
+pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and real pages take their time
 
 EXTRACT = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
 
