@@ -12,8 +12,8 @@ from agent.types import Checkpoint, Outcome
 from agent.work import Report
 
 _LEAST_LINGER_S = 0.004
-_MOST_LINGER_S = 0.2
-_LINGER_SHARE = 0.3
+_MOST_LINGER_S = 0.05
+_LINGER_SHARE = 0.1
 """How long a pull waits for company once there is something to give, as a share of what a session takes. Groups are
 what makes Ray calls and commits cheap; a worker that has more work queued loses nothing by them."""
 

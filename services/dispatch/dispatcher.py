@@ -62,8 +62,8 @@ class _Worker:
 
     @property
     def wants_more(self) -> bool:
-        """Whether a claim is worth its price: in halves of what the worker may hold, before its slots run dry."""
-        return self.credit > 0 and (self.credit >= self.capacity // 2 or len(self.held) <= self.handle.slots)
+        """Whether a claim is worth its price: in quarters of what the worker may hold, before its slots run dry."""
+        return self.credit > 0 and (self.credit >= self.capacity // 4 or len(self.held) <= self.handle.slots)
 
     def hold(self, *sessions: int) -> None:
         self.held.update(sessions)
