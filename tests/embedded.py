@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,6 @@ class Up:
     data_dir: Path
     temp: Path  # where it puts its run folder
     url: str
-    family: set[int] = field(default_factory=set)  # pids of everything seen below it
     log: Path = Path()
 
     def tree(self) -> list[psutil.Process]:

@@ -9,6 +9,8 @@ from agent.spec import JobSpec
 _NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
     ("policy", lambda spec: spec.policy.startswith("workflow:")),
     ("browser.attach", lambda spec: spec.browser.attach is not None),
+    # A proxy of the job's own would lead past the filter that keeps browsers away from private addresses.
+    ("browser.proxy", lambda spec: spec.browser.proxy is not None),
     ("browser.storage_state", lambda spec: spec.browser.storage_state is not None),
     ("browser.headless", lambda spec: not spec.browser.headless),
     ("artifacts.retention_days", lambda spec: spec.artifacts.retention_days is not None),
