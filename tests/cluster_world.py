@@ -14,7 +14,7 @@ from agent.policies.policy import Extraction, Policy, Scene
 from agent.spec import JobSpec
 from agent.status import FINAL, Status
 from agent.step import StepDecision
-from agent.testing_browser import FakeBrowser, FakePage
+from agent.testing import FakeBrowser, FakePage
 from agent.types import Action, LoopItem, Record, Step
 from services.artifacts.memory import MemoryArtifacts
 from services.browsers.config import WorkerConfig

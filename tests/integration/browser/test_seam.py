@@ -10,7 +10,7 @@ import pytest_asyncio
 from agent.browser import Browser, ContextOptions
 from agent.chromium import launch
 from agent.errors import BrowserGone
-from agent.testing_browser import FakeBrowser, FakePage, body, text
+from agent.testing import FakeBrowser, FakePage, body, text
 from agent.types import Action
 from tests.integration.browser.conftest import Site
 

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from agent.testing_browser import FakeBrowser
+from agent.testing import FakeBrowser
 from services.browsers import owner as owner_module
 from services.browsers.config import BrowserLimits
 from services.browsers.owner import BrowserOwner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.errors import HostUnreachable, ServerBusy
 from agent.status import Status
-from agent.testing_browser import FakeBrowser, FakePage
+from agent.testing import FakeBrowser, FakePage
 from services.dispatch.config import DispatchConfig
 from tests.cluster_world import EXTRACT, LOOP, shop, world
 

@@ -19,7 +19,7 @@ from agent.policies.policy import Scene
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.step import StepDecision
-from agent.testing_browser import FakeBrowser, FakePage
+from agent.testing import FakeBrowser, FakePage
 from agent.types import Action, ArtifactRef, Checkpoint, ChildrenSummary, LoopItem, Outcome, Step
 from agent.work import Work
 from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop

@@ -1,4 +1,4 @@
-"""Doubles for the seams: product code, for this project's tests and for those of its users."""
+"""A model without a model: answers from a script, for tests of everything above the model seam."""
 
 from __future__ import annotations
 

@@ -1,0 +1,8 @@
+"""Doubles for the seams: product code, for this project's tests and for those of its users."""
+
+from __future__ import annotations
+
+from agent.testing.browser import FakeBrowser, FakePage, body, text
+from agent.testing.model import ScriptedModel
+
+__all__ = ["FakeBrowser", "FakePage", "ScriptedModel", "body", "text"]
