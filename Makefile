@@ -22,7 +22,7 @@ test: setup ## checks and all tests
 	@scripts/test
 
 unit: setup ## the first ring of tests: seconds, no browser, Ray or database server
-	@.venv/bin/pytest tests/unit
+	@scripts/unit
 
 check: setup ## lint, format and types
 	@scripts/check
