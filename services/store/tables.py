@@ -13,6 +13,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     SmallInteger,
     Table,
@@ -74,6 +75,9 @@ job = Table(
     Column("completion_tokens", BigInteger, nullable=False, server_default=_ZERO),
     Column("cached_tokens", BigInteger, nullable=False, server_default=_ZERO),
     Column("pages", BigInteger, nullable=False, server_default=_ZERO),
+    Column("concurrency", Integer),  # of its outermost loops, set by its owner while it ran; 0: no limit
+    Column("expires_at", Double),  # when its results are archived and its rows dropped
+    Column("archive", Text),  # where in the artifact store its results lie, once its rows are dropped
     # Updated once per group commit: room on the page keeps those updates off the indexes.
     postgresql_with={"fillfactor": "50"},
 )
@@ -89,6 +93,8 @@ Index(
 Index("job_tenant", job.c.tenant, job.c.id)
 _with_deadline = text("deadline_at is not null and finished_at is null")
 Index("job_deadline", job.c.deadline_at, postgresql_where=_with_deadline, sqlite_where=_with_deadline)
+_expires = text("expires_at is not null")
+Index("job_expires", job.c.expires_at, postgresql_where=_expires, sqlite_where=_expires)
 
 job_label = Table(
     "job_label",
@@ -138,9 +144,44 @@ def _partial(name: str, where: str, *columns: Column[object]) -> None:
 
 _partial("session_ready", "state = 0", session.c.job, session.c.domain, session.c.id)
 _partial("session_leased", "state = 1", session.c.job, session.c.lease_until)
+_partial("session_busy", "state = 1", session.c.domain, session.c.job)
 _partial("session_waiting", "state = 2", session.c.job)
 _partial("session_delayed", "state = 9", session.c.ready_at)
 _partial("session_held", "state = 10", session.c.parent, session.c.id)
+
+unborn = Table(
+    "unborn",
+    metadata,
+    # Children of a loop that are not rows yet, some hundred in each row here.
+    Column("first", Id, primary_key=True, autoincrement=False),  # id of the first of them; theirs are in a row
+    Column("job", BigInteger, nullable=False),
+    Column("parent", BigInteger, nullable=False),
+    Column("idx", Integer, nullable=False),  # of the first of them
+    Column("host", Text, nullable=False),  # that items begin on which are no links; "" for the parent's domain
+    Column("items", LargeBinary, nullable=False),  # zlib-compressed JSON
+)
+Index("unborn_job", unborn.c.job, unborn.c.first)
+
+pace = Table(
+    "pace",
+    metadata,
+    # How gently a domain is treated by all dispatchers; without a row it was never asked for anything.
+    Column("domain", Integer, primary_key=True, autoincrement=False),
+    Column("most", Double),  # sessions at once, where it was slowed down
+    Column("good", Integer, nullable=False, server_default=_ZERO),  # good answers in a row since then
+    Column("blocked_until", Double, nullable=False, server_default=_ZERO),  # it asked for a pause
+    Column("delay_s", Double, nullable=False, server_default=_ZERO),  # crawl-delay of its robots.txt
+    Column("last_start", Double, nullable=False, server_default=_ZERO),  # of a session, where it has a crawl-delay
+)
+
+job_pace = Table(
+    "job_pace",
+    metadata,
+    # When a job that asks for a delay last began a session on a domain.
+    Column("job", BigInteger, primary_key=True, autoincrement=False),
+    Column("domain", Integer, primary_key=True, autoincrement=False),
+    Column("last_start", Double, nullable=False),
+)
 
 session_detail = Table(
     "session_detail",
