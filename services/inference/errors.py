@@ -1,0 +1,41 @@
+"""Errors around the model server."""
+
+from __future__ import annotations
+
+from services.errors import ServiceError
+
+
+class InferenceError(ServiceError):
+    """The model server cannot be run or read."""
+
+    code = "inference_error"
+
+
+class ServerNotFound(InferenceError):
+    """The program that serves models is not installed: `pip install 'shoal[vllm]'`, or name it with SHOAL_VLLM."""
+
+    code = "model_server_not_found"
+
+
+class ServerEnded(InferenceError):
+    """The model server ended by itself; its own output says why."""
+
+    code = "model_server_ended"
+
+
+class ServerSilent(InferenceError):
+    """The model server did not become healthy within its time."""
+
+    code = "model_server_silent"
+
+
+class MetricsAway(InferenceError):
+    """The model server's metrics cannot be read."""
+
+    code = "model_metrics_away"
+
+
+class MetricsMissing(MetricsAway):
+    """The server answers, but has no metrics of vLLM."""
+
+    code = "model_metrics_missing"

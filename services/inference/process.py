@@ -1,0 +1,150 @@
+"""One vLLM process: started in a process group of its own, watched until it is healthy, ended with all its children."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO
+
+import httpx
+import structlog
+
+from services.events import LogEvent
+from services.inference.command import vllm_command, vllm_environment
+from services.inference.errors import ServerEnded, ServerNotFound, ServerSilent
+from services.inference.options import VllmOptions
+
+log = structlog.get_logger()
+
+READY_S = 1_800.0
+"""Loading tens of gigabytes from a network disk and capturing CUDA graphs takes that long in bad cases."""
+
+_LOOK_S = 0.5
+_HEALTH_S = 5.0
+_END_S = 20.0
+"""How long the server may take to end after SIGTERM, before its group is killed."""
+
+
+class VllmProcess:
+    """A running server. `start` gives one; whoever starts it ends it."""
+
+    def __init__(self, options: VllmOptions, process: asyncio.subprocess.Process) -> None:
+        self.options = options
+        self._process = process
+        self._group = process.pid
+
+    @property
+    def pid(self) -> int:
+        """Of the server's first process, which is also its process group."""
+        return self._group
+
+    @classmethod
+    async def start(
+        cls,
+        options: VllmOptions,
+        *,
+        program: Sequence[str] = ("vllm",),
+        environment: dict[str, str] | None = None,
+        output: IO[bytes] | int | None = None,
+    ) -> VllmProcess:
+        """Starts vLLM and returns at once.
+
+        Args:
+            options: what it serves.
+            program: the command before `serve`.
+            environment: beside what this process has and what `options` need.
+            output: where its output goes; None: where ours goes.
+
+        Raises:
+            ServerNotFound: there is no such program.
+        """
+        command = vllm_command(options, program)
+        told = {**os.environ, **vllm_environment(options), **(environment or {})}
+        try:
+            # A group of its own: vLLM's engine is a process of its own, and killing only the first leaves it behind.
+            process = await asyncio.create_subprocess_exec(
+                *command, env=told, stdout=output, stderr=output, stdin=asyncio.subprocess.DEVNULL, process_group=0
+            )
+        except (FileNotFoundError, PermissionError) as error:
+            raise ServerNotFound(f"{ServerNotFound.__doc__} ({error})") from error
+        log.info(LogEvent.MODEL_SERVER_STARTED, pid=process.pid, model=options.model)
+        return cls(options, process)
+
+    async def ready(self, timeout_s: float = READY_S) -> float:
+        """Returns, with the seconds it took, once the server answers its health check.
+
+        Raises:
+            ServerEnded: the process ended before.
+            ServerSilent: it took longer than `timeout_s`.
+        """
+        started = time.monotonic()
+        async with httpx.AsyncClient(base_url=self.options.url, timeout=_HEALTH_S, trust_env=False) as client:
+            while time.monotonic() - started < timeout_s:
+                if self._process.returncode is not None:
+                    raise ServerEnded(f"the model server ended with {self._process.returncode} before it was ready")
+                if await healthy(client):
+                    return time.monotonic() - started
+                await asyncio.sleep(_LOOK_S)
+        raise ServerSilent(f"the model server was not healthy within {timeout_s:.0f} s")
+
+    async def ended(self) -> int:
+        """Waits until the server ends by itself, and gives its exit code."""
+        return await self._process.wait()
+
+    async def end(self, timeout_s: float = _END_S) -> None:
+        """Ends the server and all its children; may be called twice."""
+        self._signal(signal.SIGTERM)
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._process.wait()
+        except TimeoutError:
+            log.warning(LogEvent.MODEL_SERVER_ENDED, pid=self._group, killed=True)
+        # The first process may be gone while its engine is not.
+        self._signal(signal.SIGKILL)
+        await self._process.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        try:
+            os.killpg(self._group, number)
+        except ProcessLookupError:
+            return  # nobody of the group is left
+
+
+async def healthy(client: httpx.AsyncClient) -> bool:
+    """Whether the server says that it can work."""
+    try:
+        return (await client.get("/health")).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+@asynccontextmanager
+async def running_vllm(
+    options: VllmOptions,
+    *,
+    program: Sequence[str] = ("vllm",),
+    environment: dict[str, str] | None = None,
+    output_file: Path | None = None,
+    ready_s: float = READY_S,
+) -> AsyncIterator[VllmProcess]:
+    """A healthy server for as long as the context lasts.
+
+    Raises:
+        ServerNotFound, ServerEnded, ServerSilent: it could not be started.
+    """
+    output = await asyncio.to_thread(output_file.open, "ab") if output_file else None
+    try:
+        server = await VllmProcess.start(options, program=program, environment=environment, output=output)
+        try:
+            await server.ready(ready_s)
+            yield server
+        finally:
+            await server.end()
+    finally:
+        if output is not None:
+            output.close()
