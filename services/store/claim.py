@@ -101,6 +101,7 @@ def _work(tx: Tx, row: Row[Any], job: Row[Any], states: dict[int, Checkpoint]) -
         checkpoint=checkpoint,
         children=_summary(tx, row.first_child, row.loop_children) if row.first_child else None,
         deadline_at=job.deadline_at,
+        job_tokens=job.prompt_tokens + job.completion_tokens,
     )
 
 

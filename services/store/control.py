@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, exists, select
+from typing import Any
+
+from sqlalchemy import Row, delete, exists, select
 
 from agent.status import Status, may_become
 from services.errors import WrongState
 from services.events import JobEvent
 from services.store import tables
+from services.store.ids import job_id
 from services.store.jobs import (
     Leased,
     LockedJob,
@@ -16,7 +19,6 @@ from services.store.jobs import (
     finished_event,
     leased,
     lock_job,
-    spec_of,
 )
 from services.store.reading import artifact_row
 from services.store.records import ArtifactRow
@@ -46,7 +48,7 @@ def pause_job(tx: Tx, job: int, tenant: str | None) -> None:
     """Lets no session of the job be claimed; running ones are asked to stop when their leases are renewed."""
     found = lock_job(tx, job, tenant)
     if found.cancel_requested:
-        raise WrongState(f"job {job} is being canceled and cannot be paused", job=job, status="canceled")
+        raise WrongState(f"job {job_id(job)} is being canceled and cannot be paused", job=job, status="canceled")
     _require(found, Status.PAUSED, "be paused")
     found.status = Status.PAUSED
     _say(tx, found, JobEvent.PAUSED, leased(tx, [job]).get(job, Leased()))
@@ -57,28 +59,62 @@ def resume_job(tx: Tx, job: int, tenant: str | None) -> None:
     """Lets a paused job go on."""
     found = lock_job(tx, job, tenant)
     if found.status is not Status.PAUSED:
-        raise WrongState(f"job {job} is {found.status} and cannot be resumed", job=job, status=found.status.value)
+        raise WrongState(
+            f"job {job_id(job)} is {found.status} and cannot be resumed", job=job, status=found.status.value
+        )
     found.status = Status.RUNNING if found.started_at else Status.QUEUED
     _say(tx, found, JobEvent.RESUMED, leased(tx, [job]).get(job, Leased()))
     found.save(tx)
+
+
+def set_concurrency(tx: Tx, job: int, limit: int | None, tenant: str | None) -> None:
+    """Lets at most `limit` items of the job's outermost loop run at once from now on; None: as many as there are slots.
+
+    Those that run are not stopped. Loops within items keep their own limit.
+    """
+    found = lock_job(tx, job, tenant)
+    if found.is_final:
+        raise WrongState(f"job {job_id(job)} is {found.status}: nothing of it runs", job=job, status=found.status.value)
+    found.concurrency = limit or 0
+    (loop,) = tx.rows("loops", ids=tx.many([found.root]))
+    if State(loop.state) is State.WAITING and not loop.stopped:
+        _reseat(tx, job, loop, limit)
+    counts = counts_json(found.counts(leased(tx, [job]).get(job, Leased()).items))
+    tx.event(job, found.tenant, JobEvent.CHANGED, {"concurrency": limit, "counts": counts})
+    found.save(tx)
+
+
+def _reseat(tx: Tx, job: int, loop: Row[Any], limit: int | None) -> None:
+    """Holds queued children back, or lets held ones go, until as many are out as `limit` says."""
+    seated = tx.run("seated", first=loop.first_child, last=loop.first_child + loop.loop_children - 1).one()
+    begun = seated.n - seated.queued
+    seats = seated.n
+    if limit is not None and seats > limit:
+        kept = max(0, limit - begun)
+        tx.run("hold_excess", job=job, parent=loop.id, seats=kept)
+        seats = begun + kept
+    else:
+        free = loop.loop_children if limit is None else limit - seats
+        seats += len(tx.rows("release_held", parent=loop.id, n=free))
+    tx.run("set_seats", id=loop.id, seat_limit=limit, seats=seats)
 
 
 def retry_job(tx: Tx, job: int, tenant: str | None) -> None:
     """Queues failed, terminated and canceled items again; the loops that they are in wait for them again."""
     found = lock_job(tx, job, tenant)
     if not found.is_final:
-        raise WrongState(f"job {job} is {found.status} and cannot be retried", job=job, status=found.status.value)
+        raise WrongState(
+            f"job {job_id(job)} is {found.status} and cannot be retried", job=job, status=found.status.value
+        )
     reopened = tx.run("reopen_items", job=job).rowcount
     for depth in range((tx.run("deepest", job=job).scalar_one() or 0) - 1, -1, -1):
         reopened += _reopen_parents(tx, job, depth)
     if not reopened:
-        raise WrongState(f"job {job} is {found.status} and has nothing to retry", job=job, status=found.status.value)
+        raise WrongState(
+            f"job {job_id(job)} is {found.status} and has nothing to retry", job=job, status=found.status.value
+        )
     found.recount(tx)
-    found.status = Status.QUEUED
-    found.started_at = found.finished_at = found.error = None
-    found.cancel_requested = False
-    deadline_s = spec_of(tx, job, found.spec_text).deadline_s
-    found.deadline_at = None if deadline_s is None else tx.now + deadline_s
+    found.reopen(tx)
     counts = counts_json(found.counts(0))
     tx.event(job, found.tenant, JobEvent.RETRIED, {"sessions": reopened, "counts": counts})
     found.save(tx)
@@ -112,7 +148,7 @@ def delete_job(tx: Tx, job: int, tenant: str | None) -> list[ArtifactRow]:
     """Removes a final job; gives the artifacts whose content no other job refers to."""
     found = lock_job(tx, job, tenant)
     if not found.is_final:
-        raise WrongState(f"job {job} is {found.status}; cancel it first", job=job, status=found.status.value)
+        raise WrongState(f"job {job_id(job)} is {found.status}; cancel it first", job=job, status=found.status.value)
     mine, other = tables.artifact, tables.artifact.alias()
     shared = exists(select(other.c.id).where(other.c.key == mine.c.key, other.c.job != job))
     orphans = [artifact_row(row) for row in tx.conn.execute(select(mine).where(mine.c.job == job, ~shared))]
@@ -125,7 +161,7 @@ def delete_job(tx: Tx, job: int, tenant: str | None) -> list[ArtifactRow]:
 
 def _require(job: LockedJob, then: Status, what: str) -> None:
     if not may_become(job.status, then):
-        raise WrongState(f"job {job.id} is {job.status} and cannot {what}", job=job.id, status=job.status.value)
+        raise WrongState(f"job {job_id(job.id)} is {job.status} and cannot {what}", job=job.id, status=job.status.value)
 
 
 def _say(tx: Tx, job: LockedJob, name: JobEvent, running: Leased) -> None:

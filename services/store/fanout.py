@@ -60,8 +60,7 @@ def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob) -> Ope
     fan_out = outcome.fan_out
     assert fan_out is not None  # `_decide` gives WAITING to nothing else
     n = len(fan_out.items)
-    loop = spec_of(tx, job.id, job.spec_text).loop_at(parent.depth)
-    limit = loop.concurrency if loop else None
+    limit = _limit(tx, parent.depth, job)
     seats = n if limit is None else min(n, limit)
     first = tx.first.get("session", 1)  # a loop without items needs no ids
     tx.first = {**tx.first, "session": first + n}
@@ -82,6 +81,14 @@ def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob) -> Ope
             if child["state"] == State.QUEUED and child["domain"] not in ready:
                 ready[child["domain"]] = Ready(job.id, child["domain"], child["id"])
     return Opened(n, list(ready.values()))
+
+
+def _limit(tx: Tx, depth: int, job: LockedJob) -> int | None:
+    """How many items of a loop may be out at once."""
+    if depth == 0 and job.concurrency is not None:
+        return job.concurrency or None
+    loop = spec_of(tx, job.id, job.spec_text).loop_at(depth)
+    return loop.concurrency if loop else None
 
 
 def _children(tx: Tx, parent: Row[Any], fan_out: FanOut, first: int, seats: int) -> Iterator[dict[str, Json]]:

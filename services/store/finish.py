@@ -18,6 +18,7 @@ from services.errors import WrongState
 from services.events import JobEvent
 from services.store import codec, tables
 from services.store.fanout import Opened, open_loop
+from services.store.ids import session_id
 from services.store.jobs import Leased, LockedJob, close_if_over, counts_json, finished_event, leased, locked
 from services.store.lanes import Ready, lanes_of
 from services.store.records import Finish, Written
@@ -115,7 +116,9 @@ def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loo
     outcome = report.outcome
     status = outcome.status
     if not may_become(Status.RUNNING, status) or (status is Status.WAITING) != (outcome.fan_out is not None):
-        raise WrongState(f"session {row.id} is running and cannot become {status} by this report", session=row.id)
+        raise WrongState(
+            f"session {session_id(row.id)} is running and cannot become {status} by this report", session=row.id
+        )
     unwanted = job.cancel_requested or (loop is not None and loop.stopped)
     if status not in FINAL and unwanted:
         return End(row, State.CANCELED, replace(outcome, status=Status.CANCELED, fan_out=None))

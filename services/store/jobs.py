@@ -12,14 +12,17 @@ from sqlalchemy import Row
 from agent.spec import JobSpec
 from agent.status import FINAL, Status
 from agent.types import ErrorInfo, Usage
-from services.errors import NotFound
+from services.errors import NotFound, WrongState
 from services.events import JobEvent
 from services.store import codec
+from services.store.ids import job_id
 from services.store.records import Counts
 from services.store.states import FINAL_STATES, State
 from services.store.tx import Tx
 
 Json = Any
+
+_DAY_S = 86_400.0
 
 
 @dataclass(slots=True)
@@ -39,6 +42,9 @@ class LockedJob:
     expected: int
     ended: Counter[State]  # items by final state
     usage: Usage
+    concurrency: int | None  # of its outermost loops, where its owner changed it; 0: no limit
+    expires_at: float | None
+    archive: str | None
     written: list[tuple[int, Status]] = field(default_factory=list)  # sessions, for the progress event
     fanned_out: list[tuple[int, int]] = field(default_factory=list)  # sessions that became loops, with their size
 
@@ -59,6 +65,16 @@ class LockedJob:
             self.status = Status.RUNNING
             self.started_at = self.started_at or tx.now
 
+    def reopen(self, tx: Tx) -> None:
+        """It is over, and goes on by its owner's command, with its whole deadline before it."""
+        if self.archive is not None:
+            raise WrongState(f"job {job_id(self.id)} is archived: its sessions are gone", job=self.id)
+        self.status = Status.QUEUED
+        self.started_at = self.finished_at = self.expires_at = self.error = None
+        self.cancel_requested = False
+        deadline_s = spec_of(tx, self.id, self.spec_text).deadline_s
+        self.deadline_at = None if deadline_s is None else tx.now + deadline_s
+
     def recount(self, tx: Tx) -> None:
         """Counts its items anew, after many changed at once."""
         self.ended = Counter({State(r.state): r.n for r in tx.rows("recount", job=self.id) if r.state in FINAL_STATES})
@@ -75,6 +91,8 @@ class LockedJob:
             finished_at=self.finished_at,
             error=codec.dump_error(self.error),
             expected=self.expected,
+            concurrency=self.concurrency,
+            expires_at=self.expires_at,
             **{state.name.lower(): self.ended[state] for state in FINAL_STATES},
             **asdict(self.usage),
         )
@@ -93,7 +111,7 @@ def lock_job(tx: Tx, job: int, tenant: str | None) -> LockedJob:
     """
     found = lock_jobs(tx, [job]).get(job)
     if found is None or (tenant is not None and found.tenant != tenant):
-        raise NotFound(f"there is no job {job}", job=job)
+        raise NotFound(f"there is no job {job_id(job)}", job=job)
     return found
 
 
@@ -134,6 +152,8 @@ def close_if_over(tx: Tx, job: LockedJob, running: Leased) -> bool:
         return False
     job.status = state.status
     job.finished_at = tx.now
+    days = spec_of(tx, job.id, job.spec_text).artifacts.retention_days
+    job.expires_at = None if days is None else tx.now + days * _DAY_S
     job.error = codec.load_outcome(root.outcome).error if root.outcome and state is not State.CANCELED else None
     return True
 
@@ -164,6 +184,9 @@ def locked(row: Row[Any]) -> LockedJob:
         expected=row.expected,
         ended=Counter({state: getattr(row, state.name.lower()) for state in FINAL_STATES}),
         usage=usage_of(row),
+        concurrency=row.concurrency,
+        expires_at=row.expires_at,
+        archive=row.archive,
     )
 
 

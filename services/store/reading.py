@@ -14,6 +14,7 @@ from agent.types import LoopItem, Outcome, Record
 from services.errors import BadInput, NotFound
 from services.store import codec, tables
 from services.store.fanout import item_of
+from services.store.ids import job_id, session_id
 from services.store.jobs import Leased, leased, locked, spec_of
 from services.store.records import (
     ArtifactRow,
@@ -53,7 +54,7 @@ def job_row(tx: Tx, job: int, tenant: str | None = None) -> JobRow:
     """
     row = tx.conn.execute(select(tables.job).where(tables.job.c.id == job)).one_or_none()
     if row is None or (tenant is not None and row.tenant != tenant):
-        raise NotFound(f"there is no job {job}", job=job)
+        raise NotFound(f"there is no job {job_id(job)}", job=job)
     return _job_row(tx, row, leased(tx, [job]).get(job, Leased()))
 
 
@@ -120,7 +121,7 @@ def session_detail(tx: Tx, session: int, tenant: str | None) -> SessionDetail:
     """
     row = tx.conn.execute(_sessions().where(tables.session.c.id == session)).one_or_none()
     if row is None or (tenant is not None and row.tenant != tenant):
-        raise NotFound(f"there is no session {session}", session=session)
+        raise NotFound(f"there is no session {session_id(session)}", session=session)
     detail, artifact = tables.session_detail, tables.artifact
     attempts = select(detail.c.tasks).where(detail.c.session == session).order_by(detail.c.fence)
     artifacts = select(artifact).where(artifact.c.job == row.job, artifact.c.session == session)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from agent.spec import JobSpec, PolitenessSpec
 from agent.status import Status
@@ -13,6 +13,9 @@ from agent.types import ErrorInfo, LoopItem, Outcome, Record, Task, Usage
 from agent.work import Work
 
 Json = Any
+
+Settlement = Literal["done", "retry"]
+"""What the owner of an unsure session says: its action was done, or the session is to be tried again."""
 
 
 @dataclass(frozen=True, slots=True)

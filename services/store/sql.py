@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.status import Status
 from agent.types import Checkpoint
-from services.store import claim, codec, control, finish, keys, lanes, reading, reap, snapshots, submission
+from services.store import claim, codec, control, finish, keys, lanes, reading, reap, settle, snapshots, submission
 from services.store.database import Clock, Database
 from services.store.fanout import children_in, hosts_needed
 from services.store.grouped import Grouped
@@ -28,6 +28,7 @@ from services.store.records import (
     ResultRow,
     SessionDetail,
     SessionRow,
+    Settlement,
     Submitted,
     Take,
     Written,
@@ -158,6 +159,20 @@ class SqlStore:
         def work(tx: Tx) -> JobRow:
             control.retry_job(tx, job, tenant)
             return reading.job_row(tx, job)
+
+        return await self._db.write(work)
+
+    async def set_concurrency(self, job: int, limit: int | None, *, tenant: str | None = None) -> JobRow:
+        def work(tx: Tx) -> JobRow:
+            control.set_concurrency(tx, job, limit, tenant)
+            return reading.job_row(tx, job)
+
+        return await self._db.write(work)
+
+    async def settle(self, session: int, how: Settlement, *, tenant: str | None = None) -> SessionDetail:
+        def work(tx: Tx) -> SessionDetail:
+            settle.settle_session(tx, session, how, tenant)
+            return reading.session_detail(tx, session, tenant)
 
         return await self._db.write(work)
 

@@ -22,6 +22,7 @@ from services.store.records import (
     ResultRow,
     SessionDetail,
     SessionRow,
+    Settlement,
     Submitted,
     Take,
     Written,
@@ -77,6 +78,25 @@ class Store(Protocol):
     async def resume(self, job: int, *, tenant: str | None = None) -> JobRow: ...
     async def retry(self, job: int, *, tenant: str | None = None) -> JobRow:
         """Failed, terminated and canceled items of a final job are queued again with fresh attempts."""
+        ...
+
+    async def set_concurrency(self, job: int, limit: int | None, *, tenant: str | None = None) -> JobRow:
+        """At most `limit` items of the outermost loop run at once from now on (None: no limit); none is stopped.
+
+        Raises:
+            WrongState: the job is final.
+        """
+        ...
+
+    async def settle(self, session: int, how: Settlement, *, tenant: str | None = None) -> SessionDetail:
+        """Says what became of an unsure session: `done` completes it with the records that it had; `retry` queues it.
+
+        A job that was over is reopened by `retry`, with the loops that the session is in; `done` leaves them alone,
+        save that a job whose root it is becomes completed.
+
+        Raises:
+            WrongState: it is not unsure, its job is canceled, or its loop is being summed up at this moment.
+        """
         ...
 
     async def delete(self, job: int, *, tenant: str | None = None) -> list[ArtifactRow]:

@@ -27,7 +27,8 @@ returning id, children
 -- name: write_job
 -- Writes a job's counters, costs and status; the caller holds its lock and did the sums.
 update job set status = :status, started_at = :started_at, finished_at = :finished_at, error = :error,
-  cancel_requested = :cancel_requested, deadline_at = :deadline_at,
+  cancel_requested = :cancel_requested, deadline_at = :deadline_at, concurrency = :concurrency,
+  expires_at = :expires_at,
   expected = :expected, completed = :completed, terminated = :terminated, failed = :failed, unsure = :unsure,
   canceled = :canceled, model_calls = :model_calls, prompt_tokens = :prompt_tokens,
   completion_tokens = :completion_tokens, cached_tokens = :cached_tokens, pages = :pages
@@ -77,6 +78,30 @@ where id = :id
 update session set state = 10 where id in (
   select id from session where job = :job and parent = :parent and state = 0 order by id
   limit 9223372036854775807 offset :seats)
+
+-- name: unsure
+-- A session with what settling it needs; its job is locked.
+select id, job, parent, domain, state, children, checkpoint, outcome from session where id = :id
+
+-- name: settle_done
+-- Ends an unsure session: what it may have done was done.
+update session set state = 4, fence = fence + 1, outcome = :outcome,
+  checkpoint = case when children > 0 then checkpoint end
+where id = :id
+
+-- name: settle_again
+-- Queues an unsure session again, with fresh attempts, from before the action that nobody was sure of.
+update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null, checkpoint = :checkpoint
+where id = :id
+
+-- name: seated
+-- How many children of a range of ids are neither held nor final, and how many of those are queued.
+select count(*) as n, count(case when state = 0 then 1 end) as queued from session
+where id between :first and :last and state in (0, 1, 2, 9)
+
+-- name: set_seats
+-- Changes how many children of a session may be neither held nor final.
+update session set seat_limit = :seat_limit, seats = :seats where id = :id
 
 -- name: deepest
 -- The depth of a job's deepest sessions.

@@ -1,4 +1,4 @@
-"""Loops whose children are stored piece by piece, domains that all dispatchers treat alike, finished jobs that are dropped.
+"""Loops stored piece by piece, domains that all dispatchers treat alike, finished jobs that are dropped.
 
 Revision: 0002.
 """
@@ -15,6 +15,7 @@ depends_on = None
 
 ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 _EXPIRES = sa.text("expires_at is not null")
+_KEPT = sa.text("finished_at is not null and archive is null")
 _RUNNING = sa.text("state = 1")
 
 
@@ -23,6 +24,7 @@ def upgrade() -> None:
     op.add_column("job", sa.Column("expires_at", sa.Double))
     op.add_column("job", sa.Column("archive", sa.Text))
     op.create_index("job_expires", "job", ["expires_at"], postgresql_where=_EXPIRES, sqlite_where=_EXPIRES)
+    op.create_index("job_finished", "job", ["finished_at"], postgresql_where=_KEPT, sqlite_where=_KEPT)
     op.create_index("session_busy", "session", ["domain", "job"], postgresql_where=_RUNNING, sqlite_where=_RUNNING)
     op.create_table(
         "unborn",
@@ -55,6 +57,7 @@ def downgrade() -> None:
     for table in ("job_pace", "pace", "unborn"):
         op.drop_table(table)
     op.drop_index("session_busy", "session")
+    op.drop_index("job_finished", "job")
     op.drop_index("job_expires", "job")
     for column in ("archive", "expires_at", "concurrency"):
         op.drop_column("job", column)

@@ -1,0 +1,103 @@
+"""What an owner decides about a session that is `unsure`: it was done, or it is to be tried again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Row
+
+from agent.status import Status
+from agent.types import Outcome
+from services.errors import NotFound, WrongState
+from services.events import JobEvent
+from services.store import codec
+from services.store.ids import job_id, session_id
+from services.store.jobs import LockedJob, counts_json, leased, lock_job
+from services.store.records import Settlement
+from services.store.states import FINAL_STATES, State
+from services.store.tx import Tx
+
+
+def settle_session(tx: Tx, session: int, how: Settlement, tenant: str | None) -> None:
+    """Settles an unsure session.
+
+    Raises:
+        NotFound: it does not exist, or belongs to another tenant.
+        WrongState: it is not unsure, its job is canceled, or its loop is being summed up at this moment.
+    """
+    found = tx.rows("unsure", id=session)
+    if not found:
+        raise NotFound(f"there is no session {session_id(session)}", session=session)
+    try:
+        job = lock_job(tx, found[0].job, tenant)
+    except NotFound as err:
+        raise NotFound(f"there is no session {session_id(session)}", session=session) from err
+    row = tx.run("unsure", id=session).one()
+    status = State(row.state).status
+    if status is not Status.UNSURE:
+        raise WrongState(f"session {session_id(session)} is {status}, not unsure", session=session, status=status.value)
+    if how == "done":
+        _done(tx, job, row)
+    else:
+        _again(tx, job, row)
+    running = leased(tx, [job.id])
+    counts = counts_json(job.counts(running[job.id].items if job.id in running else 0))
+    tx.event(job.id, job.tenant, JobEvent.SETTLED, {"session": session, "how": how, "counts": counts})
+    job.save(tx)
+
+
+def _done(tx: Tx, job: LockedJob, row: Row[Any]) -> None:
+    tx.run("settle_done", id=row.id, outcome=codec.dump_outcome(_as_done(row)))
+    if not row.children:
+        job.ended[State.UNSURE] -= 1
+        job.ended[State.COMPLETED] += 1
+    if row.parent is None and job.status is Status.UNSURE:
+        job.status, job.error = Status.COMPLETED, None
+
+
+def _as_done(row: Row[Any]) -> Outcome:
+    """What is known of the session, with the records that it had before the action."""
+    known = codec.load_outcome(row.outcome) if row.outcome else Outcome(Status.UNSURE)
+    records = known.records or (codec.load_checkpoint(row.checkpoint).records if row.checkpoint else ())
+    reason = f"settled by its owner as done ({known.reason})" if known.reason else "settled by its owner as done"
+    return replace(known, status=Status.COMPLETED, error=None, records=records, reason=reason)
+
+
+def _again(tx: Tx, job: LockedJob, row: Row[Any]) -> None:
+    if job.cancel_requested:
+        raise WrongState(f"job {job_id(job.id)} is canceled: retry it first", job=job.id, status=job.status.value)
+    state = State.QUEUED if row.parent is None else _reopen_parent(tx, row.parent)
+    checkpoint = row.checkpoint
+    if checkpoint is not None:
+        checkpoint = codec.dump_checkpoint(replace(codec.load_checkpoint(checkpoint), pending_action=""))
+    tx.run("settle_again", id=row.id, state=state, checkpoint=checkpoint)
+    if not row.children:
+        job.ended[State.UNSURE] -= 1
+    if job.is_final:
+        job.reopen(tx)
+
+
+def _reopen_parent(tx: Tx, parent: int, *, child_waits: bool = False) -> State:
+    """Lets a parent, and those above it, wait for one more child; gives how that child is queued.
+
+    A child that waits for its own loop takes a seat even where there is none, since its children already run.
+
+    Raises:
+        WrongState: a worker holds the parent just now, and has been told how its loop went.
+    """
+    (loop,) = tx.rows("loops", ids=tx.many([parent]))
+    state = State(loop.state)
+    if state is State.RUNNING:
+        raise WrongState(
+            f"session {session_id(parent)} is summing up this loop; settle again when it has ended", session=parent
+        )
+    if state is State.WAITING:
+        full = loop.seat_limit is not None and loop.seats >= loop.seat_limit and not child_waits
+        seats, pending = loop.seats + (not full), loop.pending_children + 1
+        tx.run("settle_loop", id=parent, pending=pending, seats=seats, stopped=False, state=state, raised=0)
+        return State.HELD if full else State.QUEUED
+    tx.run("reopen_parent", id=parent, state=State.WAITING, pending=1, seats=1)
+    if state in FINAL_STATES and loop.parent is not None:
+        _reopen_parent(tx, loop.parent, child_waits=True)
+    return State.QUEUED

@@ -1,0 +1,15 @@
+"""What every store does; `tests/unit/store` runs it on SQLite, `tests/integration/store` on PostgreSQL.
+
+A module that imports these tests brings a fixture `store_url`: the URL of an empty database.
+"""
+
+from tests.store_contract.claims import *  # noqa: F403
+from tests.store_contract.control import *  # noqa: F403
+from tests.store_contract.fixtures import w as w
+from tests.store_contract.leases import *  # noqa: F403
+from tests.store_contract.loops import *  # noqa: F403
+from tests.store_contract.outcomes import *  # noqa: F403
+from tests.store_contract.reading import *  # noqa: F403
+from tests.store_contract.settling import *  # noqa: F403
+from tests.store_contract.shared import *  # noqa: F403
+from tests.store_contract.submission import *  # noqa: F403

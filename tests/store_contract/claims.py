@@ -1,0 +1,74 @@
+"""Claims and lanes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from agent.spec import PolitenessSpec
+from agent.status import Status
+from services.events import JobEvent
+from services.store.records import Finish, Take
+from tests.store_contract.fixtures import names
+from tests.store_world import DONE, World, spec
+
+S = Status
+
+
+async def test_a_claim_gives_all_that_a_worker_needs(w: World) -> None:
+    job = await w.submit(deadline_s=100.0)
+    held = await w.claim_one()
+    work = held.work
+    assert (work.job, work.tenant, work.attempt, work.depth, work.spec) == (job, "acme", 1, 0, spec(deadline_s=100.0))
+    assert (work.item, work.checkpoint, work.children) == (None, None, None)
+    assert work.deadline_at == w.clock.now + 100
+    assert held.host == "shop.example"
+    row = (await w.store.session(work.session)).row
+    assert (row.status, row.owner, row.attempt) == (S.RUNNING, "w1", 1)
+    assert row.lease_until is not None and row.lease_until.timestamp() == w.clock.now + 60
+    started = await w.check_sums(job)
+    assert started.status is S.RUNNING and started.started_at is not None and started.counts.running == 1
+    assert await names(w) == [JobEvent.SUBMITTED, JobEvent.STARTED]
+
+
+async def test_each_lane_gives_its_lowest_ids_behind_its_cursor(w: World) -> None:
+    job, _ = await w.open_loop(20, hosts=2, politeness={"per_domain": 3})
+    lanes = await w.store.lanes()
+    assert [(lane.job, lane.host) for lane in lanes] == [(job, "h0.example"), (job, "h1.example")]
+    assert all(lane.politeness == PolitenessSpec(per_domain=3) and lane.tenant == "acme" for lane in lanes)
+    held = await w.store.claim("w1", [Take(x.job, x.domain, x.cursor, 3) for x in lanes], lease_s=60)
+    assert [one.work.item.index for one in held if one.work.item] == [0, 1, 2, 3, 4, 5]
+    first, second = (
+        sorted(one.work.session for one in held if one.host == host) for host in ("h0.example", "h1.example")
+    )
+    takes = [Take(job, lanes[0].domain, first[-1] + 2, 2), Take(job, lanes[1].domain, second[-1], 1)]
+    held = await w.store.claim("w1", takes, lease_s=60)
+    assert [one.work.item.index for one in held if one.work.item] == [7, 8, 10]
+    assert await w.store.claim("w1", [], lease_s=60) == []
+    assert await w.store.claim("w1", [Take(job, 999, 0, 5), Take(999, lanes[0].domain, 0, 5)], lease_s=60) == []
+
+
+async def test_two_claimers_never_get_the_same_session(w: World) -> None:
+    job, _ = await w.open_loop(300, hosts=3)
+    other = await w.another()
+    takes = [Take(lane.job, lane.domain, 0, 7) for lane in await w.store.lanes()]
+    seen: list[int] = []
+
+    async def work(store: Any, owner: str) -> None:
+        while held := await store.claim(owner, takes, lease_s=60):
+            seen.extend(one.work.session for one in held)
+            await store.finish([Finish(one.work.session, one.work.fence, DONE) for one in held])
+
+    await asyncio.gather(*(work(store, f"w{i}") for i, store in enumerate((w.store, other, w.store, other))))
+    assert len(seen) == len(set(seen)) == 300
+    assert (await w.check_sums(job)).counts.completed == 300
+
+
+async def test_lanes_go_by_job_and_domain_and_leave_out_jobs_that_may_not_run(w: World) -> None:
+    jobs = [await w.submit(priority=i) for i in range(4)]
+    await w.store.pause(jobs[1])
+    await w.store.cancel(jobs[2])
+    assert [(lane.job, lane.priority) for lane in await w.store.lanes()] == [(jobs[0], 0), (jobs[3], 3)]
+    domain = (await w.store.lanes())[0].domain
+    held = await w.store.claim("w1", [Take(job, domain, 0, 1) for job in jobs], lease_s=60)
+    assert [one.work.job for one in held] == [jobs[0], jobs[3]]

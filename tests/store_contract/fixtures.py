@@ -1,0 +1,20 @@
+"""What the tests of the contract share."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+
+from tests.store_world import World, world
+
+
+@pytest_asyncio.fixture
+async def w(store_url: str) -> AsyncIterator[World]:
+    async with world(store_url) as made:
+        yield made
+
+
+async def names(w: World, job: int | None = None) -> list[str]:
+    """The names of the feed's events."""
+    return [event.name for event in await w.store.events(job=job)]

@@ -1,0 +1,108 @@
+"""Leases: renewing, running out, checkpoints."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.status import Status
+from agent.types import (
+    Checkpoint,
+)
+from services.store.records import Renewal
+from tests.store_world import DONE, World
+
+S = Status
+
+
+async def test_a_renewed_lease_does_not_run_out(w: World) -> None:
+    job = await w.submit()
+    held = await w.claim_one()
+    lease = Renewal(held.work.session, held.work.fence)
+    w.clock.now += 50
+    assert await w.store.renew([lease, Renewal(held.work.session, 99), Renewal(999, 1)], lease_s=60) == {lease.session}
+    w.clock.now += 50
+    assert await w.store.reap() == []
+    w.clock.now += 11
+    assert len(await w.store.reap()) == 1
+    assert await w.store.renew([lease], lease_s=60) == frozenset()
+    assert await w.store.renew([], lease_s=60) == frozenset()
+    await w.check_sums(job)
+
+
+async def test_leases_of_jobs_that_are_unwanted_are_not_renewed(w: World) -> None:
+    held = []
+    for act in (None, w.store.cancel, w.store.pause):
+        job = await w.submit()
+        held += await w.claim(job=job)
+        if act:
+            await act(job)
+    leases = [Renewal(one.work.session, one.work.fence) for one in held]
+    assert await w.store.renew(leases, lease_s=60) == {held[0].work.session}
+
+
+async def test_a_session_whose_worker_died_goes_on_until_its_attempts_are_used_up(w: World) -> None:
+    job = await w.submit(max_attempts=2)
+    first = await w.claim_one()
+    kept = Checkpoint(url="https://shop.example/3")
+    assert await w.store.checkpoint(first.work.session, first.work.fence, kept)
+    assert await w.store.reap() == [] and await w.store.reap(owner="w2") == []
+    (freed,) = await w.store.reap(owner="w1")
+    assert (freed.session, freed.domain, freed.status) == (first.work.session, first.domain, S.QUEUED)
+    assert not await w.store.checkpoint(first.work.session, first.work.fence, Checkpoint())
+    second = await w.claim_one()
+    assert (second.work.attempt, second.work.checkpoint) == (2, kept)
+    (freed,) = await w.store.reap(owner="w1")
+    assert freed.status is S.FAILED
+    row = await w.check_sums(job)
+    assert row.status is S.FAILED and row.error is not None and row.error.code == "lease_lost"
+
+
+async def test_a_session_that_died_inside_an_unrepeatable_action_is_unsure(w: World) -> None:
+    job = await w.submit()
+    held = await w.claim_one()
+    assert await w.store.checkpoint(held.work.session, held.work.fence, Checkpoint(pending_action="click('12')"))
+    (freed,) = await w.store.reap(owner="w1")
+    assert freed.status is S.UNSURE
+    row = await w.check_sums(job)
+    assert row.status is S.UNSURE and row.counts.unsure == 1
+
+
+async def test_a_reaped_last_child_lets_its_parent_go_on(w: World) -> None:
+    job, root = await w.open_loop(2, max_attempts=1)
+    one, _ = await w.claim()
+    await w.finish((one, DONE))
+    (freed,) = await w.store.reap(owner="w1")
+    assert freed.status is S.FAILED
+    assert (await w.claim_one()).work.session == root
+    await w.check_sums(job)
+
+
+async def test_a_checkpoint_and_a_reap_at_once_agree(w: World) -> None:
+    """Whoever is told that "an unrepeatable action begins" was kept must not see his session tried again."""
+    other = await w.another()
+    for _ in range(10):
+        job = await w.submit()
+        (held,) = await w.claim(job=job)
+        kept, freed = await asyncio.gather(
+            w.store.checkpoint(held.work.session, held.work.fence, Checkpoint(pending_action="click('1')")),
+            other.reap(owner="w1"),
+        )
+        assert [one.status for one in freed] == [S.UNSURE if kept else S.QUEUED]
+        await w.store.cancel(job) if not kept else None
+
+
+async def test_many_checkpoints_at_once_each_get_their_own_answer(w: World) -> None:
+    await w.open_loop(30)
+    held = await w.claim()
+    fences = [one.work.fence + (index % 3 == 0) for index, one in enumerate(held)]
+    kept = await asyncio.gather(
+        *(
+            w.store.checkpoint(one.work.session, f, Checkpoint(url=f"u{i}"))
+            for i, (one, f) in enumerate(zip(held, fences, strict=True))
+        )
+    )
+    assert kept == [index % 3 != 0 for index in range(30)]
+    await w.store.reap(owner="w1")
+    again = {one.work.session: one.work.checkpoint for one in await w.claim()}
+    for index, one in enumerate(held):
+        assert again[one.work.session] == (Checkpoint(url=f"u{index}") if index % 3 else None)

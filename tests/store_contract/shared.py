@@ -1,0 +1,75 @@
+"""Keys, snapshots, counts, closing."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agent.status import Status
+from services.errors import NotFound, StoreAway
+from services.store.records import NewJob
+from tests.store_world import DONE, World, spec
+
+S = Status
+
+
+async def test_keys_are_found_by_hash_and_revoked(w: World) -> None:
+    key = await w.store.create_key("ci", "acme", ["read", "submit"], "hash1")
+    other = await w.store.create_key("ops", "*", ["admin"], "hash2")
+    assert key.scopes == ("read", "submit") and key.revoked_at is None
+    assert await w.store.find_key("hash1") == key and await w.store.find_key("hash3") is None
+    assert await w.store.keys() == [key, other]
+    w.clock.now += 5
+    revoked = await w.store.revoke_key(key.id)
+    assert revoked.revoked_at is not None and revoked.revoked_at.timestamp() == w.clock.now
+    w.clock.now += 5
+    assert await w.store.revoke_key(key.id) == revoked == await w.store.find_key("hash1")
+    with pytest.raises(NotFound):
+        await w.store.revoke_key(other.id + 1)
+
+
+async def test_snapshots_are_kept_by_name_with_their_age(w: World) -> None:
+    await w.store.put_state("dispatcher/a", {"slots": 1})
+    await w.store.put_state("dispatcher/b", {"slots": 2})
+    await w.store.put_state("other", {})
+    w.clock.now += 3
+    await w.store.put_state("dispatcher/a", {"slots": 3})
+    assert await w.store.states("dispatcher/") == {"dispatcher/a": ({"slots": 3}, 0), "dispatcher/b": ({"slots": 2}, 3)}
+    assert await w.store.states("DISPATCHER") == {} and await w.store.states("dispatcher_") == {}
+
+
+async def test_sessions_are_counted_by_tenant_and_status(w: World) -> None:
+    job, _ = await w.open_loop(5)
+    held = await w.claim(2)
+    await w.finish((held[0], DONE))
+    await w.submit(tenant="other")
+    paused = await w.submit(tenant="other")
+    await w.store.pause(paused)
+    assert await w.store.counts_by_status() == {
+        ("acme", S.WAITING): 1,
+        ("acme", S.QUEUED): 3,
+        ("acme", S.RUNNING): 1,
+        ("acme", S.COMPLETED): 1,
+        ("other", S.QUEUED): 1,
+        ("other", S.PAUSED): 1,
+    }
+    assert job
+
+
+async def test_a_closed_store_is_away(w: World) -> None:
+    other = await w.another()
+    await other.close()
+    await other.close()
+    for call in (other.lanes(), other.changed(60.0), other.submit([NewJob("acme", spec(), "shop.example")])):
+        with pytest.raises(StoreAway):
+            await call
+
+
+async def test_whoever_waits_for_a_change_is_let_go_when_the_store_is_closed(w: World) -> None:
+    other = await w.another()
+    known = await other.changed(0.2)
+    waiting = asyncio.create_task(other.changed(60.0, since=known + 1_000))
+    await asyncio.sleep(0)
+    await other.close()
+    await asyncio.wait_for(waiting, 10)
