@@ -32,6 +32,8 @@ from services.errors import BadSetting
 
 PREFIX = "SHOAL_"
 
+_COOKIE_SECRET_LENGTH = 32
+
 # Kubernetes puts SHOAL_PORT=tcp://10.0.0.7:8700 and the like into every pod beside a Service named `shoal`. These are
 # no settings of ours, and must not stop the process.
 _SERVICE_LINK_NAME = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)")
@@ -164,6 +166,12 @@ class Settings(BaseSettings):
     auth: Literal["auto", "on", "off"] = _setting(
         "auto", "Whether API keys are needed; `auto`: only when the gateway listens beyond loopback.", part="gateway"
     )
+    cookie_secret: SecretStr = _setting(
+        SecretStr(""),
+        "Signs the dashboard's logins, 32 characters or more; the same for all gateways behind one address. "
+        "Empty: each start makes its own, which ends all logins.",
+        part="gateway",
+    )
     body_limit_kib: int = _setting(
         1024, "Largest body of one request, other than a batch.", part="gateway", unit="KiB", ge=1
     )
@@ -268,7 +276,11 @@ class Settings(BaseSettings):
 
     # --- Ray ------------------------------------------------------------------------------------------
 
-    ray_address: str = _setting("", "The Ray cluster to use; empty: one is started in this process.", part="cluster")
+    ray_address: str = _setting(
+        "",
+        "The Ray cluster that `shoal supervise` looks after: `ray://HOST:10001`, or `auto` on one of its nodes.",
+        part="supervisor",
+    )
     ray_namespace: str = _setting("shoal", "Ray namespace of all actors.", part="cluster", min_length=1)
     ray_object_store_mib: int = _setting(
         128, "Shared memory of the embedded Ray; artifacts do not pass through it.", part="cluster", unit="MiB", ge=80
@@ -285,11 +297,67 @@ class Settings(BaseSettings):
         "", "Name under which that server serves the model; needed with `SHOAL_MODEL_URL`.", part="model"
     )
     model_api_key: SecretStr = _setting(SecretStr(""), "API key of the model server.", part="model")
-    model_timeout_s: float = _setting(60.0, "Time limit of one model call.", part="model", unit="s", gt=0)
+    model_timeout_s: float = _setting(
+        60.0, "Time limit of one model call; a slow model may need an hour.", part="model", unit="s", ge=1, le=3600
+    )
+    model_patience_s: float = _setting(
+        120.0,
+        "How long a session waits, on its slot, for a model server that is away, before it is tried again elsewhere.",
+        part="model",
+        unit="s",
+        ge=0,
+        le=3600,
+    )
+    model_connections: int = _setting(
+        64, "Requests that one browser worker has at one model server at most.", part="model", ge=1, le=10_000
+    )
+    model_image_tokens: int = _setting(
+        1280,
+        "Largest image that the model is shown: tokens of 32 by 32 pixels. Larger screenshots are scaled down.",
+        part="model, model server",
+        unit="tokens",
+        ge=16,
+        le=16_384,
+    )
+    model_admission: bool = _setting(
+        True,
+        "Whether sessions wait for the model server's queue; servers without vLLM's metrics are never waited for.",
+        part="dispatcher",
+    )
+    model_sessions: int = _setting(
+        1000, "Sessions that one model server may serve beside each other at most.", part="dispatcher", ge=1
+    )
     model_max_tokens: int = _setting(2048, "Longest reply of the model.", part="model", unit="tokens", ge=16)
     model_structured: Literal["auto", "json_schema", "off"] = _setting(
         "auto", "How replies are held to their schema; `auto`: the strongest that the server takes.", part="model"
     )
+
+    # --- the model server that `shoal inference` runs --------------------------------------------------
+
+    vllm_program: str = _setting("vllm", "The command that `serve` is given to.", part="model server", min_length=1)
+    vllm_model: str = _setting(
+        "Qwen/Qwen3-VL-8B-Instruct-FP8",
+        "The model: a name on the model hub, or a folder. The default fits one GPU of 24 GB; see docs/models.md.",
+        part="model server",
+        min_length=1,
+    )
+    vllm_host: str = _setting("127.0.0.1", "Address that it listens on.", part="model server")
+    vllm_port: int = _setting(8000, "Port that it listens on.", part="model server", ge=1, le=65_535)
+    vllm_ready_s: float = _setting(1800.0, "Time it may take to start.", part="model server", unit="s", gt=0)
+    vllm_context_tokens: int = _setting(
+        32_768, "Prompt and reply of one request together.", part="model server", unit="tokens", ge=2048
+    )
+    vllm_sequences: int = _setting(64, "Requests that it works at beside each other.", part="model server", ge=1)
+    vllm_memory_share: float = _setting(
+        0.9, "Share of the GPU's memory that it takes.", part="model server", gt=0, le=1
+    )
+    vllm_images: int = _setting(4, "Images of one request at most.", part="model server", ge=0, le=100)
+    vllm_structured: Literal["xgrammar", "guidance"] = _setting(
+        "xgrammar", "What holds replies to their schema.", part="model server"
+    )
+    vllm_quantization: str = _setting("", "Empty: as the model's own configuration says.", part="model server")
+    vllm_tensor_parallel: int = _setting(1, "GPUs that share the model.", part="model server", ge=1)
+    vllm_arguments: str = _setting("", "More arguments of `vllm serve`, as in a shell.", part="model server")
 
     # --- checks ---------------------------------------------------------------------------------------
 
@@ -328,6 +396,13 @@ class Settings(BaseSettings):
                 except ValueError as err:
                     raise ValueError(f"{host!r} is neither a host nor a network: {err}") from err
         return hosts
+
+    @field_validator("cookie_secret")
+    @classmethod
+    def _is_long(cls, secret: SecretStr) -> SecretStr:
+        if 0 < len(secret.get_secret_value()) < _COOKIE_SECRET_LENGTH:
+            raise ValueError(f"must have at least {_COOKIE_SECRET_LENGTH} characters: `openssl rand -hex 32` makes one")
+        return secret
 
     @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway")
     @classmethod

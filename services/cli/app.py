@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from services.cli import jobs, keys, page, run, up
+from services.cli import jobs, keys, page, parts, run, up
 from services.cli.ending import EXPECTED
 from services.cli.running import ended
 
@@ -31,7 +31,7 @@ def options(
         raise typer.Exit
 
 
-for _part in (up, run, jobs, page, keys):
+for _part in (up, run, jobs, page, parts, keys):
     _part.add_to(app)
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from services.cluster.embedded import Cluster
+    from services.cluster.supervisor import Supervisor
     from services.doctor import Finding
     from services.settings import Settings
     from services.store.sql import SqlStore
@@ -24,6 +25,18 @@ def embedded_cluster(settings: Settings, tell: Callable[[str], None]) -> Abstrac
     """See `services.cluster.embedded.embedded_cluster`."""
     module = import_module("services.cluster.embedded")
     return cast("AbstractAsyncContextManager[Cluster]", module.embedded_cluster(settings, tell=tell))
+
+
+def gateway_alone(settings: Settings) -> AbstractAsyncContextManager[str]:
+    """See `services.cluster.serving.gateway_alone`."""
+    module = import_module("services.cluster.serving")
+    return cast("AbstractAsyncContextManager[str]", module.gateway_alone(settings))
+
+
+def supervised(settings: Settings, *, health_port: int | None) -> AbstractAsyncContextManager[Supervisor]:
+    """See `services.cluster.supervisor.supervised`."""
+    module = import_module("services.cluster.supervisor")
+    return cast("AbstractAsyncContextManager[Supervisor]", module.supervised(settings, health_port=health_port))
 
 
 def open_store(url: str, *, migrate: bool) -> Coroutine[Any, Any, SqlStore]:

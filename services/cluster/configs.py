@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 
 from agent.browser import ContextOptions
@@ -92,6 +93,7 @@ def artifact_store(settings: Settings) -> ArtifactStore:
 def gateway_options(settings: Settings) -> GatewayOptions:
     """What the operator sets for the gateway."""
     return GatewayOptions(
+        cookie_secret=settings.cookie_secret.get_secret_value().encode() or secrets.token_bytes(32),
         auth=needs_keys(settings.auth, settings.host),
         rules=SpecRules(reach(settings), settings.max_attempts),
         body_limit=settings.body_limit_kib * 1024,

@@ -6,7 +6,6 @@ import asyncio
 import fcntl
 import json
 import os
-import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -15,22 +14,19 @@ from typing import Any
 
 import ray
 import structlog
-import uvicorn
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
 from agent.chromium import find_chromium
-from services.artifacts.store import ArtifactStore
 from services.cluster.address import ADDRESS_FILE, LOCK_FILE, running_cluster
-from services.cluster.configs import artifact_store, dispatch_config, gateway_options, worker_config
+from services.cluster.configs import artifact_store, dispatch_config, worker_config
 from services.cluster.local_ray import local_ray
 from services.cluster.run_dir import RunDir
+from services.cluster.serving import gateway, listening
 from services.cluster.watchdog import Watchdog
 from services.dispatch.actor import DispatcherParts, start_dispatcher
 from services.errors import ClusterFailed
 from services.events import LogEvent
-from services.gateway.app import create_app
-from services.gateway.deps import GatewayDeps
 from services.settings import Settings
 from services.store.sql import open_store
 from services.store.store import Store
@@ -70,7 +66,9 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         with_sync = ExitStack()
         stack.enter_context(with_sync)
         with_sync.enter_context(_only_one(settings.data_dir))
-        listener = with_sync.enter_context(_listener(settings))  # first: a taken port should be told at once
+        listener = with_sync.enter_context(
+            listening(settings.host, settings.port)
+        )  # first: a taken port should be told at once
         tell("opening the store")
         store = await open_store(settings.store_url)
         stack.push_async_callback(store.close)
@@ -89,7 +87,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         tell("starting the browser workers")
         await stack.enter_async_context(_dispatcher(settings, run_dir))
         tell("starting the gateway")
-        url = await stack.enter_async_context(_gateway(listener, settings, store, artifacts))
+        url = await stack.enter_async_context(gateway(listener, settings, store, artifacts))
         stack.enter_context(_announced(settings.data_dir, url))
         log.info(LogEvent.CLUSTER_READY, url=url)
         yield Cluster(url, settings.data_dir, run_dir.path, store)
@@ -152,47 +150,3 @@ async def _dispatcher(settings: Settings, run_dir: RunDir) -> AsyncIterator[Acto
         except (RayError, TimeoutError) as error:
             log.warning(LogEvent.CLUSTER_STOPPING, error=f"the dispatcher did not stop in order: {error}")
         ray.kill(actor)
-
-
-class _Server(uvicorn.Server):
-    """Uvicorn without its signal handlers: the cluster's owner decides when it ends."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-@contextmanager
-def _listener(settings: Settings) -> Iterator[socket.socket]:
-    """The gateway's socket."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((settings.host, settings.port))
-        except OSError as error:
-            raise ClusterFailed(
-                f"cannot listen on {settings.host}, port {settings.port} ({error.strerror}): "
-                "set SHOAL_PORT, 0 for any free one, or SHOAL_HOST"
-            ) from error
-        yield listener
-
-
-@asynccontextmanager
-async def _gateway(
-    listener: socket.socket, settings: Settings, store: Store, artifacts: ArtifactStore
-) -> AsyncIterator[str]:
-    """The gateway in this process; gives its address once it answers."""
-    app = create_app(GatewayDeps(store, artifacts, gateway_options(settings)))
-    server = _Server(uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=3))
-    task = asyncio.create_task(server.serve(sockets=[listener]), name="gateway")
-    try:
-        while not server.started and not task.done():
-            await asyncio.wait([task], timeout=0.02)
-        if task.done():
-            raise ClusterFailed("the gateway did not start") from task.exception()
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        yield f"http://{host}:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await asyncio.wait([task])

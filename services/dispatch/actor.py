@@ -46,6 +46,10 @@ class DispatcherActor:
         await asyncio.shield(self._starting)
         return os.getpid()
 
+    async def parts(self) -> DispatcherParts:
+        """What it was made from: a supervisor with other settings replaces it."""
+        return self._parts
+
     async def _start(self) -> None:
         self._store = await open_store(self._parts.store_url, migrate=False)
         self._dispatcher = Dispatcher(self._store, RayPool(self._parts.worker), self._parts.dispatch)
