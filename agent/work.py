@@ -23,6 +23,7 @@ class Work:
     checkpoint: Checkpoint | None  # None at the first attempt, except for loop items: the parent's state
     children: ChildrenSummary | None  # set when the session goes on after its loop
     deadline_at: float | None  # seconds since the epoch; None without a deadline
+    job_tokens: int = 0  # model tokens that the job's finished attempts have spent; counted where it has a budget
 
 
 @dataclass(frozen=True, slots=True)
