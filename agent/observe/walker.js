@@ -18,6 +18,8 @@ globalThis.shoalWalker ??= (() => {
   const letters = new WeakMap();  // iframe -> its letter
   let suspects = [];              // hosts that may have a closed shadow root
   let lastId = 0, lastLetter = 0, mutations = 0;
+  let hits = new Map();           // what of this walk can be pointed at
+  let candidates = null;          // of this walk: what a budget counts and chooses from
 
   const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
   const set = words => new Set(words.split(' '));
@@ -282,6 +284,12 @@ globalThis.shoalWalker ??= (() => {
 
   // Whether somebody who points at the element hits it (or what it consists of), at one of five points.
   const reachable = (element, box, view) => {
+    // A walk may look twice, and on a page of many thousand boxes one hit test takes most of a millisecond.
+    let hit = hits.get(element);
+    if (hit === undefined) { hit = pointedAt(element, box, view); hits.set(element, hit); }
+    return hit;
+  };
+  const pointedAt = (element, box, view) => {
     const left = Math.max(box.left, view.left), right = Math.min(box.right, view.right);
     const top = Math.max(box.top, view.top), bottom = Math.min(box.bottom, view.bottom);
     const root = element.getRootNode();
@@ -334,6 +342,8 @@ globalThis.shoalWalker ??= (() => {
     const view = options.clip || { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
     activeElement = deepActive();
     suspects = [];
+    hits = new Map();
+    candidates = null;
     const modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
     let plan = planOf(options, view, 1);
     let found = pass(options, view, plan, modal);
@@ -361,7 +371,7 @@ globalThis.shoalWalker ??= (() => {
     if (!bounded && !options.viewportOnly) return plan;
     const height = view.bottom - view.top, more = options.viewportOnly ? 0 : height * (share - 1);
     plan.band = { top: view.top - more * ABOVE, bottom: view.bottom + more * 1.3 };
-    const all = document.querySelectorAll(CANDIDATES);
+    const all = candidates ??= document.querySelectorAll(CANDIDATES);
     plan.total = all.length;
     const chosen = [];
     if (options.part > 0) {
@@ -435,9 +445,12 @@ globalThis.shoalWalker ??= (() => {
         const children = parent.children;
         const [first, last] = rowsInBand(children);
         if (last - first + 1 < children.length) state.pruned = true;
-        for (let index = 0; index < children.length; index++) {
-          if ((index >= first && index <= last) || keep.has(children[index])) visitNode(children[index], mode, depth, out);
-        }
+        const shown = new Set();
+        for (let index = first; index <= last; index++) shown.add(children[index]);
+        const near = shown.size;
+        for (const node of keep) if (node.parentNode === parent) shown.add(node);
+        const inOrder = shown.size === near ? shown : [...shown].sort((a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
+        for (const child of inOrder) visitNode(child, mode, depth, out);
         return;
       }
       for (let child = parent.firstChild; child; child = child.nextSibling) visitNode(child, mode, depth, out);
