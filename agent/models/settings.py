@@ -25,6 +25,10 @@ class ModelSettings:
     retry_base_s: float = 0.5  # the pause doubles from here, with full jitter
     retry_max_s: float = 20.0  # longest pause, also of a server's own Retry-After
     max_connections: int = 64  # per server
+    patience_s: float = 0.0  # how long a request waits for servers that are all away, before it fails
+    spill_share: float = 0.75  # of max_connections: with more under way, an affinity goes to its second server
+    image_tokens: int | None = None  # of one image at most; larger ones are scaled down. None: sent as they are
+    image_grid: int = 32  # pixels of one image token's side: patch times merge, 32 for Qwen3-VL, 28 for Qwen2.5-VL
     breaker_failures: int = 5  # requests that fail in a row until a server is left alone
     breaker_pause_s: float = 15.0  # how long it is left alone before one request tries again
     token_limit_field: Literal["max_tokens", "max_completion_tokens"] = (

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from services.cli import jobs, keys, page, parts, run, up
+from services.cli import inference, jobs, keys, page, parts, run, up
 from services.cli.ending import EXPECTED
 from services.cli.running import ended
 
@@ -31,7 +31,7 @@ def options(
         raise typer.Exit
 
 
-for _part in (up, run, jobs, page, parts, keys):
+for _part in (up, run, jobs, page, parts, inference, keys):
     _part.add_to(app)
 
 

@@ -17,6 +17,7 @@ from services.errors import BadSetting
 from services.gateway.auth import needs_keys
 from services.gateway.deps import GatewayOptions
 from services.gateway.specs import SpecRules
+from services.inference.configs import admission_config
 from services.settings import Settings
 
 _MIB = 1024 * 1024
@@ -65,6 +66,9 @@ def model_settings(settings: Settings) -> ModelSettings | None:
         model=settings.model,
         api_key=settings.model_api_key.get_secret_value(),
         timeout_s=settings.model_timeout_s,
+        patience_s=settings.model_patience_s,
+        max_connections=settings.model_connections,
+        image_tokens=settings.model_image_tokens,
         max_tokens=settings.model_max_tokens,
         structured=settings.model_structured,
     )
@@ -77,6 +81,7 @@ def dispatch_config(settings: Settings) -> DispatchConfig:
         lease_s=settings.lease_s,
         per_domain=settings.per_domain,
         max_attempts=settings.max_attempts,
+        admission=admission_config(settings),
     )
 
 

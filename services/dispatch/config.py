@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from services.inference.watch import AdmissionConfig
+
 
 @dataclass(frozen=True, slots=True)
 class DispatchConfig:
@@ -18,4 +20,5 @@ class DispatchConfig:
     group: int = 256  # outcomes of one commit at most
     group_s: float = 0.01  # how long a commit waits for company
     drain_s: float = 20.0  # what running sessions get to end when the dispatcher stops
+    admission: AdmissionConfig | None = None  # the model servers whose queue is heeded; None: none is
     held_reports: int = 20_000  # outcomes kept in memory while the store is away

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections import Counter
 from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,10 +24,12 @@ from agent.work import Report, Work
 from services.browsers.pool import Pool, WorkerHandle, WorkerLost, WorkerStats
 from services.dispatch.config import DispatchConfig
 from services.dispatch.domains import Domains
-from services.dispatch.lanes import Lanes
+from services.dispatch.lanes import Lanes, Scarce
+from services.dispatch.model_bound import ModelBound
 from services.dispatch.retry import decide
 from services.errors import StoreAway
 from services.events import LogEvent
+from services.inference.watch import Admission
 from services.store.records import Claimed, Finish, Lane, Renewal, Written
 from services.store.store import Store
 
@@ -98,13 +101,23 @@ class _Rate:
 class Dispatcher:
     """Runs until it is stopped; `start` returns once workers can take sessions."""
 
-    def __init__(self, store: Store, pool: Pool, config: DispatchConfig, *, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        pool: Pool,
+        config: DispatchConfig,
+        *,
+        admission: Admission | None = None,
+        seed: int | None = None,
+    ) -> None:
         self._store = store
         self._pool = pool
         self._config = config
         self._dice = random.Random(seed)
         self._lanes = Lanes()
         self._domains = Domains(config.per_domain)
+        self._admission = admission or (Admission(config.admission) if config.admission else None)
+        self._model_bound = ModelBound(self._admission, store) if self._admission else None
         self._workers: dict[str, _Worker] = {}
         self._leases: dict[int, _Lease] = {}
         self._reports: list[tuple[_Worker, Report]] = []
@@ -132,7 +145,10 @@ class Dispatcher:
         missing = self._config.workers - len(self._workers)
         for handle in await asyncio.gather(*(self._pool.start() for _ in range(missing))):
             await self._welcome(handle)
-        loops = (self._claim_loop, self._commit_loop, self._housekeeping_loop, self._watch_loop)
+        loops = [self._claim_loop, self._commit_loop, self._housekeeping_loop, self._watch_loop]
+        if self._admission is not None:
+            self._admission.changed = self._wake.set
+            loops.append(self._admission_loop)
         self._tasks = [asyncio.create_task(self._forever(loop), name=loop.__name__) for loop in loops]
 
     async def _bury_predecessors(self) -> None:
@@ -276,8 +292,9 @@ class Dispatcher:
         worker = max(self._workers.values(), key=lambda w: w.credit, default=None)
         if worker is None or not worker.wants_more or not self._room.is_set():
             return False
+        scarce = await self._scarce()
         now = time.monotonic()
-        takes = self._lanes.choose(worker.credit, lambda lane: self._room_in(lane, now))
+        takes = self._lanes.choose(worker.credit, lambda lane: self._room_in(lane, now), scarce)
         if not takes:
             return False
         claimed = await self._store.claim(worker.handle.name, takes, lease_s=self._config.lease_s)
@@ -293,6 +310,13 @@ class Dispatcher:
         if claimed:
             await self._hand_over(worker, [one.work for one in claimed])
         return True
+
+    async def _scarce(self) -> Scarce | None:
+        """The places at the model server that are left; None where nobody has to wait for one."""
+        if self._model_bound is None:
+            return None
+        running = Counter(lease.work.job for lease in self._leases.values())
+        return await self._model_bound.scarce(self._lanes, running)
 
     def _room_in(self, lane: Lane, now: float) -> int:
         return self._domains.room(lane.domain, lane.job, lane.politeness, now)
@@ -485,16 +509,27 @@ class Dispatcher:
             self._look_again()
             await asyncio.sleep(_REFRESH_S)
 
+    def waiting(self) -> dict[str, int]:
+        """Lanes with ready sessions, by what they wait for."""
+        now = time.monotonic()
+        waiting: dict[str, int] = {}
+        for lane in self._lanes:
+            why = self._domains.why(lane.domain, now) or self._why_model(lane) or "a free slot"
+            waiting[why] = waiting.get(why, 0) + 1
+        return waiting
+
+    def _why_model(self, lane: Lane) -> str | None:
+        return self._model_bound.why(lane) if self._model_bound else None
+
+    async def _admission_loop(self) -> None:
+        assert self._admission is not None
+        await self._admission.run()
+
     # --- telling -------------------------------------------------------------------------------------
 
     async def _snapshot(self) -> None:
         """What `/v1/status`, the metrics and the dashboard show of this dispatcher."""
         stats = [s for s in await asyncio.gather(*map(self._stats_of, list(self._workers.values()))) if s]
-        now = time.monotonic()
-        waiting: dict[str, int] = {}
-        for lane in self._lanes:
-            why = self._domains.why(lane.domain, now) or "a free slot"
-            waiting[why] = waiting.get(why, 0) + 1
         snapshot = {
             "workers": [
                 {
@@ -512,7 +547,8 @@ class Dispatcher:
             "busy": sum(s.busy for s in stats),
             "leases": len(self._leases),
             "uncommitted": len(self._reports),
-            "lanes_waiting": waiting,
+            "lanes_waiting": self.waiting(),
+            "model": self._admission.snapshot() if self._admission else None,
             "ended": self._rate.ended,
             "failed": self._rate.failed,
         }

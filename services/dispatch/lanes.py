@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from services.store.records import Lane, Take
+
+
+@dataclass(slots=True)
+class Scarce:
+    """Something that some lanes' sessions need one of each, such as a place at the model server."""
+
+    needs: Callable[[Lane], bool]
+    left: int
+
+    def allows(self, lane: Lane) -> bool:
+        return self.left > 0 or not self.needs(lane)
+
+    def take(self, lane: Lane) -> None:
+        self.left -= self.needs(lane)
 
 
 class Lanes:
@@ -56,11 +70,13 @@ class Lanes:
                 jobs[job][domain] = replace(lane, cursor=max(lane.cursor, cursor))
                 return
 
-    def choose(self, budget: int, room: Callable[[Lane], int]) -> list[Take]:
+    def choose(self, budget: int, room: Callable[[Lane], int], scarce: Scarce | None = None) -> list[Take]:
         """Up to `budget` sessions in fair order.
 
-        `room` says how many sessions a lane may start now; lanes without room are passed over and keep their place.
+        `room` says how many sessions a lane may start now, and `scarce` what they share beyond that; lanes without room
+        are passed over and keep their place.
         """
+        scarce = scarce or Scarce(lambda lane: False, 0)
         wanted: dict[tuple[int, int], int] = {}
         left = {
             (lane.job, lane.domain): room(lane)
@@ -71,28 +87,34 @@ class Lanes:
         open_domains: dict[int, int] = {}
         for (_, domain), free in left.items():
             open_domains[domain] = max(open_domains.get(domain, 0), free)
-        while budget > 0 and (round_ := self._round(left, open_domains)):
+        while budget > 0 and (round_ := self._round(left, open_domains, scarce)):
             for lane in round_:
                 if budget == 0:
                     break
                 key = (lane.job, lane.domain)
-                if open_domains[lane.domain] <= 0:
+                if open_domains[lane.domain] <= 0 or not scarce.allows(lane):
                     continue
                 wanted[key] = wanted.get(key, 0) + 1
                 left[key] -= 1
                 open_domains[lane.domain] -= 1
                 budget -= 1
+                scarce.take(lane)
                 self._served(lane)
         return [Take(job, domain, self._cursor(job, domain), n) for (job, domain), n in wanted.items()]
 
-    def _round(self, left: dict[tuple[int, int], int], open_domains: dict[int, int]) -> list[Lane]:
+    def _round(self, left: dict[tuple[int, int], int], open_domains: dict[int, int], scarce: Scarce) -> list[Lane]:
         """One lane of each tenant that has one with room."""
         picked: list[Lane] = []
         for jobs in self._tenants.values():
             best: Lane | None = None
             for lanes in jobs.values():
                 lane = next(
-                    (x for x in lanes.values() if left[x.job, x.domain] > 0 and open_domains[x.domain] > 0), None
+                    (
+                        x
+                        for x in lanes.values()
+                        if left[x.job, x.domain] > 0 and open_domains[x.domain] > 0 and scarce.allows(x)
+                    ),
+                    None,
                 )
                 if lane is not None and (best is None or lane.priority > best.priority):
                     best = lane

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
@@ -26,7 +26,12 @@ _TOLD_CHANGE = 0.2
 
 
 class ModelGate(Protocol):
-    """The one question that the dispatcher asks."""
+    """What the dispatcher asks."""
+
+    @property
+    def limit(self) -> int | None:
+        """Model-bound sessions that may run beside each other in all; None: as many as there are."""
+        ...
 
     def room(self, active: int) -> int | None:
         """How many more model-bound sessions may start while `active` of them run; None: as many as there are."""
@@ -168,8 +173,3 @@ def hit_share(load: ServerLoad | None) -> float | None:
     if load is None or not load.cache_asked:
         return None
     return round(load.cache_hits / load.cache_asked, 4)
-
-
-def gate_of(urls: Sequence[str], rules: AdmissionRules = AdmissionRules()) -> Admission | None:
-    """The gate before these servers; None without any."""
-    return Admission(AdmissionConfig(tuple(urls), rules)) if urls else None

@@ -35,6 +35,7 @@ MAY = {
         "services.logs",
         "services.browsers",
     },
+    "services.inference": {"services.errors", "services.events", "services.settings", "services.inference"},
     "services.dispatch": {
         "agent.types",
         "agent.spec",
