@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent.browser import Browser, ContextOptions
+from agent.help import Helper
 from agent.hooks import Upload
 from agent.policies.policy import Policy
 from agent.types import ArtifactRef, Checkpoint
@@ -86,3 +87,4 @@ class Desk:
     secrets: Secrets
     limits: Limits = Limits()
     context: ContextOptions = ContextOptions()  # the operator's limits; the job's own wishes are put into it
+    helper: Helper | None = None  # who answers questions of this job; None: nobody

@@ -297,6 +297,19 @@ class StepLimit(AgentError):
     code = "step_limit"
 
 
+class BudgetSpent(AgentError):
+    """The tokens that the job allows are spent; `budget` of the job raises the limit."""
+
+    recourse = Recourse.CALLER
+    code = "budget_spent"
+
+
+class HelpMissing(ActionError):
+    """Nobody answered in time, or there is nobody to ask."""
+
+    code = "help_missing"
+
+
 class DeadlinePassed(AgentError):
     """The time that the job allows ran out."""
 

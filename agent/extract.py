@@ -15,6 +15,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from agent.models.decoding import nullable, without_unknown
+from agent.models.reply import ReplyProblem
 from agent.spec import ExtractSpec
 from agent.types import Record
 
@@ -89,6 +90,54 @@ def _short(error: ValidationError) -> str:
     if len(shown) <= _SHOWN_VALUE_CHARS:
         return error.message
     return error.message.replace(shown, shown[:_SHOWN_VALUE_CHARS] + " …")
+
+
+# --- a schema that a model proposes ----------------------------------------------------------------------
+
+_FIELD_TYPES: dict[str, dict[str, Json]] = {
+    "string": {"type": "string"},
+    "number": {"type": "number"},
+    "integer": {"type": "integer"},
+    "boolean": {"type": "boolean"},
+    "date": {"type": "string", "format": "date"},
+    "url": {"type": "string", "description": "URL"},
+    "strings": {"type": "array", "items": {"type": "string"}},
+}
+_MOST_FIELDS = 40
+
+
+def proposal_schema() -> dict[str, Json]:
+    """The JSON Schema of a reply that proposes the fields of a record."""
+    text: Json = {"type": "string"}
+    one = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["name", "type", "meaning"],
+        "properties": {"name": text, "type": {"type": "string", "enum": list(_FIELD_TYPES)}, "meaning": text},
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["thought", "many", "fields"],
+        "properties": {
+            "thought": text,
+            "many": {"type": "boolean"},
+            "fields": {"type": "array", "items": one, "minItems": 1, "maxItems": _MOST_FIELDS},
+        },
+    }
+
+
+def schema_from(reply: Json) -> dict[str, Json]:
+    """The schema that such a reply proposes; no field is required, since nobody has asked for one."""
+    properties: dict[str, Json] = {}
+    for field in reply["fields"]:
+        name = "_".join(re.findall(r"\w+", field["name"].casefold()))[:60]
+        if name:
+            properties.setdefault(name, {"description": field["meaning"][:200], **_FIELD_TYPES[field["type"]]})
+    if not properties:
+        raise ReplyProblem("no field has a usable name")
+    record: dict[str, Json] = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {"type": "array", "items": record} if reply["many"] else record
 
 
 # --- the model's reply ---------------------------------------------------------------------------------

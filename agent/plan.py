@@ -66,6 +66,13 @@ def plan_schema(shape: PlanShape) -> dict[str, Json]:
     return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
 
 
+def criterion_schema() -> dict[str, Json]:
+    """The JSON Schema of a reply that says whether the job's criterion holds on a page."""
+    text: Json = {"type": "string"}
+    properties = {"thought": text, "evidence": _or_null(text), "holds": {"type": "boolean"}}
+    return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
+
+
 def _or_null(schema: Json) -> Json:
     return {"anyOf": [schema, {"type": "null"}]}
 

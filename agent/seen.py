@@ -23,6 +23,13 @@ _NUMBERS = (
     re.compile(r"(?:(?<!\w)[-+−])?\d+(?:[.,]\d+)*"),
     re.compile(r"(?:(?<!\w)[-+−])?\d{1,3}(?:[ \u00a0\u202f\u2009'’]\d{3})+(?:[.,]\d+)?(?!\d)"),
 )
+_SCALED = re.compile(r"(\d+(?:[.,]\d+)?)\s?(k|tsd|thousand|m|mio|million|mrd|bn|b|billion)\b", re.IGNORECASE)
+_SCALES = {
+    **dict.fromkeys(("k", "tsd", "thousand"), 1e3),
+    **dict.fromkeys(("m", "mio", "million"), 1e6),
+    **dict.fromkeys(("mrd", "bn", "b", "billion"), 1e9),
+}
+_WORDS = re.compile(r"\w+")
 _ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T.*)?")
 _DATE_LOCALES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _DATE_FORMS = (
@@ -67,13 +74,30 @@ class PageText:
         return {_plain(text): text for text in reversed(self._shown) if text.strip()}
 
     @cached_property
-    def _whole(self) -> str:
+    def words(self) -> frozenset[str]:
+        """Every word that the page shows, in lower case."""
+        return frozenset(_WORDS.findall(self.whole))
+
+    @cached_property
+    def whole(self) -> str:
+        """All that the page shows, in lower case and with single spaces."""
         return " ".join(_plain(text) for text in self._shown if text.strip())
 
     @cached_property
     def _by_number(self) -> Mapping[float, str]:
         found = ((number, text) for text in reversed(self._shown) for form in _NUMBERS for number in form.findall(text))
-        return {reading: _clip(text, number) for number, text in found for reading in _readings(number)}
+        plain = {reading: _clip(text, number) for number, text in found for reading in _readings(number)}
+        return {**self._by_scaled_number, **plain}
+
+    @property
+    def _by_scaled_number(self) -> Mapping[float, str]:
+        """What "1.2k" and "3 million" say."""
+        return {
+            round(reading * _SCALES[scale.lower()], 6): _clip(text, number)
+            for text in self._shown
+            for number, scale in _SCALED.findall(text)
+            for reading in _readings(number)
+        }
 
     def find(self, value: Json) -> str | None:
         """The text that shows `value`, None when the page does not.
@@ -105,7 +129,7 @@ class PageText:
 
     def _around(self, words: str) -> str | None:
         """The page's text around `words`, which must not begin or end inside of a longer word."""
-        text, at = self._whole, self._whole.find(words)
+        text, at = self.whole, self.whole.find(words)
         while at >= 0:
             end = at + len(words)
             if not _inside_word(text, at) and not _inside_word(text, end):

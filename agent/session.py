@@ -7,6 +7,7 @@ between two checkpoints is what a crash may lose.
 from __future__ import annotations
 
 import asyncio
+import json
 import mimetypes
 import time
 from collections.abc import Awaitable, Callable
@@ -28,9 +29,11 @@ from agent.errors import (
     UnsureAction,
 )
 from agent.extract import validate_records
+from agent.help import helping
 from agent.page import SessionPage
 from agent.plan import Plan
 from agent.policies.policy import Extraction, Scene
+from agent.spec import ExtractSpec
 from agent.status import Status
 from agent.types import (
     Action,
@@ -39,6 +42,7 @@ from agent.types import (
     Checkpoint,
     Effect,
     FanOut,
+    Json,
     LoopItem,
     Outcome,
     Step,
@@ -103,11 +107,12 @@ class _Session:
         self.last_screenshot: str | None = None
         checkpoint = work.checkpoint or Checkpoint()
         self.saved = work.checkpoint  # where a next attempt goes on
+        hooks = replace(desk.context.hooks, gate=desk.gate, fetch=desk.keeper.fetch)
         options = replace(
             desk.context,
             browser=work.spec.browser,
             storage_state=checkpoint.storage_state,
-            hooks=replace(desk.context.hooks, gate=desk.gate, fetch=desk.keeper.fetch),
+            hooks=helping(hooks, work.spec, lambda name, url: str(desk.secrets.resolve(name, url)), desk.helper),
         )
         self.page = SessionPage(desk.browser, options, _start_url(work), desk.gate)
         self.scene = Scene(
@@ -118,7 +123,11 @@ class _Session:
             history=checkpoint.history,
             records=checkpoint.records,
             children=work.children,
+            depth=work.depth,
+            spent_before=checkpoint.usage,
+            job_tokens=work.job_tokens,
         )
+        self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
         self.steps_taken = sum(len(task.steps) for task in checkpoint.history)
 
     # --- the trip ------------------------------------------------------------------------------------
@@ -206,13 +215,27 @@ class _Session:
             await self._photograph()
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
         url = self.page.url
-        records = tuple(replace(r, url=r.url or url, at=r.at or stamp) for r in found.records)
+        told = {(record.url, json.dumps(record.value, sort_keys=True)) for record in self.scene.records}
+        records = tuple(
+            replace(r, value=self.scene.hidden.json(r.value), url=r.url or url, at=r.at or stamp)
+            for r in found.records
+            # A page that is read twice, because its first reading was not complete, gives each record once.
+            if (r.url or url, json.dumps(r.value, sort_keys=True)) not in told
+        )
         self.scene.records = (*self.scene.records, *records)
-        result = {"records": len(records), "missing": list(found.missing), "complete": found.complete}
+        result: dict[str, Json] = {
+            "records": len(records),
+            "missing": list(found.missing),
+            "complete": found.complete,
+        }
+        if found.shown is not None:
+            result["shown"] = found.shown
+        if found.unproven:
+            result["not_on_the_page"] = list(found.unproven)
         return Task("extract", plan.plan or "", Status.COMPLETED, result=result), None
 
     def _check(self, found: Extraction) -> None:
-        extract = self.work.spec.extract
+        extract = ExtractSpec(json_schema=found.schema) if found.schema is not None else self.work.spec.extract
         problems = validate_records(found.records, extract) if extract else []
         if not problems:
             return
@@ -226,6 +249,7 @@ class _Session:
     async def _navigate(self, plan: Plan) -> tuple[Task, Outcome | None]:
         """Steps until the policy says that the mini goal is reached, or cannot be."""
         steps: list[Step] = []
+        self.scene.sightings.clear()
         goal = plan.plan or ""
         while self.steps_taken < self.work.spec.max_steps:
             self.steps_taken += 1
@@ -235,6 +259,7 @@ class _Session:
                 continue
             task = Task("navigate", goal, Status.COMPLETED, steps=tuple(steps))
             if final.name == "complete":
+                self.error_codes = (*self.error_codes, *final.args.get("errors", ()))
                 return task, None
             if final.name == "answer":
                 return replace(task, result=final.args["text"]), None
@@ -286,7 +311,9 @@ class _Session:
         if once:
             mark = replace(await self._snapshot(), pending_action=f"{action.name} on {self.page.url}")
             await self.desk.journal.checkpoint(mark, durable=True)
-        result = await self.page.act(replace(action, args=resolved))
+        for name, value in resolved.items():
+            self.scene.hidden.learn(action.args[name], value)
+        result = self.scene.hidden.result(await self.page.act(replace(action, args=resolved)))
         if once:
             await self.desk.journal.checkpoint(await self._snapshot(), durable=True)
         return replace(result, action=action)
@@ -300,6 +327,7 @@ class _Session:
             url=self.page.url,
             tasks=self.scene.history,
             screenshot=self.last_screenshot,
+            error_codes=tuple(dict.fromkeys(self.error_codes)),
         )
         return replace(outcome, **more)  # type: ignore[arg-type]
 
@@ -308,7 +336,8 @@ class _Session:
         return self._end(Status.COMPLETED, reason=plan.thoughts, answer=answer)
 
     def _terminated(self, reason: str, codes: tuple[str, ...]) -> Outcome:
-        return self._end(Status.TERMINATED, reason=reason, error_codes=codes)
+        self.error_codes = (*self.error_codes, *codes)
+        return self._end(Status.TERMINATED, reason=reason)
 
     def _unsure(self, action: str) -> Outcome:
         error = UnsureAction(f"an earlier attempt died during: {action}")
@@ -369,7 +398,7 @@ class _Session:
             url=self.page.url,
             storage_state=await self.page.storage_state(),
             records=self.scene.records,
-            usage=self.scene.usage,
+            usage=self.scene.spent_before + self.scene.usage,
         )
 
     async def _checkpoint(self) -> None:

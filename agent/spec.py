@@ -173,6 +173,38 @@ class SecretUse(_Part):
     domains: tuple[str, ...] = Field(min_length=1, description="host names; sub-domains are included")
 
 
+class BudgetSpec(_Part):
+    """How many model tokens, prompt and reply together as the server counts them, may be spent; none: no limit."""
+
+    step_tokens: int | None = Field(None, ge=1, description="of one decision, with what it has to ask again")
+    session_tokens: int | None = Field(None, ge=1, description="of one session, over all its attempts")
+    job_tokens: int | None = Field(
+        None, ge=1, description="of all sessions; those that run when it is used up stop at their own next request"
+    )
+
+
+class SightSpec(_Part):
+    """What a model is shown of pages."""
+
+    observations: int = Field(
+        1, ge=1, le=10, description="the last so many pages with text and picture; older ones keep action and result"
+    )
+    page_parts: int = Field(
+        1, ge=1, le=10, description="pictures of the page, one screen each from its top; 1: what the window shows"
+    )
+    marks: bool = Field(False, description="a second picture with the elements' numbers painted in, beside the plain")
+
+
+class HelpSpec(_Part):
+    """Who answers what only people know: verification codes, questions, captchas. A TOTP key goes first for codes."""
+
+    webhook: HttpUrl | None = Field(
+        None, description="gets each question by POST; answers 200 with `answer`, or 202 to be asked again"
+    )
+    person: bool = Field(False, description="ask the people who watch this installation")
+    timeout_s: float = Field(300.0, gt=0, le=3600, description="seconds until a question counts as unanswered")
+
+
 class ArtifactsSpec(_Part):
     """What evidence is kept."""
 
@@ -215,6 +247,9 @@ class JobSpec(_Part):
     politeness: PolitenessSpec = PolitenessSpec()
     secrets: dict[str, SecretUse] = Field(default_factory=dict, description="stored secrets by name")
     totp: str | None = Field(None, description="name of the secret that holds the TOTP key")
+    help: HelpSpec = HelpSpec()
+    budget: BudgetSpec = BudgetSpec()
+    sight: SightSpec = SightSpec()
     artifacts: ArtifactsSpec = ArtifactsSpec()
     webhook: WebhookSpec | None = None
     priority: int = Field(0, ge=-100, le=100, description="higher goes first within a tenant")
@@ -226,6 +261,11 @@ class JobSpec(_Part):
         if self.goal is None and self.extract is None and self.loop is None:
             raise ValueError("needs at least one of `goal`, `extract` and `loop`")
         return self
+
+    @property
+    def wants_codes(self) -> bool:
+        """Whether something here can answer when a page asks for a verification code."""
+        return self.totp is not None or self.help.webhook is not None or self.help.person
 
     @property
     def may_repeat(self) -> bool:

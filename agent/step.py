@@ -136,7 +136,7 @@ def primitive_of(said: Json) -> Action:
         case "SOLVE_CAPTCHA":
             return Action("solve_captcha", {}, reasoning)
         case "COMPLETE":
-            return Action("complete", {}, reasoning)
+            return Action("complete", {"errors": list(errors)} if errors else {}, reasoning)
         case "TERMINATE":
             return Action("terminate", {"reason": reasoning, "errors": list(errors)}, reasoning)
         case "CALL":

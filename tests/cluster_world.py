@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.desk import Gate
+from agent.help import Helper
 from agent.plan import Plan
 from agent.policies.policy import Extraction, Policy, Scene
 from agent.spec import JobSpec
@@ -16,6 +17,7 @@ from agent.status import FINAL, Status
 from agent.step import StepDecision
 from agent.testing import FakeBrowser, FakePage
 from agent.types import Action, LoopItem, Record, Step
+from agent.work import Work
 from services.artifacts.memory import MemoryArtifacts
 from services.browsers.config import WorkerConfig
 from services.browsers.local_pool import LocalPool
@@ -82,6 +84,9 @@ class FakeParts:
 
     def gate(self, spec: JobSpec) -> Gate:
         return open_gate
+
+    def helper(self, work: Work) -> Helper | None:
+        return None
 
     async def close(self) -> None:
         await self.owner.close()

@@ -41,6 +41,14 @@ class ReplyProblem(ValueError):
     """The reply cannot be used; the message is fed back to the model."""
 
 
+class ReplyDoubt(ReplyProblem):
+    """The reply can be used as `value`, but is worth asking once more; a second one is taken as it is."""
+
+    def __init__(self, message: str, value: Any) -> None:
+        super().__init__(message)
+        self.value = value
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """A reply as a value."""
@@ -61,7 +69,8 @@ class Answer(Generic[T]):
 async def ask_for(
     model: Model, ask: Ask, read: Callable[[Json], T], spend: Callable[[Usage], None] = lambda usage: None
 ) -> Answer[T]:
-    """The model's answer, read by `read`, which raises `ReplyProblem` for what it cannot take.
+    """The model's answer, read by `read`, which raises `ReplyProblem` for what it cannot take, `ReplyDoubt` for what
+    it takes only from a second reply.
 
     A reply that cannot be used is asked for once more, with the problem. `spend` is told what each request cost.
 
@@ -80,6 +89,8 @@ async def ask_for(
             check(parsed.value, ask.json_schema)
             return Answer(read(parsed.value), transcript(asked, replies), parsed.cut_off)
         except ReplyProblem as problem:
+            if len(replies) > 1 and isinstance(problem, ReplyDoubt):
+                return Answer(problem.value, transcript(asked, replies))
             if len(replies) > 1:
                 raise ReplyInvalid(
                     f"the second reply cannot be used either: {problem}", transcript=transcript(asked, replies)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from agent.browser import Context, ObserveOptions
 from agent.plan import Plan
+from agent.secrecy import Hidden
+from agent.sight import Sighting
 from agent.spec import JobSpec, LoopSpec
 from agent.step import StepDecision
 from agent.types import ChildrenSummary, LoopItem, Observation, Record, Step, Task, Usage
+
+Json = Any
 
 
 @dataclass(slots=True)
 class Scene:
     """All that a policy may look at: the job, what was done so far, and the page.
 
-    One per session, owned by `agent.session`; a policy reads it and changes nothing but `usage`.
+    One per session, owned by `agent.session`; a policy changes nothing but `usage`, `sightings` and `decision_from`.
     """
 
     spec: JobSpec
@@ -29,10 +33,16 @@ class Scene:
     children: ChildrenSummary | None = None  # set once the session's loop is done
     usage: Usage = field(default_factory=Usage)  # policies add what they spend
     elapsed_s: float = 0.0
+    depth: int = 0  # 0 for the job's root session, 1 for its loop's items, ...
+    spent_before: Usage = Usage()  # by earlier attempts of this session
+    job_tokens: int = 0  # spent by the job's other sessions when this attempt began
+    hidden: Hidden = field(default_factory=Hidden)  # values of secrets that were filled in: never shown again
+    sightings: list[Sighting] = field(default_factory=list)  # pages of the running mini goal, where the job wants some
+    decision_from: int = 0  # tokens of this attempt when the running decision began
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         """The page now, with the goal filled in."""
-        seen = await self.page.observe(options)
+        seen = self.hidden.observation(await self.page.observe(options))
         return replace(seen, goal=self.spec.goal or "", elapsed_s=self.elapsed_s)
 
 
@@ -43,6 +53,9 @@ class Extraction:
     records: tuple[Record, ...]
     complete: bool = True  # False: the page shows more than was read
     missing: tuple[str, ...] = ()  # fields of the schema that the page does not show
+    shown: int | None = None  # how many records the page says that there are, where it says so
+    schema: Json = None  # what the records were held to, where the job itself has no schema
+    unproven: tuple[str, ...] = ()  # fields whose value was dropped, because the page does not say it
     prompt: str | None = None  # prompt and reply as text, kept as an artifact when a model was asked
 
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import Literal
 
+import httpx
+
 from agent.browser import Browser
 from agent.chromium import LaunchOptions, launch
 from agent.desk import Gate
+from agent.help import Helper
 from agent.models.openai_compatible import OpenAICompatible
 from agent.policies.choose import choose
 from agent.policies.model.policy import ModelPolicy
 from agent.policies.policy import Policy
 from agent.policies.rules.policy import RulesPolicy
 from agent.spec import JobSpec
+from agent.work import Work
 from services.artifacts.open import open_artifacts
 from services.browsers.config import WorkerConfig
 from services.browsers.egress import CHROMIUM_FLAGS, EgressProxy
 from services.browsers.gate import Pace, PoliteGate
+from services.browsers.help import WebhookHelper
 from services.browsers.owner import BrowserOwner
 from services.browsers.robots import Robots
 from services.browsers.worker import Worker
@@ -45,6 +50,7 @@ class RealParts:
             self._egress = await self._stack.enter_async_context(EgressProxy(self._config.reach))
         self._robots = Robots(proxy=self._proxy)
         self._stack.push_async_callback(self._robots.close)
+        self._http = await self._stack.enter_async_context(httpx.AsyncClient(proxy=self._proxy, trust_env=False))
         if self._config.model is not None:
             model = OpenAICompatible(self._config.model)
             self._stack.push_async_callback(model.close)
@@ -72,6 +78,10 @@ class RealParts:
 
     def gate(self, spec: JobSpec) -> Gate:
         return PoliteGate(spec.politeness, self._robots, self._pace, self._config.user_agent, self._egress)
+
+    def helper(self, work: Work) -> Helper | None:
+        url = work.spec.help.webhook
+        return WebhookHelper(url, work, self._http) if url else None
 
     async def close(self) -> None:
         await self._stack.aclose()

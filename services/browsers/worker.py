@@ -18,6 +18,7 @@ import structlog
 from agent import session
 from agent.desk import Desk, Gate
 from agent.errors import AgentError, BrowserError, Unexpected
+from agent.help import Helper
 from agent.policies.policy import Policy
 from agent.spec import JobSpec
 from agent.status import Status
@@ -54,6 +55,10 @@ class Parts(Protocol):
 
     def gate(self, spec: JobSpec) -> Gate:
         """What is asked before a session of this job opens a page by address."""
+        ...
+
+    def helper(self, work: Work) -> Helper | None:
+        """Who answers this session's questions; None: nobody."""
         ...
 
     async def close(self) -> None: ...
@@ -128,6 +133,7 @@ class Worker:
                 outcome = await session.run(work, desk)
                 if outcome.error is not None and outcome.error.cls in _BROWSER_ERRORS:
                     await self._parts.owner.suspect(browser)
+                    helper=self._parts.helper(work),
                 return outcome
         except AgentError as error:  # no browser could be had, or no such policy
             return Outcome(Status.FAILED, error=error.info(), reason=error.message, checkpoint=work.checkpoint)

@@ -127,6 +127,8 @@ def _urls(spec: JobSpec) -> Iterator[tuple[str, str]]:
     yield "url", spec.url
     if spec.webhook is not None:
         yield "webhook.url", spec.webhook.url
+    if spec.help.webhook is not None:
+        yield "help.webhook", spec.help.webhook
     for index, value in enumerate(spec.loop.values or () if spec.loop and spec.loop.is_link is not False else ()):
         if value.lower().startswith(("http://", "https://")):
             yield f"loop.values[{index}]", value

@@ -18,7 +18,7 @@ _NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
     ("artifacts.trace", lambda spec: spec.artifacts.trace),
     ("artifacts.har", lambda spec: spec.artifacts.har),
     ("webhook", lambda spec: spec.webhook is not None),
-    ("totp", lambda spec: spec.totp is not None),
+    ("help.person", lambda spec: spec.help.person),
 )
 
 

@@ -128,9 +128,14 @@ def _own_type(name: str, args: dict[str, Json], reasoning: str) -> dict[str, Jso
             return {"action_type": "WAIT"}
         case "solve_captcha", {}:
             return {"action_type": "SOLVE_CAPTCHA"}
-        case "complete", {}:
+        case "complete", {} if not args:
             return {"action_type": "COMPLETE", "errors": []}
+        case "complete", {"errors": [_, *_] as codes} if len(set(codes)) == len(codes):
+            return {"action_type": "COMPLETE", "errors": _errors(codes, reasoning)}
         case "terminate", {"reason": reason, "errors": codes} if reason == reasoning and len(set(codes)) == len(codes):
-            errors = [{"error_code": code, "reasoning": reasoning, "confidence_float": 1.0} for code in codes]
-            return {"action_type": "TERMINATE", "errors": errors}
+            return {"action_type": "TERMINATE", "errors": _errors(codes, reasoning)}
     return None
+
+
+def _errors(codes: Iterable[str], reasoning: str) -> list[Json]:
+    return [{"error_code": code, "reasoning": reasoning, "confidence_float": 1.0} for code in codes]

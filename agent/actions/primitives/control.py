@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from agent.actions.stage import Stage
 
 
-async def complete(on: Stage) -> None:
-    """Ends the task: the goal is reached, as the page shows now.
+async def complete(on: Stage, errors: Sequence[str] = ()) -> None:
+    """Ends the task: the goal is reached, as the page shows now. errors: the caller's codes for what went wrong.
 
     Examples:
         complete()

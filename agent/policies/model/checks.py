@@ -7,9 +7,10 @@ from typing import Any
 
 from agent.actions.schema import arguments
 from agent.errors import ActionInvalid
-from agent.models.reply import ReplyProblem
-from agent.policies.model.elements import Offered
-from agent.step import primitive_of
+from agent.models.reply import ReplyDoubt, ReplyProblem
+from agent.policies.model.addresses import Given
+from agent.policies.model.elements import Offered, walk
+from agent.step import StepDecision, primitive_of
 from agent.types import Action, Element
 
 Json = Any
@@ -21,12 +22,15 @@ _SHOWN_IDS = 12
 _BID_ARGUMENTS = frozenset({"bid", "from_bid", "to_bid"})
 
 
-def actions_of(reply: Json, offered: Offered, *, may_repeat: bool = True) -> tuple[Action, ...]:
+def actions_of(
+    reply: Json, offered: Offered, *, given: Given | None = None, may_repeat: bool = True
+) -> tuple[Action, ...]:
     """The actions of a reply that are to run, in order, with bids for ids.
 
     Args:
         reply: held to the step's schema already.
         offered: what may be acted on, by the ids that the model was given.
+        given: which addresses and files may be named; None: all.
         may_repeat: False marks the clicks that send a form, so that they never run twice.
 
     Raises:
@@ -38,6 +42,9 @@ def actions_of(reply: Json, offered: Offered, *, may_repeat: bool = True) -> tup
     elements = offered.elements
     chosen = [_checked(said, offered) for said in reply["actions"]]
     wanted = [_valid(action) for action, needed in chosen if needed]
+    if given is not None:
+        for action in wanted:
+            _check_given(action, given, offered.url)
     if reply.get("place_to_enter_verification_code"):
         return _with_code(wanted, elements)
     if chosen and not wanted:
@@ -45,6 +52,51 @@ def actions_of(reply: Json, offered: Offered, *, may_repeat: bool = True) -> tup
             "every field that these actions would change holds its value already: go on with what comes after that"
         )
     return _ordered(_marked(wanted, elements, may_repeat), achieved=reply["user_goal_achieved"])
+
+
+def _check_given(action: Action, given: Given, base: str) -> None:
+    address, file = action.args.get("url"), action.args.get("file")
+    if isinstance(address, str):
+        given.check_address(address, base)
+    for reference in file if isinstance(file, list | tuple) else [file]:
+        if isinstance(reference, str):
+            given.check_file(reference)
+
+
+def check_progress(decision: StepDecision, root: Element) -> None:
+    """Whether a decision's actions leave something undone that the page asks for.
+
+    Raises:
+        ReplyDoubt: a form is sent with a required field empty, or a page is called done that shows invalid fields.
+    """
+    actions = decision.actions
+    if any(action.name == "complete" for action in actions):
+        wrong = [element for element in walk(root) if element.visible and "invalid" in element.states]
+        if wrong:
+            raise ReplyDoubt(f"the page marks as invalid: {_named(wrong)}; is the goal really reached?", decision)
+    pressed = {str(action.args.get("bid")) for action in actions if action.name in ("click", "dblclick")}
+    filled = {str(action.args.get("bid")) for action in actions}
+    for form in (element for element in walk(root) if element.tag == "form" or element.role == "form"):
+        inside = list(walk(form))
+        sends = any(element.bid in pressed and _may_send(element) for element in inside)
+        left = [element for element in inside if element.bid not in filled and _wanting(element)]
+        if sends and left:
+            raise ReplyDoubt(f"required and still empty: {_named(left)}; fill them before the form is sent", decision)
+
+
+def _wanting(element: Element) -> bool:
+    """Whether a required field is empty."""
+    if "required" not in element.states or "disabled" in element.states or not element.visible:
+        return False
+    if element.tag == "select":
+        return not any(value for _, value, selected in element.options if selected)
+    if element.attributes.get("type") in ("checkbox", "radio"):
+        return element.attributes["type"] == "checkbox" and "checked" not in element.states
+    return element.tag in ("input", "textarea") and not element.attributes.get("value")
+
+
+def _named(elements: list[Element]) -> str:
+    return ", ".join(f"{element.bid} {element.name or element.tag}".strip() for element in elements[:_SHOWN_IDS])
 
 
 def _valid(action: Action) -> Action:

@@ -10,6 +10,7 @@ from string import ascii_uppercase
 from typing import Literal
 from urllib.parse import urljoin, urlsplit
 
+from agent.observe.rebuild import rebuilt
 from agent.types import Element, Observation
 
 Grounding = Literal["bid", "mark", "attributes", "choice", "coordinates"]
@@ -27,12 +28,17 @@ class Offered:
     elements: Mapping[str, Element]
     candidates: Mapping[str, str]  # listed under the page: id to words; empty where the page's text has the ids
     bids: frozenset[str]  # of everything on the page that is not disabled, for calls on what takes no clicks
+    url: str = ""  # of the page
 
 
 def offered(seen: Observation, grounding: Grounding) -> Offered:
     """The usable elements of `seen`. Disabled ones are not among them: what is not offered cannot be chosen."""
     usable = [element for element in walk(seen.elements) if _usable(element)]
     bids = frozenset(e.bid for e in walk(seen.elements) if e.bid and "disabled" not in e.states)
+    return replace(_by_grounding(usable, grounding, bids), url=seen.url)
+
+
+def _by_grounding(usable: list[Element], grounding: Grounding, bids: frozenset[str]) -> Offered:
     match grounding:
         case "coordinates":
             return Offered({}, {}, bids)
@@ -59,15 +65,18 @@ def unmistakable(element: Element) -> Element:
     """The tree with no text in it that looks like an element's id: a page could give its own words another's number."""
     if not any(_ID.search(text) for one in walk(element) for text in _texts(one)):
         return element
-    return _reworded(element)
+    return rebuilt(element, _reworded)
 
 
 def with_addresses(element: Element, base: str) -> Element:
     """The tree with each link's and picture's address in its name, for who has to read addresses off the page."""
-    children = tuple(with_addresses(child, base) for child in element.children)
-    address = absolute(element.attributes.get("href") or element.attributes.get("src") or "", base)
-    name = f"{element.name or element.text} -> {address}" if address else element.name
-    return replace(element, name=name, children=children)
+
+    def addressed(element: Element, children: tuple[Element, ...]) -> Element:
+        address = absolute(element.attributes.get("href") or element.attributes.get("src") or "", base)
+        name = f"{element.name or element.text} -> {address}" if address else element.name
+        return replace(element, name=name, children=children)
+
+    return rebuilt(element, addressed)
 
 
 def absolute(address: str, base: str) -> str | None:
@@ -84,14 +93,14 @@ def _texts(element: Element) -> Iterable[str]:
     return (element.name, element.text, *element.attributes.values(), *(label for label, _, _ in element.options))
 
 
-def _reworded(element: Element) -> Element:
+def _reworded(element: Element, children: tuple[Element, ...]) -> Element:
     return replace(
         element,
         name=_ID.sub("(", element.name),
         text=_ID.sub("(", element.text),
         attributes={name: _ID.sub("(", value) for name, value in element.attributes.items()},
         options=tuple((_ID.sub("(", label), value, selected) for label, value, selected in element.options),
-        children=tuple(_reworded(child) for child in element.children),
+        children=children,
     )
 
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
 from agent.models.reply import ReplyProblem
 from agent.plan import Plan
+from agent.policies.model.addresses import Given
 from agent.policies.policy import Scene
+from agent.seen import PageText
 from agent.status import Status
 from agent.types import TaskType
+
+MAX_PLANNED_DEPTH = 3
+"""How deep loops nest that no job spelled out: a model that fans out at every level would multiply without end."""
+
+_QUOTED = re.compile(r"[\"“”„«»‚‘’'`]([^\"“”„«»‚‘’`]{4,300}?)[\"“”„«»‚‘’'`]")
 
 
 def spelled_out(scene: Scene) -> Plan | None:
@@ -19,6 +27,8 @@ def spelled_out(scene: Scene) -> Plan | None:
         return Plan(thoughts="the job is a loop", plan=_loop_words(scene), task_type="loop")
     if spec.goal is not None:
         return None
+    if scene.loop is None and _falls_short(scene):
+        return None  # how to reach the rest of the list is for the model to see
     if scene.loop is not None or _done(scene, "extract"):
         return Plan(thoughts="all that the job asks for is done", user_goal_achieved=True)
     if spec.extract is None:
@@ -48,21 +58,35 @@ def _done(scene: Scene, kind: TaskType) -> bool:
     return any(task.type == kind and task.status is Status.COMPLETED for task in scene.history)
 
 
+def _falls_short(scene: Scene) -> bool:
+    """Whether the last page that was read said that it has more records than all readings gave."""
+    extract = scene.spec.extract
+    last = next((task for task in reversed(scene.history) if task.type == "extract"), None)
+    shown = last.result.get("shown") if last is not None and isinstance(last.result, dict) else None
+    return extract is not None and extract.many and shown is not None and len(scene.records) < shown
+
+
 def task_types(scene: Scene) -> tuple[TaskType, ...]:
-    """What this session may plan: a loop once, and only where it is not itself one value of the innermost loop."""
-    may_loop = scene.children is None and (scene.loop is not None or scene.item is None)
+    """What this session may plan: a loop once; inside of a loop where the job says so, or says nothing of loops."""
+    planned = scene.spec.loop is None and scene.depth < MAX_PLANNED_DEPTH
+    may_loop = scene.children is None and (scene.loop is not None or planned)
     return ("navigate", "extract", "loop") if may_loop else ("navigate", "extract")
 
 
-def sound(plan: Plan, url: str, scene: Scene) -> Plan:
+def sound(plan: Plan, url: str, scene: Scene, *, page: PageText, given: Given) -> Plan:
     """`plan` where it is consistent and can be carried out.
 
+    Args:
+        url: of the page that it was made on.
+        page: what that page says; a termination must quote it.
+        given: addresses that a loop may open.
+
     Raises:
-        ReplyProblem: it contradicts itself.
+        ReplyProblem: it contradicts itself, gives up without evidence, or names an address that nobody gave.
     """
     if plan.should_terminate:
-        if not plan.termination_reason:
-            raise ReplyProblem("should_terminate needs a termination_reason that quotes the page")
+        if not _quotes(plan.termination_reason or "", page):
+            raise ReplyProblem("should_terminate needs a termination_reason with a quotation of what the page says")
         return plan
     if plan.user_goal_achieved:
         # The job's own wish outweighs the model's impression: without the records it is not done.
@@ -72,15 +96,27 @@ def sound(plan: Plan, url: str, scene: Scene) -> Plan:
         raise ReplyProblem("the goal is not reached: give the next mini goal in `plan` and its `task_type`")
     if plan.task_type != "loop":
         return replace(plan, loop_values=None, is_loop_value_link=False)
-    return _sound_loop(plan, url, scene)
+    return _sound_loop(plan, url, scene, given)
 
 
-def _sound_loop(plan: Plan, url: str, scene: Scene) -> Plan:
+def _quotes(reason: str, page: PageText) -> bool:
+    """Whether `reason` holds, between quotation marks, words that stand on the page."""
+    return any(page.find(found.strip(" .,;:…")) is not None for found in _QUOTED.findall(reason))
+
+
+def _sound_loop(plan: Plan, url: str, scene: Scene, given: Given) -> Plan:
     if scene.loop is not None:
         return replace(plan, loop_values=None)  # the job says over what: it is collected, not invented
-    if plan.loop_values is None or not plan.is_loop_value_link:
+    values = plan.loop_values
+    if values is None:
         return plan
-    return replace(plan, loop_values=tuple(_absolute(value, url) for value in plan.loop_values))
+    if plan.is_loop_value_link:
+        values = tuple(dict.fromkeys(_absolute(value, url) for value in values))
+        for value in values:
+            given.check_address(value, url)
+    if scene.item is not None and scene.item.value in values:
+        raise ReplyProblem("this session is for one value already: a loop over that same value never ends")
+    return replace(plan, loop_values=values)
 
 
 def _absolute(value: str, base: str) -> str:

@@ -90,7 +90,8 @@ def faults(answer: httpx.Response) -> dict[str, str]:
         ({"artifacts": {"trace": True}}, "artifacts.trace", "not available in this version"),
         ({"artifacts": {"har": True}}, "artifacts.har", "not available in this version"),
         ({"webhook": {"url": "https://hook.example/"}}, "webhook", "not available in this version"),
-        ({"totp": "bank"}, "totp", "not available in this version"),
+        ({"help": {"person": True}}, "help.person", "not available in this version"),
+        ({"help": {"webhook": "http://10.0.0.7/answer"}}, "help.webhook", None),
     ],
 )
 async def test_a_bad_field_is_refused_by_name(

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.errors import AgentError
+from agent.errors import AgentError, ReplyInvalid
 from agent.plan import Plan
 from agent.policies.model import ModelPolicy
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.testing import ScriptedModel
 from agent.types import ChildrenSummary, LoopItem, Record, Task
-from tests.unit.agent.model.pages import URL, link, page, plain, scene_of
+from tests.unit.agent.model.pages import URL, link, page, plain, scene_of, text
 
-SHOWN = page(link("1", "Lamps", "/lamps"))
+SHOWN = page(link("1", "Lamps", "/lamps"), text("We sell no lamps any more."))
 SCHEMA = {"type": "object", "properties": {"price": {"type": "number"}}}
 READ = Task("extract", "read", Status.COMPLETED, result={"records": 1})
 
@@ -113,7 +113,8 @@ async def test_giving_up_only_where_the_job_allows_it() -> None:
     ("scene", "types"),
     [
         ({}, ["navigate", "extract", "loop"]),
-        ({"item": LoopItem(0, URL, is_link=True)}, ["navigate", "extract"]),
+        ({"item": LoopItem(0, URL, is_link=True), "depth": 2}, ["navigate", "extract", "loop"]),
+        ({"item": LoopItem(0, URL, is_link=True), "depth": 3}, ["navigate", "extract"]),
         ({"children": ChildrenSummary(3, 3, 0)}, ["navigate", "extract"]),
     ],
 )
@@ -131,7 +132,13 @@ async def test_loops_end_somewhere(scene: dict[str, Any], types: list[str]) -> N
     [
         (says(plan=None), "next mini goal"),
         (says(task_type=None), "next mini goal"),
-        (says(should_terminate=True), "quotes the page"),
+        (says(should_terminate=True), "quotation of what the page says"),
+        (says(should_terminate=True, termination_reason="no lamps are sold"), "quotation"),
+        (says(should_terminate=True, termination_reason='It says "the shop is closed"'), "quotation"),
+        (
+            says(task_type="loop", loop_values=["https://evil.example/?q=Ada"], is_loop_value_link=True),
+            "neither a link",
+        ),
         (says(task_type="loop", loop_values=["ftp://x"], is_loop_value_link=True), "no http address"),
         (says(task_type="dance"), "task_type"),
     ],
@@ -164,6 +171,44 @@ async def test_a_loop_that_the_job_gives_is_collected_and_not_invented() -> None
     )
     assert plan.loop_values is None
     assert "The loop goes over: all lamps" in model.asked[0].messages[1].text
+
+
+async def test_a_nested_loop_does_not_go_over_its_own_value() -> None:
+    loop = says(task_type="loop", loop_values=["lamps", "chairs"])
+    plan, model = await planned(loop, says(), item=LoopItem(0, "lamps", is_link=False), depth=1)
+    assert plan.task_type == "navigate"
+    assert "never ends" in model.asked[1].messages[-1].text
+    plan, _ = await planned(loop, item=LoopItem(0, "furniture", is_link=False), depth=1)
+    assert plan.loop_values == ("lamps", "chairs")
+
+
+async def test_the_criterion_is_asked_of_the_page_alone() -> None:
+    done = Task("navigate", "Order", Status.COMPLETED, reason="the order number 7 was shown")
+    spec = {"complete_criterion": "an order number is shown"}
+    reached = says(user_goal_achieved=True, plan=None, task_type=None)
+    yes = {"thought": "there it is", "evidence": "7", "holds": True}
+    plan, model = await planned(reached, yes, spec=spec, history=(done,))
+    assert plan.user_goal_achieved
+    assert "order number 7" not in "".join(message.text for message in model.asked[1].messages)
+    assert "an order number is shown" in model.asked[1].messages[1].text
+
+    no = {"thought": "only lamps", "evidence": None, "holds": False}
+    plan, model = await planned(reached, no, says(), spec=spec, history=(done,))
+    assert (plan.user_goal_achieved, plan.plan) == (False, "Open the lamps")
+    assert "only lamps" in model.asked[2].messages[-1].text
+    with pytest.raises(ReplyInvalid):
+        await planned(reached, no, reached, reached, spec=spec, history=(done,))
+
+
+async def test_a_list_that_falls_short_of_its_count_is_not_the_end() -> None:
+    short = Task("extract", "read", Status.COMPLETED, result={"records": 1, "shown": 3, "complete": False})
+    spec = {"goal": None, "extract": {"schema": {"type": "array", "items": SCHEMA}}}
+    plan, model = await planned(says(plan="Go to the next page"), spec=spec, history=(short,), records=(Record({}),))
+    assert plan.plan == "Go to the next page"
+    assert '"shown": 3' in model.asked[0].messages[1].text
+    plan, model = await planned(spec=spec, history=(short,), records=(Record({}),) * 3)
+    assert plan.user_goal_achieved
+    assert not model.asked
 
 
 @settings(max_examples=150)

@@ -95,7 +95,7 @@ def calls(decision: StepDecision) -> list[tuple[str, dict[str, Any]]]:
     ],
 )
 async def test_each_action_type_is_its_primitive(said: dict[str, Any], call: Any) -> None:
-    decision, model = await decide(says(said))
+    decision, model = await decide(says(said), spec={"data": {"files": ["a.pdf", "https://x.example/a.pdf"]}})
     assert calls(decision) == [call]
     assert decision.actions[0].reasoning == "because"
     assert len(model.asked) == 1
@@ -120,6 +120,46 @@ async def test_terminate_overrides_every_other_action() -> None:
         spec={"error_codes": {"SOLD_OUT": "no more lamps"}},
     )
     assert calls(decision) == [("terminate", {"reason": "because", "errors": ["SOLD_OUT"]})]
+
+
+async def test_complete_carries_the_callers_codes_too() -> None:
+    errors = [{"error_code": "LATE", "reasoning": "in a week", "confidence_float": 1}]
+    decision, _ = await decide(says(act("COMPLETE", errors=errors), achieved=True), spec={"error_codes": {"LATE": "x"}})
+    assert calls(decision) == [("complete", {"errors": ["LATE"]})]
+
+
+FORM = page(
+    el(
+        "",
+        "form",
+        "",
+        el("1", "input", "Name", attributes={"type": "text", "value": ""}, states=frozenset({"required"})),
+        el("2", "input", "Note", attributes={"type": "text", "value": ""}),
+        el("3", "button", "Send", role="button"),
+    ),
+    el("9", "input", "Newsletter", attributes={"type": "text"}, states=frozenset({"required"})),
+)
+
+
+async def test_a_form_is_not_sent_before_its_required_fields_are_filled() -> None:
+    early = says(act("CLICK", id="3"))
+    whole = says(act("INPUT_TEXT", id="1", text="Ada"), act("CLICK", id="3"))
+    decision, model = await decide(early, whole, shown=FORM)
+    assert [name for name, _ in calls(decision)] == ["fill", "click"]
+    assert "required and still empty: 1 Name;" in model.asked[1].messages[-1].text
+    decision, model = await decide(whole, shown=FORM)
+    assert len(model.asked) == 1
+    # A page may mark what is not needed: a second reply that insists is taken.
+    decision, model = await decide(early, early, shown=FORM)
+    assert calls(decision) == [("click", {"bid": "3"})]
+
+
+async def test_a_page_with_invalid_fields_is_not_done_at_the_first_word() -> None:
+    shown = page(el("1", "input", "E-mail", attributes={"value": "x"}, states=frozenset({"invalid"})))
+    done, fix = says(act("COMPLETE"), achieved=True), says(act("INPUT_TEXT", id="1", text="x@y.example"))
+    decision, model = await decide(done, fix, shown=shown)
+    assert calls(decision) == [("fill", {"bid": "1", "value": "x@y.example"})]
+    assert "marks as invalid: 1 E-mail" in model.asked[1].messages[-1].text
 
 
 async def test_complete_with_other_actions_waits_for_the_page_after_them() -> None:

@@ -1,0 +1,131 @@
+"""What every decision of the model policy does: look, render, ask within the budgets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from agent.browser import ObserveOptions
+from agent.budget import Spent, check_budget, tokens
+from agent.models.model import Ask, Model, Reply
+from agent.models.reply import Answer, ask_for
+from agent.policies.model.asking import fitting, page_variables
+from agent.policies.model.elements import unmistakable
+from agent.policies.policy import Scene
+from agent.types import Element, Observation, Usage
+
+Json = Any
+T = TypeVar("T")
+
+_WORD = re.compile(r"\w{4,}")
+_MAX_WORDS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPolicyOptions:
+    """How much a model is shown, and how much it may say."""
+
+    images: bool = True  # False for models that read text only
+    page_chars: int = 24_000  # of a page's text in one prompt; halved until the prompt fits
+    least_page_chars: int = 1_500
+    page_elements: int | None = 600  # in one prompt
+    parts: int = 20  # of a long page that an extraction reads at most
+    step_tokens: int = 2_048  # of one reply
+    plan_tokens: int = 1_536
+    extract_tokens: int = 8_192
+    collect_tokens: int = 4_096
+    check_tokens: int = 512
+    propose_tokens: int = 1_536
+
+
+class Asker:
+    """Asks one model about pages."""
+
+    def __init__(
+        self,
+        model: Model,
+        render: Callable[[Element], str],
+        options: ModelPolicyOptions,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self.options = options
+        self._model = model
+        self._render = render
+        self._clock = clock
+
+    async def look(self, scene: Scene, chars: int) -> Observation:
+        """The page as a plan or a step needs it: what is near the viewport and what the goal names, with a picture."""
+        marked = scene.spec.grounding == "mark" or scene.spec.sight.marks
+        return await scene.observe(
+            ObserveOptions(
+                screenshot=self.options.images,
+                marks=self.options.images and marked,
+                max_elements=self.options.page_elements,
+                max_chars=chars,
+                words=tuple(dict.fromkeys(_WORD.findall((scene.spec.goal or "").casefold())))[:_MAX_WORDS],
+            )
+        )
+
+    def text(self, seen: Observation) -> str:
+        """The page as text, with ids that only its elements have."""
+        return self._render(unmistakable(seen.elements))
+
+    def page(self, scene: Scene, seen: Observation, text: str, part: int = 0) -> dict[str, Json]:
+        """A page as the prompts' variables, with the time where the browser is."""
+        now = self._clock().astimezone(_zone(scene.spec.browser.timezone))
+        return page_variables(seen, text, now, part=part)
+
+    async def fitting(self, scene: Scene, ask: Callable[[int], Awaitable[T]]) -> T:
+        """One decision: `ask` with as much of the page as fits the model; what it spends counts as one step's.
+
+        Raises:
+            BudgetSpent: before the request that no budget is left for.
+        """
+        scene.decision_from = tokens(scene.usage)
+        return await fitting(ask, self.options.page_chars, self.options.least_page_chars)
+
+    async def ask(self, scene: Scene, ask: Ask, read: Callable[[Json], T]) -> Answer[T]:
+        """The model's answer, read by `read`; asked for once more where it cannot be used."""
+
+        def spend(usage: Usage) -> None:
+            scene.usage = scene.usage + usage
+
+        metered = _Metered(self._model, scene)
+        return await ask_for(metered, replace(ask, affinity=_affinity(scene)), read, spend)
+
+
+class _Metered:
+    """A model that is asked only while the scene's budgets allow it."""
+
+    def __init__(self, model: Model, scene: Scene) -> None:
+        self._model = model
+        self._scene = scene
+
+    async def ask(self, ask: Ask) -> Reply:
+        scene = self._scene
+        own = tokens(scene.usage)
+        session = tokens(scene.spent_before) + own
+        check_budget(scene.spec.budget, Spent(own - scene.decision_from, session, scene.job_tokens + own))
+        return await self._model.ask(ask)
+
+    async def close(self) -> None:
+        """Nothing: the model belongs to somebody else."""
+
+
+def _affinity(scene: Scene) -> str:
+    """One key for all sessions of a job: they share the longest prefix."""
+    spec = scene.spec
+    return f"{spec.url} {spec.goal} {spec.idempotency_key}"
+
+
+def _zone(name: str | None) -> Any:
+    if name is None:
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC

@@ -1,0 +1,162 @@
+"""Data off one page by a model: in parts where it is long, each value looked up in its text, the list counted."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent.errors import FieldsMissing
+from agent.extract import (
+    asks_addresses,
+    extract_schema,
+    fields_missing,
+    merged,
+    proposal_schema,
+    records_in,
+    says_something,
+    schema_from,
+)
+from agent.models.model import Ask
+from agent.models.reply import Answer, ReplyDoubt
+from agent.policies.model.asker import Asker
+from agent.policies.model.asking import job_variables, messages_for
+from agent.policies.model.elements import in_parts, with_addresses
+from agent.policies.policy import Extraction, Scene
+from agent.proof import Unproven, page_count, unproven, without
+from agent.seen import PageText
+from agent.spec import ExtractSpec
+from agent.types import Observation, Record
+
+Json = Any
+
+_REMEMBERED = 256
+_SHOWN_VALUES = 12
+
+
+class Reader:
+    """Reads records; remembers the schemas that it proposed, so that all sessions of a job share theirs."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._proposed: OrderedDict[tuple[str, ...], Json] = OrderedDict()
+
+    async def read(self, scene: Scene) -> Extraction:
+        """What the page shows of the job's `extract`.
+
+        A value that the page does not say is asked for once more, with that said, and then left out: a field that is
+        missing can be seen, an invented one cannot.
+
+        Raises:
+            FieldsMissing: one record is wanted, and the page shows nothing of it.
+            ModelError: the model could not be asked, or gave no usable reply.
+            BudgetSpent: the job's tokens are spent.
+        """
+        wanted = await self._wanted(scene)
+        seen = await scene.observe()
+        text = PageText([seen])
+        # Where one part turns out too long for the model, all are read again: smaller parts begin elsewhere.
+        answers, whole = await self._asker.fitting(scene, lambda chars: self._parts(scene, wanted, seen, text, chars))
+        values = merged([records_in(answer.value, wanted) for answer in answers], many=wanted.many)
+        doubted = unproven(values, wanted, text)
+        values = [value for value in without(values, doubted) if says_something(value)]
+        if not values and not wanted.many:
+            raise FieldsMissing(f"{scene.page.url} shows nothing of what is wanted", transcript=_joined(answers))
+        shown = _shown(answers, text)
+        cut_off = any(answer.cut_off for answer in answers)
+        own = scene.spec.extract is not None and scene.spec.extract.json_schema is not None
+        return Extraction(
+            records=tuple(Record(value, text.sources(value, "model"), scene.page.url) for value in values),
+            complete=whole and not cut_off and len(values) >= (shown or 0),
+            missing=fields_missing(values, wanted),
+            prompt=_joined(answers),
+            shown=shown if wanted.many else None,
+            unproven=tuple(dict.fromkeys(one.field for one in doubted)),
+            schema=None if own else wanted.json_schema,
+        )
+
+    async def _parts(
+        self, scene: Scene, wanted: ExtractSpec, seen: Observation, text: PageText, chars: int
+    ) -> tuple[list[Answer[Json]], bool]:
+        """The replies for the page's parts, and whether these are all of them."""
+        shown = replace(seen, elements=with_addresses(seen.elements, seen.url)) if asks_addresses(wanted) else seen
+        parts = in_parts(self._asker.text(shown), chars)
+        told = {**job_variables(scene), "schema": wanted.record_schema, "many": wanted.many}
+        read = _Careful(wanted, text, alone=len(parts) == 1)
+        answers: list[Answer[Json]] = []
+        for part, words in enumerate(parts[: self._asker.options.parts]):
+            ask = Ask(
+                messages=messages_for("extract", (), {**told, **self._asker.page(scene, seen, words, part)}),
+                schema_name="extract",
+                json_schema=extract_schema(wanted),
+                max_tokens=self._asker.options.extract_tokens,
+            )
+            answers.append(await self._asker.ask(scene, ask, read))
+        return answers, len(parts) <= self._asker.options.parts
+
+    # --- the job has no schema -----------------------------------------------------------------------
+
+    async def _wanted(self, scene: Scene) -> ExtractSpec:
+        """The job's own wish, with a schema that a model proposes where the job has none."""
+        extract = scene.spec.extract
+        if extract is not None and extract.json_schema is not None:
+            return extract
+        goal = (extract.goal if extract else None) or scene.spec.goal
+        # Made from the job's words alone, before any page: so all items of a loop get the same fields.
+        key = (scene.spec.url, scene.spec.goal or "", goal or "", scene.spec.idempotency_key or "")
+        if key not in self._proposed:
+            self._proposed[key] = await self._asker.fitting(scene, lambda chars: self._propose(scene))
+            while len(self._proposed) > _REMEMBERED:
+                self._proposed.popitem(last=False)
+        return ExtractSpec(goal=goal, json_schema=self._proposed[key])
+
+    async def _propose(self, scene: Scene) -> Json:
+        ask = Ask(
+            messages=messages_for("propose", (), {**job_variables(scene), "tasks": []}),
+            schema_name="propose",
+            json_schema=proposal_schema(),
+            max_tokens=self._asker.options.propose_tokens,
+        )
+        return (await self._asker.ask(scene, ask, schema_from)).value
+
+
+@dataclass(frozen=True, slots=True)
+class _Careful:
+    """Takes a reply as it is, but doubts values that the page does not say, and lists that are too short."""
+
+    wanted: ExtractSpec
+    text: PageText
+    alone: bool  # the part is the whole page
+
+    def __call__(self, reply: Json) -> Json:
+        records = records_in(reply, self.wanted)
+        doubts = [_not_there(unproven(records, self.wanted, self.text)), self._too_few(reply, len(records))]
+        if any(doubts):
+            raise ReplyDoubt(" ".join(doubt for doubt in doubts if doubt), reply)
+        return reply
+
+    def _too_few(self, reply: Json, count: int) -> str:
+        """A page that says "20 items" and gives 18 of them was read carelessly; one that gives few has more pages."""
+        shown = reply["shown"] or 0
+        if not (self.alone and self.wanted.many and shown > count > shown // 2):
+            return ""
+        return f"`shown` is {shown}, but there are {count} records: give all that are in the text."
+
+
+def _not_there(found: Sequence[Unproven]) -> str:
+    if not found:
+        return ""
+    named = "; ".join(str(one) for one in found[:_SHOWN_VALUES])
+    return f"The page does not say these values: {named}. Copy what stands there, or give null."
+
+
+def _shown(answers: Sequence[Answer[Json]], text: PageText) -> int | None:
+    """How many records the page says that it has: by its own words, and as the model understood it."""
+    counts = [answer.value["shown"] for answer in answers if answer.value["shown"] is not None]
+    said = page_count(text)
+    return max([*counts, *([said] if said is not None else [])], default=None)
+
+
+def _joined(answers: Sequence[Answer[Json]]) -> str:
+    return "[" + ",\n".join(answer.transcript for answer in answers) + "]"

@@ -1,0 +1,74 @@
+"""Asks a job's own webhook what only people know: verification codes, questions, captchas.
+
+The webhook gets `{"id", "kind", "question", "page", "job", "session"}` by POST. It answers 200 with
+`{"answer": text}`, or 202 while it has none yet: then it is asked again with the same id, after its own `Retry-After`
+or a few seconds. The session's time-out ends the asking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+import httpx
+
+from agent.errors import HelpMissing
+from agent.help import Question
+from agent.work import Work
+
+_ASK_AGAIN_S = 3.0
+_LONGEST_PAUSE_S = 60.0
+_CONNECT_S = 10.0
+_ANSWER_CHARS = 10_000
+
+
+class WebhookHelper:
+    """A `Helper` for one session.
+
+    Args:
+        http: reaches the webhook only as pages may: through the egress filter, where there is one.
+    """
+
+    def __init__(self, url: str, work: Work, http: httpx.AsyncClient, *, ask_again_s: float = _ASK_AGAIN_S) -> None:
+        self._url = url
+        self._work = work
+        self._http = http
+        self._ask_again_s = ask_again_s
+
+    async def __call__(self, question: Question) -> str:
+        body = {
+            "id": uuid.uuid4().hex,
+            "kind": question.kind,
+            "question": question.text,
+            "page": question.url,
+            "job": f"j{self._work.job}",
+            "session": f"s{self._work.session}",
+        }
+        while True:
+            try:
+                answer = await self._http.post(
+                    self._url, json=body, timeout=httpx.Timeout(question.timeout_s, connect=_CONNECT_S)
+                )
+            except httpx.TransportError:
+                await asyncio.sleep(self._ask_again_s)  # away for a moment; the question's time-out bounds it
+                continue
+            if answer.status_code != httpx.codes.ACCEPTED:
+                return _said(answer)
+            await asyncio.sleep(_pause_s(answer, self._ask_again_s))
+
+
+def _said(answer: httpx.Response) -> str:
+    if answer.status_code != httpx.codes.OK:
+        raise HelpMissing(f"the help webhook answered {answer.status_code}")
+    try:
+        said = answer.json()["answer"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise HelpMissing("the help webhook's reply is not JSON with an `answer`") from error
+    if not isinstance(said, str) or len(said) > _ANSWER_CHARS:
+        raise HelpMissing("the help webhook's `answer` is no text, or too long")
+    return said
+
+
+def _pause_s(answer: httpx.Response, usual_s: float) -> float:
+    text = answer.headers.get("Retry-After", "")
+    return min(float(text), _LONGEST_PAUSE_S) if text.isdigit() else usual_s

@@ -1,0 +1,104 @@
+"""What a model is shown beside the page as it is: the last k pages, several pictures."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+from PIL import Image as Pictures
+
+from agent.browser import Shot
+from agent.errors import PromptTooLong
+from agent.policies.model import ModelPolicyOptions
+from agent.policies.model.pictures import cut
+from agent.spec import JobSpec
+from agent.testing import ScriptedModel
+from agent.types import Action, ActionResult, Effect, Step
+from tests.unit.agent.model.pages import URL, FakePage, el, page, scene_of, text
+from tests.unit.agent.model.test_step import act, policy_of, says
+
+
+def jpeg(width: int, height: int) -> bytes:
+    out = io.BytesIO()
+    Pictures.new("RGB", (width, height)).save(out, "JPEG")
+    return out.getvalue()
+
+
+WINDOW, MARKED = b"\x89PNG window", b"RIFF....WEBP"
+CLICK = says(act("CLICK", id="1"))
+
+
+@dataclass
+class Tall(FakePage):
+    """A page of 2,500 pixels."""
+
+    async def screenshot(self, *, full_page: bool = False) -> Shot:
+        assert full_page
+        return Shot(jpeg(100, 2500), "image/jpeg", 100, 2500)
+
+
+def shown(words: str) -> Any:
+    button = el("1", "button", "Go", marked=True)
+    return page(text(words), button, screenshot=WINDOW, marked_screenshot=MARKED, viewport=(100, 1000))
+
+
+def step(index: int) -> Step:
+    return Step(index, URL, "t", (ActionResult(Action("click", {"bid": "1"}), effect=Effect()),))
+
+
+async def walk(pages: list[str], sight: dict[str, Any], *script: Any, **options: Any) -> ScriptedModel:
+    model = ScriptedModel(script or [CLICK] * len(pages))
+    context = Tall({URL: shown(pages[0])})
+    scene = scene_of(context, JobSpec(url=URL, goal="x", sight=sight))
+    policy = policy_of(model, options=ModelPolicyOptions(**options))
+    for n, words in enumerate(pages):
+        context.pages[URL] = shown(words)
+        await policy.step(scene, "x", tuple(step(i) for i in range(n)))
+    return model
+
+
+async def test_the_last_k_pages_stand_in_the_context_with_their_pictures() -> None:
+    model = await walk(["first", "second", "third", "fourth"], {"observations": 3})
+    last = model.asked[-1].messages
+    assert [message.role for message in last] == ["system", "user", "user", "user", "user"]
+    assert ["second" in last[2].text, "third" in last[3].text, "fourth" in last[4].text] == [True] * 3
+    assert all(len(message.images) == 1 for message in last[2:])
+    assert "first" not in "".join(message.text for message in last), "only action and result are kept of it"
+    assert "The page before step 2" in last[2].text
+    assert last[1].text.startswith(model.asked[0].messages[1].text), "what is fixed stays above what moves on"
+
+
+async def test_one_page_is_the_default() -> None:
+    model = await walk(["first", "second"], {})
+    assert len(model.asked[-1].messages) == 3
+    assert "first" not in str(model.asked[-1].messages)
+
+
+async def test_where_the_prompt_is_too_long_the_oldest_pages_go_whole() -> None:
+    words = "word " * 100
+    script = [CLICK, CLICK, PromptTooLong(), PromptTooLong(), CLICK]
+    pages = [f"{name} {words}" for name in ("first", "second", "third")]
+    model = await walk(pages, {"observations": 3}, *script, page_chars=1200, least_page_chars=100)
+    counts = [len(ask.messages) - 3 for ask in model.asked[2:]]
+    assert counts == [2, 2, 1]
+    assert "second" in model.asked[-1].messages[2].text
+
+
+async def test_marks_and_page_parts_are_shown_when_the_job_says_so() -> None:
+    model = await walk(["tall"], {"marks": True, "page_parts": 2})
+    now = model.asked[0].messages[-1]
+    assert [image.data for image in now.images[:2]] == [WINDOW, MARKED]
+    sizes = [Pictures.open(io.BytesIO(image.data)).size for image in now.images[2:]]
+    assert sizes == [(100, 1000), (100, 1000)]
+    assert "3. the whole page, screen 1 from its top" in now.text
+
+
+async def test_a_text_model_gets_none_of_them() -> None:
+    model = await walk(["tall"], {"marks": True, "page_parts": 3}, images=False)
+    assert not model.asked[0].messages[-1].images
+
+
+def test_a_picture_is_cut_to_its_end_and_no_further() -> None:
+    parts = [Pictures.open(io.BytesIO(part)).size for part in cut(jpeg(10, 250), 100, 9)]
+    assert parts == [(10, 100), (10, 100), (10, 50)]
