@@ -10,7 +10,7 @@ from typing import Any
 from agent.spec import JobSpec
 from agent.status import FINAL, Status
 from agent.types import Checkpoint, ErrorInfo, FanOut, LoopItem, Outcome, Record
-from services.store.records import Claimed, Finish, JobRow, NewJob, Take, Written
+from services.store.records import Claimed, Finish, JobRow, NewJob, SessionRow, Take, Written
 from services.store.sql import SqlStore, open_store
 
 ERROR = ErrorInfo("Broken", "broken", "it broke", retryable=False)
@@ -81,10 +81,13 @@ class World:
         return claimed
 
     async def finish(self, *ends: tuple[Claimed, Outcome], ready_in_s: float = 0.0) -> Written:
-        """Reports outcomes."""
-        return await self.store.finish(
+        """Reports outcomes; stores what a long loop leaves for later."""
+        written = await self.store.finish(
             [Finish(held.work.session, held.work.fence, outcome, ready_in_s) for held, outcome in ends]
         )
+        while written.unborn and (await self.store.unfold()).more:
+            pass
+        return written
 
     async def open_loop(self, n: int, *, hosts: int = 1, stop: bool = False, **fields: Any) -> tuple[int, int]:
         """A job whose root session has fanned out into `n` children; gives the job and the root."""
@@ -112,8 +115,11 @@ class World:
         for status in FINAL:
             assert getattr(row.counts, status.value) == sum(item.status is status for item in items), status
         assert row.counts.running == sum(item.status is Status.RUNNING for item in items)
+        families: dict[int | None, list[SessionRow]] = {}
         for session in sessions:
-            children = [child for child in sessions if child.parent == session.id]
+            families.setdefault(session.parent, []).append(session)
+        for session in sessions:
+            children = families.get(session.id, [])
             assert session.children == len(children)
             if session.status is Status.WAITING:
                 assert session.pending_children == sum(child.status not in FINAL for child in children) > 0

@@ -8,6 +8,7 @@ reports stay with their worker until they are committed.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections import Counter
@@ -45,6 +46,9 @@ _REFRESH_S = 0.2
 _LAST_REPORTS_S = 5.0
 """How long the last reports of a drained worker may take to arrive."""
 
+_SMOOTHING = 0.1
+"""Share of the newest session in what one takes."""
+
 _AWAY_S = 0.5
 """Pause between two tries while the store is away."""
 
@@ -52,16 +56,29 @@ _AWAY_S = 0.5
 @dataclass(slots=True)
 class _Worker:
     handle: WorkerHandle
-    capacity: int  # sessions that it may hold
+    config: DispatchConfig
     held: set[int] = field(default_factory=set)
     empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
     committed: int = 0  # serial number up to which the store has everything and refused nothing
     seen: int = 0  # serial number of the last report pulled
     puller: asyncio.Task[None] | None = None
+    session_s: float = 1.0  # what a session takes, smoothed
+
+    @property
+    def capacity(self) -> int:
+        """Sessions that it may hold: long ones are not taken ahead of time, when another worker may be free sooner."""
+        slots = self.handle.slots
+        ahead = self.config.ahead_s / max(self.session_s, 0.001)
+        return slots + math.ceil(slots * min(self.config.prefetch, ahead))
 
     @property
     def credit(self) -> int:
         return max(0, self.capacity - len(self.held))
+
+    @property
+    def free(self) -> int:
+        """Slots that would run dry without a claim."""
+        return max(0, self.handle.slots - len(self.held))
 
     @property
     def wants_more(self) -> bool:
@@ -123,6 +140,8 @@ class Dispatcher:
         self._reports: list[tuple[_Worker, Report]] = []
         self._wake = asyncio.Event()  # there may be something to claim, and room for it
         self._news = asyncio.Event()  # reports to commit
+        self._unborn = asyncio.Event()  # long loops have children to be stored
+        self._unborn.set()  # an earlier dispatcher may have left some
         self._room = asyncio.Event()  # the committer is not too far behind
         self._room.set()
         self._stale = True  # the lanes must be read anew
@@ -212,7 +231,7 @@ class Dispatcher:
 
     async def _welcome(self, handle: WorkerHandle) -> None:
         """Begins to use a worker; one that an earlier dispatcher left running goes on with what it holds."""
-        worker = _Worker(handle, capacity=handle.slots + round(handle.slots * self._config.prefetch))
+        worker = _Worker(handle, self._config)
         worker.hold(*(await handle.stats()).held)
         self._workers[handle.name] = worker
         worker.puller = asyncio.create_task(self._pull_loop(worker), name=f"pull-{handle.name}")
@@ -237,6 +256,7 @@ class Dispatcher:
         for report in reports:
             if report.outcome is not None:
                 worker.release(report.session)
+                worker.session_s += (report.outcome.seconds - worker.session_s) * _SMOOTHING
             self._reports.append((worker, report))
         self._news.set()
         self._wake.set()
@@ -289,12 +309,15 @@ class Dispatcher:
 
     async def _claim_once(self) -> bool:
         """One claim for the worker with the most room; False when there was nothing to do."""
-        worker = max(self._workers.values(), key=lambda w: w.credit, default=None)
-        if worker is None or not worker.wants_more or not self._room.is_set():
+        worker = max((w for w in self._workers.values() if w.wants_more), key=lambda w: w.credit, default=None)
+        if worker is None or not self._room.is_set():
             return False
+        others_starve = any(other.free for other in self._workers.values() if other is not worker)
+        # Work ahead of time waits until nobody's slots are empty: a domain with few places would lose them to a queue.
+        wanted = worker.credit
         scarce = await self._scarce()
         now = time.monotonic()
-        takes = self._lanes.choose(worker.credit, lambda lane: self._room_in(lane, now), scarce)
+        takes = self._lanes.choose(wanted, lambda lane: self._room_in(lane, now), scarce)
         if not takes:
             return False
         claimed = await self._store.claim(worker.handle.name, takes, lease_s=self._config.lease_s)
@@ -419,6 +442,8 @@ class Dispatcher:
             self._end_lease(one, now)
         self._lanes.add(written.ready)
         self._wake.set()
+        if written.unborn:
+            self._unborn.set()
 
     def _end_lease(self, one: Finish, now: float) -> None:
         lease = self._leases.get(one.session)
@@ -451,6 +476,17 @@ class Dispatcher:
             except WorkerLost:
                 continue  # its puller buries it
 
+    # --- long loops ----------------------------------------------------------------------------------
+
+    async def _unfold_loop(self) -> None:
+        """Stores what long loops have left for later, piece by piece, between claims and commits."""
+        while True:
+            await self._unborn.wait()
+            self._unborn.clear()
+            while (piece := await self._store.unfold()).more:
+                self._lanes.add(piece.ready)
+                self._wake.set()
+
     # --- housekeeping --------------------------------------------------------------------------------
 
     async def _housekeeping_loop(self) -> None:
@@ -459,6 +495,7 @@ class Dispatcher:
             await self._reap()
             await self._store.expire_deadlines()
             await self._wake_when_due()
+            self._unborn.set()  # another dispatcher may have died in the middle of a loop
             await self._snapshot()
             await asyncio.sleep(_HOUSEKEEPING_S / 2)
             await self._renew()  # twice as often: this is what stops sessions that are not wanted any more

@@ -24,6 +24,7 @@ from services.store.reading import artifact_row
 from services.store.records import ArtifactRow
 from services.store.states import RETRIED_STATES, State
 from services.store.tx import Tx
+from services.store.unborn import store_rest
 
 
 def cancel_job(tx: Tx, job: int, tenant: str | None) -> None:
@@ -33,6 +34,7 @@ def cancel_job(tx: Tx, job: int, tenant: str | None) -> None:
         return
     _require(found, Status.CANCELED, "be canceled")
     found.cancel_requested = True
+    store_rest(tx, found, State.HELD)
     tx.run("cancel_open", job=job)
     found.recount(tx)
     if found.status is Status.PAUSED:
@@ -153,7 +155,7 @@ def delete_job(tx: Tx, job: int, tenant: str | None) -> list[ArtifactRow]:
     shared = exists(select(other.c.id).where(other.c.key == mine.c.key, other.c.job != job))
     orphans = [artifact_row(row) for row in tx.conn.execute(select(mine).where(mine.c.job == job, ~shared))]
     tx.run("delete_details", job=job)
-    for table in (tables.artifact, tables.event, tables.session):
+    for table in (tables.delivery, tables.artifact, tables.event, tables.session, tables.job_pace):
         tx.conn.execute(delete(table).where(table.c.job == job))
     tx.conn.execute(delete(tables.job).where(tables.job.c.id == job))
     return orphans

@@ -234,11 +234,8 @@ def _sqlite_engine(url: URL, *, begin: str) -> Engine:
 def _prepared(tx: Tx, ids: Mapping[str, int], unknown: list[str], known: Mapping[str, int]) -> Tx:
     """`tx` with its ids reserved and its host names known."""
     tx.first = {name: tx.run("reserve", name=name, n=n).scalar_one() - n + 1 for name, n in ids.items()}
-    hosts = dict(known)
-    if unknown:
-        tx.run("add_hosts", hosts=tx.many(unknown))
-        hosts |= {row.host: row.id for row in tx.rows("hosts", hosts=tx.many(unknown))}
-    tx.hosts = hosts
+    tx.hosts = known
+    tx.know_hosts(unknown)
     return tx
 
 

@@ -19,16 +19,28 @@ from services.events import JobEvent
 from services.store import codec, tables
 from services.store.fanout import Opened, open_loop
 from services.store.ids import session_id
-from services.store.jobs import Leased, LockedJob, close_if_over, counts_json, finished_event, leased, locked
+from services.store.jobs import (
+    Leased,
+    LockedJob,
+    close_if_over,
+    counts_json,
+    finished_event,
+    leased,
+    locked,
+    tell_webhook,
+)
 from services.store.lanes import Ready, lanes_of
 from services.store.records import Finish, Written
 from services.store.states import FINAL_STATES, State
 from services.store.tx import Tx
+from services.store.unborn import store_rest
 
 Json = Any
 
 _SHOWN_SESSIONS = 50
 """Sessions that one progress event names."""
+SESSIONS_FINISHED = "session.finished"
+"""The webhook message that names items of one job that ended in one commit."""
 _STOPPING = (Status.FAILED, Status.TERMINATED, Status.UNSURE)
 """What a child must have become to stop a loop with `on_error: stop`."""
 
@@ -67,8 +79,11 @@ class Loop:
     stopped: bool
 
 
-def write_group(tx: Tx, group: Sequence[Finish]) -> Written:
-    """Writes a group of reports; those whose fence is not the session's any more change nothing."""
+def write_group(tx: Tx, group: Sequence[Finish], parts: Mapping[int, list[tuple[int, bytes]]]) -> Written:
+    """Writes a group of reports; those whose fence is not the session's any more change nothing.
+
+    `parts`: by session, what of its loop is stored later (see `fanout.pack`).
+    """
     sessions = tx.many([report.session for report in group])
     jobs = {row.id: locked(row) for row in tx.rows("lock_jobs_of", ids=sessions)}
     rows = {row.id: row for row in tx.rows("sessions", ids=sessions)}
@@ -81,7 +96,7 @@ def write_group(tx: Tx, group: Sequence[Finish]) -> Written:
     ready = [Ready(e.row.job, e.row.domain, e.row.id) for e in ends if e.state is State.QUEUED]
     for end in ends:
         if end.outcome.fan_out is not None:
-            ready += _fan_out(tx, end, jobs[end.row.job])
+            ready += _fan_out(tx, end, jobs[end.row.job], parts.get(end.row.id, []))
     ready += _settle(tx, ends, loops, jobs)
     finished = _close(tx, jobs)
     return Written(
@@ -89,6 +104,7 @@ def write_group(tx: Tx, group: Sequence[Finish]) -> Written:
         late=late,
         ready=lanes_of(tx, ready, jobs),
         finished_jobs=finished,
+        unborn=any(parts.get(end.row.id) for end in ends if end.outcome.fan_out is not None),
     )
 
 
@@ -192,10 +208,11 @@ def _tally(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) -> None:
         job.written.append((end.row.id, end.state.status))
         if end.is_final and not end.row.children:
             job.ended[end.state] += 1
+            job.items_ended.append((end.row.id, end.state.status))
 
 
-def _fan_out(tx: Tx, end: End, job: LockedJob) -> list[Ready]:
-    opened: Opened = open_loop(tx, end.row, end.outcome, job)
+def _fan_out(tx: Tx, end: End, job: LockedJob, parts: list[tuple[int, bytes]]) -> list[Ready]:
+    opened: Opened = open_loop(tx, end.row, end.outcome, job, parts)
     if opened.n and not end.row.children:
         job.expected -= 1  # its children count instead
     job.expected += opened.n
@@ -259,10 +276,11 @@ def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mappin
 
 def _stop(tx: Tx, loop: Loop, job: LockedJob) -> None:
     """Cancels the children that have not begun, after one has failed."""
+    unborn = store_rest(tx, job, State.CANCELED, parent=loop.id)
     canceled = tx.rows("cancel_siblings", first=loop.first_child, last=loop.first_child + loop.size - 1)
     loop.stopped = True
-    loop.pending -= len(canceled)
-    job.ended[State.CANCELED] += sum(1 for row in canceled if not row.children)
+    loop.pending -= len(canceled) + unborn
+    job.ended[State.CANCELED] += unborn + sum(1 for row in canceled if not row.children)
 
 
 def _release(tx: Tx, loop: Loop) -> list[Ready]:
@@ -290,6 +308,9 @@ def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
             tx.event(job.id, job.tenant, JobEvent.FANNED_OUT, {"session": session, "items": items, "counts": counts})
         sessions = [[session, status.value] for session, status in job.written[:_SHOWN_SESSIONS]]
         tx.event(job.id, job.tenant, JobEvent.PROGRESS, {"counts": counts, "sessions": sessions})
+        if job.items_ended:
+            ended = [{"id": session_id(session), "status": status.value} for session, status in job.items_ended]
+            tell_webhook(tx, job, SESSIONS_FINISHED, {"sessions": ended})
         if _may_be_over(job, running) and close_if_over(tx, job, now):
             finished_event(tx, job, now)
             finished.append(job.id)

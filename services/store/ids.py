@@ -1,4 +1,4 @@
-"""Public ids: `j123` for jobs, `s456` for sessions."""
+"""Public ids: `j123` for jobs, `s456` for sessions, `w789` for webhook deliveries."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def session_id(session: int) -> str:
     return f"s{session}"
 
 
+def delivery_id(delivery: int) -> str:
+    """The public id of a webhook delivery."""
+    return f"w{delivery}"
+
+
 def parse_job(text: str) -> int:
     """The job that a public id names.
 
@@ -33,6 +38,15 @@ def parse_session(text: str) -> int:
         NotFound: it is not the id of a session.
     """
     return _parse("s", "session", text)
+
+
+def parse_delivery(text: str) -> int:
+    """The webhook delivery that a public id names.
+
+    Raises:
+        NotFound: it is not the id of one.
+    """
+    return _parse("w", "webhook delivery", text)
 
 
 def _parse(letter: str, noun: str, text: str) -> int:

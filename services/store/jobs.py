@@ -15,6 +15,7 @@ from agent.types import ErrorInfo, Usage
 from services.errors import NotFound, WrongState
 from services.events import JobEvent
 from services.store import codec
+from services.store.announce import announce
 from services.store.ids import job_id
 from services.store.records import Counts
 from services.store.states import FINAL_STATES, State
@@ -46,6 +47,7 @@ class LockedJob:
     expires_at: float | None
     archive: str | None
     written: list[tuple[int, Status]] = field(default_factory=list)  # sessions, for the progress event
+    items_ended: list[tuple[int, Status]] = field(default_factory=list)  # items that are over now, for webhooks
     fanned_out: list[tuple[int, int]] = field(default_factory=list)  # sessions that became loops, with their size
 
     @property
@@ -167,6 +169,13 @@ def finished_event(tx: Tx, job: LockedJob, running: Leased) -> None:
         "error": codec.load_json(codec.dump_error(job.error) or "null"),
     }
     tx.event(job.id, job.tenant, JobEvent.FINISHED, data)
+    tell_webhook(tx, job, JobEvent.FINISHED.value, data)
+
+
+def tell_webhook(tx: Tx, job: LockedJob, event: str, data: Mapping[str, Json]) -> None:
+    """Puts a message about the job into the outbox, where its owner asked for it."""
+    if '"webhook"' in job.spec_text:  # most have none: not worth reading their spec
+        announce(tx, job.id, job.tenant, spec_of(tx, job.id, job.spec_text), event, data)
 
 
 def locked(row: Row[Any]) -> LockedJob:

@@ -15,6 +15,7 @@ from services.store.jobs import Leased, close_if_over, finished_event, lock_jobs
 from services.store.records import Finish, Freed
 from services.store.states import State, state_of
 from services.store.tx import Tx
+from services.store.unborn import store_rest
 
 _LOST = ErrorInfo("LeaseLost", "lease_lost", "its worker stopped reporting", retryable=True)
 _UNCONFIRMED = ErrorInfo(
@@ -36,7 +37,7 @@ def reap_leases(tx: Tx, owner: str | None) -> list[Freed]:
         if row.state == State.RUNNING and (row.owner == owner if owner is not None else row.lease_until <= tx.now)
     ]
     reports = [_report(row, spec_of(tx, row.job, jobs[row.job].spec_text).max_attempts) for row in rows]
-    write_group(tx, reports)
+    write_group(tx, reports, {})
     return _freed(tx, rows)
 
 
@@ -66,6 +67,7 @@ def expire_jobs(tx: Tx) -> list[int]:
             continue
         status = Status.CANCELED if job.cancel_requested else Status.FAILED
         outcome = Outcome(status, error=None if job.cancel_requested else _TOO_LATE)
+        store_rest(tx, job, State.HELD)
         tx.run("end_open", job=job.id, state=state_of(status), outcome=codec.dump_outcome(outcome))
         job.recount(tx)
         if close_if_over(tx, job, Leased()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Literal
 
 from agent.spec import JobSpec, PolitenessSpec
@@ -206,6 +207,16 @@ class Written:
     late: frozenset[int]  # sessions whose lease was another's by now: nothing was written
     ready: tuple[Lane, ...]  # lanes that have ready sessions now (children, resumed parents, retries)
     finished_jobs: tuple[int, ...]
+    unborn: bool = False  # a loop was so long that `unfold` has to store the rest of it
+
+
+@dataclass(frozen=True, slots=True)
+class Unfolded:
+    """What one piece of a long loop gave."""
+
+    stored: int  # children that are rows now
+    ready: tuple[Lane, ...]  # lanes that have ready sessions by them
+    more: bool  # whether there may be further pieces, of this loop or another
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,3 +250,56 @@ class ApiKey:
     scopes: tuple[str, ...]  # read, submit, control, admin
     created_at: datetime
     revoked_at: datetime | None
+
+
+class DeliveryState(StrEnum):
+    """Where a webhook's delivery stands. Never reorder: the column holds the position."""
+
+    WAITING = "waiting"
+    """For its next attempt."""
+    DELIVERED = "delivered"
+    """The receiver said 2xx."""
+    DEAD = "dead"
+    """Given up; its owner may send it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """One webhook message in the outbox."""
+
+    id: int
+    tenant: str
+    job: int
+    event: str  # job.finished or session.finished
+    url: str
+    body: str  # JSON, sent as it stands
+    state: DeliveryState
+    attempts: int  # begun, the one under way included
+    due_at: datetime
+    created_at: datetime
+    ended_at: datetime | None
+    status_code: int | None  # of the last answer
+    error: str  # why the last attempt failed
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """How one attempt to deliver went."""
+
+    id: int
+    attempts: int  # of the row that was claimed: guards against a report that comes after another attempt began
+    state: DeliveryState  # WAITING: again in `again_in_s`
+    again_in_s: float = 0.0
+    status_code: int | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFilter:
+    """Which deliveries to list, newest first."""
+
+    tenant: str | None = None
+    states: tuple[DeliveryState, ...] = ()
+    job: int | None = None
+    before: int | None = None  # keyset: ids below this one
+    limit: int = 50

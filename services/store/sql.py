@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from agent.status import Status
 from agent.types import Checkpoint
-from services.store import claim, codec, control, finish, keys, lanes, reading, reap, settle, snapshots, submission
+from services.store import (
+    claim,
+    codec,
+    control,
+    finish,
+    keys,
+    lanes,
+    outbox,
+    reading,
+    reap,
+    settle,
+    snapshots,
+    submission,
+    unborn,
+)
 from services.store.database import Clock, Database
-from services.store.fanout import children_in, hosts_needed
+from services.store.fanout import children_in, hosts_needed, pack
 from services.store.grouped import Grouped
 from services.store.migrate import bring_up, check_version
 from services.store.records import (
     ApiKey,
     ArtifactRow,
     Claimed,
+    Delivered,
+    DeliveryFilter,
+    DeliveryRow,
+    DeliveryState,
     EventRow,
     Finish,
     Freed,
@@ -31,6 +50,7 @@ from services.store.records import (
     Settlement,
     Submitted,
     Take,
+    Unfolded,
     Written,
 )
 from services.store.tx import Tx
@@ -70,6 +90,7 @@ class SqlStore:
         self._db = database
         self._submissions = Grouped(self._submit_all)
         self._checkpoints = Grouped(self._keep_all)
+        self._dice = random.Random()
 
     async def close(self) -> None:
         await self._db.close()
@@ -193,6 +214,40 @@ class SqlStore:
     async def revoke_key(self, key: int) -> ApiKey:
         return await self._db.write(lambda tx: keys.revoke_key(tx, key))
 
+    # --- webhooks ------------------------------------------------------------------------------------
+
+    async def claim_deliveries(
+        self, n: int, *, lease_s: float, each: int, full: Sequence[str] = ()
+    ) -> list[DeliveryRow]:
+        return await self._db.write(lambda tx: outbox.claim_deliveries(tx, n, lease_s=lease_s, each=each, full=full))
+
+    async def settle_deliveries(self, group: Sequence[Delivered]) -> None:
+        await self._db.write(lambda tx: outbox.settle_deliveries(tx, group))
+
+    async def next_delivery_in_s(self) -> float | None:
+        return await self._db.read(outbox.next_delivery_in_s)
+
+    async def prune_deliveries(self, *, delivered_s: float, dead_s: float) -> int:
+        return await self._db.write(lambda tx: outbox.prune_deliveries(tx, delivered_s=delivered_s, dead_s=dead_s))
+
+    async def webhook_secret(self, fresh: str) -> str:
+        return await self._db.write(lambda tx: outbox.webhook_secret(tx, fresh))
+
+    async def deliveries(self, wanted: DeliveryFilter) -> list[DeliveryRow]:
+        return await self._db.read(lambda tx: outbox.list_deliveries(tx, wanted))
+
+    async def delivery(self, number: int, *, tenant: str | None = None) -> DeliveryRow:
+        return await self._db.read(lambda tx: outbox.one_delivery(tx, number, tenant))
+
+    async def resend(self, number: int, *, tenant: str | None = None) -> DeliveryRow:
+        return await self._db.write(lambda tx: outbox.resend(tx, number, tenant))
+
+    async def resend_dead(self, *, tenant: str | None = None) -> int:
+        return await self._db.write(lambda tx: outbox.resend_dead(tx, tenant))
+
+    async def count_deliveries(self, *, tenant: str | None = None) -> dict[DeliveryState, int]:
+        return await self._db.read(lambda tx: outbox.count_deliveries(tx, tenant))
+
     # --- dispatcher ----------------------------------------------------------------------------------
 
     async def lanes(self) -> list[Lane]:
@@ -230,11 +285,17 @@ class SqlStore:
         return await self._db.write(work)
 
     async def finish(self, group: Sequence[Finish]) -> Written:
+        children = children_in(group)
+        parts = await asyncio.to_thread(pack, group) if children else {}
         return await self._db.write(
-            lambda tx: finish.write_group(tx, group),
-            ids={"session": children_in(group)},
-            hosts=await asyncio.to_thread(hosts_needed, group) if children_in(group) else (),
+            lambda tx: finish.write_group(tx, group, parts),
+            ids={"session": children},
+            hosts=hosts_needed(group) if children else (),
         )
+
+    async def unfold(self) -> Unfolded:
+        part = await self._db.read(lambda tx: unborn.next_part(tx, self._dice))
+        return await self._db.write(lambda tx: unborn.unfold(tx, part))
 
     async def reap(self, *, owner: str | None = None) -> list[Freed]:
         return await self._db.write(lambda tx: reap.reap_leases(tx, owner))

@@ -11,6 +11,10 @@ from services.store.records import (
     ApiKey,
     ArtifactRow,
     Claimed,
+    Delivered,
+    DeliveryFilter,
+    DeliveryRow,
+    DeliveryState,
     EventRow,
     Finish,
     Freed,
@@ -25,6 +29,7 @@ from services.store.records import (
     Settlement,
     Submitted,
     Take,
+    Unfolded,
     Written,
 )
 
@@ -114,6 +119,47 @@ class Store(Protocol):
     async def keys(self) -> list[ApiKey]: ...
     async def revoke_key(self, key: int) -> ApiKey: ...
 
+    # --- webhooks ------------------------------------------------------------------------------------
+
+    async def claim_deliveries(
+        self, n: int, *, lease_s: float, each: int, full: Sequence[str] = ()
+    ) -> list[DeliveryRow]:
+        """Gives out up to `n` messages that are due, at most `each` of one tenant and none of the `full` ones.
+
+        An attempt that is not settled within `lease_s` counts as lost: its message is given out again.
+        """
+        ...
+
+    async def settle_deliveries(self, group: Sequence[Delivered]) -> None:
+        """Writes how attempts went; one whose message was given out again meanwhile changes nothing."""
+        ...
+
+    async def next_delivery_in_s(self) -> float | None:
+        """Seconds until the next message is due; None when none waits."""
+        ...
+
+    async def prune_deliveries(self, *, delivered_s: float, dead_s: float) -> int:
+        """Forgets messages that ended longer ago than this; says how many."""
+        ...
+
+    async def webhook_secret(self, fresh: str) -> str:
+        """The secret that everybody over this database signs with; `fresh` becomes it where there is none yet."""
+        ...
+
+    async def deliveries(self, wanted: DeliveryFilter) -> list[DeliveryRow]: ...
+    async def delivery(self, number: int, *, tenant: str | None = None) -> DeliveryRow: ...
+    async def resend(self, number: int, *, tenant: str | None = None) -> DeliveryRow:
+        """Makes a message due now; one that had ended begins anew with all its attempts."""
+        ...
+
+    async def resend_dead(self, *, tenant: str | None = None) -> int:
+        """Makes every message due that was given up; says how many."""
+        ...
+
+    async def count_deliveries(self, *, tenant: str | None = None) -> dict[DeliveryState, int]:
+        """Messages that wait and that were given up; delivered ones are not counted."""
+        ...
+
     # --- dispatcher ----------------------------------------------------------------------------------
 
     async def lanes(self) -> list[Lane]:
@@ -149,6 +195,14 @@ class Store(Protocol):
 
         Raises:
             WrongState: a report asks for what a running session cannot become; nothing of the group is written.
+        """
+        ...
+
+    async def unfold(self) -> Unfolded:
+        """Stores some more children of a loop that is too long for one transaction; any dispatcher may do it.
+
+        The loop is durable from its fan-out on, and its first children can be claimed from then on: this is for the
+        rest. Jobs that have such loops take turns by chance.
         """
         ...
 

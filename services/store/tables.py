@@ -159,6 +159,7 @@ unborn = Table(
     Column("job", BigInteger, nullable=False),
     Column("parent", BigInteger, nullable=False),
     Column("idx", Integer, nullable=False),  # of the first of them
+    Column("n", Integer, nullable=False),  # how many they are
     Column("host", Text, nullable=False),  # that items begin on which are no links; "" for the parent's domain
     Column("items", LargeBinary, nullable=False),  # zlib-compressed JSON
 )
@@ -223,6 +224,33 @@ event = Table(
 )
 Index("event_job", event.c.job, event.c.seq)
 Index("event_tenant", event.c.tenant, event.c.seq)
+
+delivery = Table(
+    "delivery",
+    metadata,
+    # The outbox of webhooks: written with the change that it tells of, sent by `services.webhooks`.
+    Column("id", Id, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("job", BigInteger, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("state", SmallInteger, nullable=False),  # a DeliveryState
+    Column("attempts", Integer, nullable=False, server_default=_ZERO),  # begun, the one under way included
+    Column("due_at", Double, nullable=False),  # of the next attempt; while one is under way, when it counts as lost
+    Column("created_at", Double, nullable=False),
+    Column("ended_at", Double),
+    Column("status_code", SmallInteger),  # of the last answer
+    Column("error", Text, nullable=False, server_default=text("''")),  # of the last attempt
+    # A receiver knows deliveries by their number: it must never come again.
+    sqlite_autoincrement=True,
+)
+_waits, _is_dead = text("state = 0"), text("state = 2")
+Index("delivery_due", delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)
+Index("delivery_dead", delivery.c.tenant, delivery.c.id, postgresql_where=_is_dead, sqlite_where=_is_dead)
+Index("delivery_tenant", delivery.c.tenant, delivery.c.id)
+Index("delivery_job", delivery.c.job, delivery.c.id)
+Index("delivery_ended", delivery.c.ended_at)
 
 state = Table(
     "state",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -62,6 +62,16 @@ class Tx:
         if at_once and self.dialect != "sqlite":
             return self.conn.exec_driver_sql(query, {"rows": codec.dump_json(rows)}).rowcount
         return self.conn.exec_driver_sql(query, list(rows)).rowcount
+
+    def know_hosts(self, names: Iterable[str]) -> None:
+        """Makes sure that `hosts` has these names; new ones get an id."""
+        known = {name: self.caches.domains.get(name) for name in names if name not in self.hosts}
+        unknown = sorted(name for name, number in known.items() if number is None)
+        found = {name: number for name, number in known.items() if number is not None}
+        if unknown:
+            self.run("add_hosts", hosts=self.many(unknown))
+            found |= {row.host: row.id for row in self.rows("hosts", hosts=self.many(unknown))}
+        self.hosts = {**self.hosts, **found}
 
     def event(self, job: int, tenant: str, name: JobEvent, data: Mapping[str, Json]) -> None:
         """Adds a row to the feed when the transaction ends."""

@@ -7,7 +7,9 @@ from tests.store_contract.claims import *  # noqa: F403
 from tests.store_contract.control import *  # noqa: F403
 from tests.store_contract.fixtures import w as w
 from tests.store_contract.leases import *  # noqa: F403
+from tests.store_contract.long_loops import *  # noqa: F403
 from tests.store_contract.loops import *  # noqa: F403
+from tests.store_contract.outbox import *  # noqa: F403
 from tests.store_contract.outcomes import *  # noqa: F403
 from tests.store_contract.reading import *  # noqa: F403
 from tests.store_contract.settling import *  # noqa: F403

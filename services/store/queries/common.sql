@@ -12,6 +12,22 @@ update session set children = children + :n, pending_children = :n, first_child 
   loop_state = :state, seat_limit = :seat_limit, seats = :seats, stop_on_error = :stop_on_error, stopped = false
 where id = :id
 
+-- name: unborn_jobs
+-- Where each job that has children to be stored goes on.
+select job, min(first) as first from unborn group by job
+
+-- name: unborn_part
+-- A part of a loop that is not stored yet.
+select first, job, parent, idx, n, host, items from unborn where first = :first
+
+-- name: unborn_of
+-- The parts of a job's loops, or of one of them, that are not stored yet.
+select first from unborn where job = :job and parent = coalesce(cast(:parent as bigint), parent) order by first
+
+-- name: take_unborn
+-- Takes a part of a loop out, to store its children in the same transaction.
+delete from unborn where first = :first returning first
+
 -- name: settle_loop
 -- Writes what is left of a loop after some of its children ended; a finished loop makes its parent ready again.
 update session set pending_children = :pending, seats = :seats, stopped = :stopped, state = :state,
@@ -164,7 +180,8 @@ select j.tenant, s.state, j.status, sum(s.n) as n from (
   union all select job, 1, count(*) from session where state = 1 group by job
   union all select job, 2, count(*) from session where state = 2 group by job
   union all select job, 9, count(*) from session where state = 9 group by job
-  union all select job, 10, count(*) from session where state = 10 group by job) as s
+  union all select job, 10, count(*) from session where state = 10 group by job
+  union all select job, 10, sum(n) from unborn group by job) as s
 join job j on j.id = s.job group by j.tenant, s.state, j.status
 
 -- name: final_by_tenant
@@ -182,3 +199,39 @@ delete from session_detail where session in (select id from session where job = 
 insert into artifact (id, tenant, job, session, kind, key, content_type, bytes, created_at)
 values (:id, :tenant, :job, :session, :kind, :key, :content_type, :bytes, :created_at)
 on conflict (id) do nothing
+
+-- name: settle_delivery
+-- Writes how an attempt to deliver went, unless the message was given out again meanwhile.
+update delivery set state = :state, due_at = :due_at, ended_at = :ended_at, status_code = :status_code, error = :error
+where id = :id and state = 0 and attempts = :attempts
+
+-- name: next_delivery
+-- When the next webhook message is due.
+select min(due_at) from delivery where state = 0
+
+-- name: prune_deliveries
+-- Forgets messages that ended long ago; those that were given up are kept longer.
+delete from delivery where ended_at <= :delivered and (state = 1 or ended_at <= :dead)
+
+-- name: resend
+-- Makes a message due now; one that had ended gets all its attempts again.
+update delivery set attempts = case when state = 0 then attempts else 0 end, state = 0, due_at = :now, ended_at = null
+where id = :id
+
+-- name: resend_dead
+-- Makes every message of a tenant (of all: null) due that was given up.
+update delivery set attempts = 0, state = 0, due_at = :now, ended_at = null
+where state = 2 and (cast(:tenant as text) is null or tenant = :tenant)
+
+-- name: count_deliveries
+-- Messages that wait or were given up, of one tenant or (null) all.
+select state, count(*) as n from delivery
+where state in (0, 2) and (cast(:tenant as text) is null or tenant = :tenant) group by state
+
+-- name: keep_state
+-- Keeps a value under its name, if there is none yet.
+insert into state (name, data, at) values (:name, :data, :at) on conflict (name) do nothing
+
+-- name: one_state
+-- The value under a name.
+select data from state where name = :name

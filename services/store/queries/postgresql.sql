@@ -146,3 +146,15 @@ select id from job where id = any(cast(:ids as bigint[])) and status in (0, 1) a
 -- Sessions as leases, locked: a checkpoint that says "an unrepeatable action begins" is kept before this look or refused.
 select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint from session
 where id = any(cast(:ids as bigint[])) order by id for no key update
+
+-- name: claim_deliveries
+-- Gives out webhook messages that are due, at most :each of one tenant; what another claimer holds is left to it.
+with due as (
+  select id, tenant, due_at from delivery
+  where state = 0 and due_at <= :now and tenant <> all(cast(:full as text[])) order by due_at limit 500),
+ranked as (select id, row_number() over (partition by tenant order by due_at, id) as place from due)
+update delivery set due_at = :until, attempts = attempts + 1 where id = any(array(
+  select d.id from delivery d join ranked r on r.id = d.id
+  where r.place <= :each and d.state = 0 and d.due_at <= :now
+  order by r.place, d.id limit :n for update of d skip locked))
+returning *

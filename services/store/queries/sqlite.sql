@@ -118,3 +118,14 @@ select id from job where id in (select value from json_each(:ids)) and status in
 -- Sessions as leases.
 select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint from session
 where id in (select value from json_each(:ids)) order by id
+
+-- name: claim_deliveries
+-- Gives out webhook messages that are due, at most :each of one tenant.
+update delivery set due_at = :until, attempts = attempts + 1 where id in (
+  select id from (
+    select id, row_number() over (partition by tenant order by due_at, id) as place from (
+      select id, tenant, due_at from delivery
+      where state = 0 and due_at <= :now and tenant not in (select value from json_each(:full))
+      order by due_at limit 500))
+  where place <= :each order by place, id limit :n)
+returning *

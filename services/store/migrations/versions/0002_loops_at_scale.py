@@ -32,6 +32,7 @@ def upgrade() -> None:
         sa.Column("job", sa.BigInteger, nullable=False),
         sa.Column("parent", sa.BigInteger, nullable=False),
         sa.Column("idx", sa.Integer, nullable=False),
+        sa.Column("n", sa.Integer, nullable=False),
         sa.Column("host", sa.Text, nullable=False),
         sa.Column("items", sa.LargeBinary, nullable=False),
     )
