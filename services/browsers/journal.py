@@ -12,8 +12,8 @@ from agent.types import Checkpoint, Outcome
 from agent.work import Report
 
 _LEAST_LINGER_S = 0.004
-_MOST_LINGER_S = 0.05
-_LINGER_SHARE = 0.1
+_MOST_LINGER_S = 0.25
+_LINGER_SHARE = 0.5
 """How long a pull waits for company once there is something to give, as a share of what a session takes. Groups are
 what makes Ray calls and commits cheap; a worker that has more work queued loses nothing by them."""
 
@@ -25,11 +25,12 @@ class Outbox:
     pulling and committing loses nothing: its successor pulls the same reports again, and fences drop the doubles.
     """
 
-    def __init__(self, idle: Callable[[], bool] = lambda: False) -> None:
-        self.idle = idle  # whether the worker has nothing left to do
+    def __init__(self, hungry: Callable[[], bool] = lambda: False) -> None:
+        self._hungry = hungry  # whether the worker needs more work soon, which it gets for its reports
         self._reports: deque[Report] = deque()
         self._serial = 0
         self._news = asyncio.Event()
+        self._hurry = asyncio.Event()  # what there is must be pulled now
         self._acks: dict[int, asyncio.Future[bool]] = {}
         self._session_s = 0.0  # what a session takes, smoothed
 
@@ -40,6 +41,8 @@ class Outbox:
         if report.outcome is not None:
             self._session_s += (report.outcome.seconds - self._session_s) * 0.1
         self._news.set()
+        if report.wants_ack or self._hungry():
+            self._hurry.set()
         return self._serial
 
     async def put_and_wait(self, report: Report) -> bool:
@@ -57,20 +60,12 @@ class Outbox:
         found = self._after(seen)
         if not found:
             self._news.clear()
-            try:
-                async with asyncio.timeout(timeout_s):
-                    await self._news.wait()
-            except TimeoutError:
+            self._hurry.clear()
+            if not await _within(timeout_s, self._news):
                 return []
-            if not self._urgent:
-                await asyncio.sleep(self._linger_s)
+            await _within(self._linger_s, self._hurry)
             found = self._after(seen)
         return found
-
-    @property
-    def _urgent(self) -> bool:
-        """Whether a session stands still until its report is committed, or all of them have ended."""
-        return bool(self._acks) or self.idle()
 
     @property
     def _linger_s(self) -> float:
@@ -89,6 +84,15 @@ class Outbox:
 
     def __len__(self) -> int:
         return len(self._reports)
+
+
+async def _within(seconds: float, event: asyncio.Event) -> bool:
+    """Whether the event came within so many seconds."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False
 
 
 class SessionJournal:

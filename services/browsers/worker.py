@@ -80,11 +80,15 @@ class Worker:
         self._parts = parts
         self._queue: deque[Work] = deque()
         self._held: dict[int, _Held] = {}
-        self._outbox = Outbox(idle=lambda: not self._held)
+        self._outbox = Outbox(self._hungry)
         self._busy = 0
         self._stopping = False
         self._idle = asyncio.Event()
         self._idle.set()
+
+    def _hungry(self) -> bool:
+        """Whether its slots run dry soon."""
+        return len(self._queue) <= self._config.slots // 2
 
     async def submit(self, works: Sequence[Work]) -> None:
         """Queues sessions; each starts as soon as a slot is free."""
@@ -129,11 +133,11 @@ class Worker:
                     secrets=FolderSecrets(self._config.secrets_dir, work.tenant, work.spec),
                     limits=self._config.limits,
                     context=self._config.context,
+                    helper=self._parts.helper(work),
                 )
                 outcome = await session.run(work, desk)
                 if outcome.error is not None and outcome.error.cls in _BROWSER_ERRORS:
                     await self._parts.owner.suspect(browser)
-                    helper=self._parts.helper(work),
                 return outcome
         except AgentError as error:  # no browser could be had, or no such policy
             return Outcome(Status.FAILED, error=error.info(), reason=error.message, checkpoint=work.checkpoint)

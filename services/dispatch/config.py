@@ -13,7 +13,8 @@ class DispatchConfig:
 
     name: str = "main"  # of its shard; names its snapshot in the store
     workers: int = 1  # browser workers
-    prefetch: float = 1.0  # sessions that a worker holds beyond its slots, as a share of them
+    ahead_s: float = 1.0  # work that a worker holds beyond its slots, so that they never run dry
+    prefetch: float = 3.0  # upper bound of that, as a share of its slots
     lease_s: float = 60.0
     per_domain: int = 8  # sessions on one domain at once
     max_attempts: int = 10  # upper bound for what jobs ask for

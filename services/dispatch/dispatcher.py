@@ -314,7 +314,7 @@ class Dispatcher:
             return False
         others_starve = any(other.free for other in self._workers.values() if other is not worker)
         # Work ahead of time waits until nobody's slots are empty: a domain with few places would lose them to a queue.
-        wanted = worker.credit
+        wanted = worker.free if others_starve and worker.free else worker.credit
         scarce = await self._scarce()
         now = time.monotonic()
         takes = self._lanes.choose(wanted, lambda lane: self._room_in(lane, now), scarce)

@@ -68,3 +68,31 @@ async def test_other_checkpoints_wait_for_nobody() -> None:
     outbox = Outbox()
     await SessionJournal(outbox, 1, 1).checkpoint(Checkpoint(), durable=False)
     assert len(outbox) == 1
+
+
+async def test_a_pull_waits_for_company_while_the_worker_has_work() -> None:
+    outbox = Outbox()
+    slow = Outcome(Status.COMPLETED, seconds=1000.0)
+    outbox.put(Report(1, 1, slow))
+    pull = asyncio.create_task(outbox.pull(1, 5))
+    await asyncio.sleep(0)
+
+    outbox.put(Report(2, 1, slow))
+    await asyncio.sleep(0)
+    outbox.put(Report(3, 1, slow))
+    assert [r.session for r in await pull] == [2, 3]
+
+
+async def test_a_worker_that_runs_dry_is_pulled_at_once() -> None:
+    dry = False
+    outbox = Outbox(lambda: dry)
+    slow = Outcome(Status.COMPLETED, seconds=1000.0)
+    outbox.put(Report(1, 1, slow))
+    pull = asyncio.create_task(outbox.pull(1, 5))
+    await asyncio.sleep(0)
+
+    dry = True
+    outbox.put(Report(2, 1, slow))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert pull.done()

@@ -35,6 +35,14 @@ async def test_the_domain_limit_holds_over_all_workers() -> None:
         assert max(browser.most_open for browser in w.browsers) <= 2
 
 
+async def test_no_worker_queues_what_another_has_slots_for() -> None:
+    """A domain with as many places as there are slots: a queue at one worker would leave the other idle."""
+    async with world(shop(8, seconds=0.2), slots=4, dispatch=DispatchConfig(workers=2, per_domain=8)) as w:
+        await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+
+        assert [browser.most_open for browser in w.browsers] == [4, 4]
+
+
 async def test_nested_loops_give_the_leaves_in_order() -> None:
     pages = {"http://shop.example/": FakePage(read=["http://shop.example/a", "http://shop.example/b"])}
     for name in "ab":
