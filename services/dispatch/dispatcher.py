@@ -164,7 +164,13 @@ class Dispatcher:
         missing = self._config.workers - len(self._workers)
         for handle in await asyncio.gather(*(self._pool.start() for _ in range(missing))):
             await self._welcome(handle)
-        loops = [self._claim_loop, self._commit_loop, self._housekeeping_loop, self._watch_loop]
+        loops = [
+            self._claim_loop,
+            self._commit_loop,
+            self._unfold_loop,
+            self._housekeeping_loop,
+            self._watch_loop,
+        ]
         if self._admission is not None:
             self._admission.changed = self._wake.set
             loops.append(self._admission_loop)
