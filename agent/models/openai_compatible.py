@@ -8,6 +8,7 @@ import hashlib
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import openai
@@ -17,6 +18,7 @@ from openai.types.chat import ChatCompletion
 
 from agent.errors import ModelRefused, ModelUnavailable, PromptTooLong
 from agent.models.breaker import Breaker
+from agent.models.images import Grid, fitted
 from agent.models.model import Ask, Message, Reply
 from agent.models.settings import ModelSettings
 from agent.types import Usage
@@ -30,6 +32,9 @@ _MAY_PASS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _OVERLOAD = frozenset({429, 503, 529})
 """The server lives and asks for a pause: no reason to open the circuit."""
 
+_AWAY = frozenset({502, 503, 504})
+"""What a proxy or a service answers for a server that is not there, and vLLM while it starts or ends."""
+
 _TOO_LONG = ("context length", "context_length", "max_model_len", "maximum model length", "prompt is too long")
 """No status says this one; these are the words of vLLM, OpenAI, llama.cpp and SGLang."""
 
@@ -42,9 +47,18 @@ _SHOWN_CHARS = 500
 class _Trouble(Exception):
     """One try failed in a way that another may not."""
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(self, message: str, *, retry_after_s: float | None = None, away: bool = False) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.away = away  # the server is not there, or not yet: nothing was lost but the way to it
+
+
+class _AllAway(Exception):
+    """Every server is being left alone."""
+
+    def __init__(self, wait_s: float) -> None:
+        super().__init__(f"the model server failed repeatedly and is left alone for {wait_s:.0f} s")
+        self.wait_s = wait_s
 
 
 class OpenAICompatible:
@@ -55,23 +69,35 @@ class OpenAICompatible:
             raise ValueError("a model needs at least one base URL")
         self._settings = settings
         self._servers = [_Server(url, settings) for url in settings.base_urls]
+        self._grid = Grid(settings.image_grid, settings.image_tokens) if settings.image_tokens else None
         self._closed = False
 
     async def ask(self, ask: Ask) -> Reply:
         """The answer of the first server that gives one.
 
+        While all servers are away it waits, up to `patience_s`: a server that starts again is no reason to lose what a
+        session has done.
+
         Raises:
             ModelUnavailable: after retries; `retry_after_s` in the details when the circuit is open.
             ModelRefused: the server refuses the request itself; PromptTooLong when that is why.
         """
+        sent = await self._with_fitted_images(ask)
+        patient_until = time.monotonic() + self._settings.patience_s
         tried = 0
         while not self._closed:
-            server = self._server_for(ask.affinity, tried)
             try:
-                return await server.ask(ask)
+                server = self._server_for(ask.affinity, tried)
+                return await server.ask(sent)
+            except _AllAway as away:
+                if time.monotonic() >= patient_until:
+                    raise ModelUnavailable(str(away), retry_after_s=away.wait_s) from away
+                left = patient_until - time.monotonic()
+                await asyncio.sleep(max(0.0, min(left, away.wait_s, self._settings.retry_max_s)))
             except _Trouble as trouble:
                 tried += 1
-                if tried > self._settings.retries:
+                patient = trouble.away and time.monotonic() < patient_until
+                if tried > self._settings.retries and not patient:
                     raise ModelUnavailable(f"after {tried} tries: {trouble}", server=server.url) from trouble
                 # With another server at hand there is nothing to wait for in the first round.
                 if tried >= len(self._servers) or trouble.retry_after_s is not None:
@@ -79,16 +105,47 @@ class OpenAICompatible:
         raise ModelUnavailable("the model client is closed")
 
     def _server_for(self, affinity: str, tried: int) -> _Server:
-        """The server for the next try: the affinity's own first, then the next one that is not left alone."""
+        """The server for the next try: the affinity's own first, then the next one that is not left alone.
+
+        A loop of a hundred thousand items has one affinity. So a server that has its fill is passed over while another
+        has not: past that point a longer queue costs more than the second server's cold cache.
+        """
         ranked = sorted(self._servers, key=lambda server: _weight(affinity, server.url))
         ranked = ranked[tried % len(ranked) :] + ranked[: tried % len(ranked)]
+        full = self._settings.spill_share * self._settings.max_connections
         waits = [server.breaker.wait_s() for server in ranked]
-        for server, wait_s in zip(ranked, waits, strict=True):
-            if wait_s == 0:
-                return server
-        raise ModelUnavailable(
-            f"the model server failed repeatedly and is left alone for {min(waits):.0f} s", retry_after_s=min(waits)
-        )
+        well = [server for server, wait_s in zip(ranked, waits, strict=True) if wait_s == 0]
+        if not well:
+            raise _AllAway(min(waits))
+        return next((server for server in well if server.in_flight < full), well[0])
+
+    async def use(self, base_urls: Sequence[str]) -> None:
+        """From now on these servers are asked. What the others still work at ends there; returns once it has.
+
+        Raises:
+            ValueError: there are none.
+        """
+        if not base_urls:
+            raise ValueError("a model needs at least one base URL")
+        known = {server.url: server for server in self._servers}
+        wanted = dict.fromkeys(base_urls)
+        self._servers = [known.pop(url) if url in known else _Server(url, self._settings) for url in wanted]
+        try:
+            await asyncio.gather(*(server.idle.wait() for server in known.values()))
+        finally:
+            for server in known.values():
+                await server.client.close()
+
+    @property
+    def in_flight(self) -> dict[str, int]:
+        """Requests under way, by server."""
+        return {server.url: server.in_flight for server in self._servers}
+
+    async def _with_fitted_images(self, ask: Ask) -> Ask:
+        grid = self._grid
+        if grid is None or not any(message.images for message in ask.messages):
+            return ask
+        return await asyncio.to_thread(_fit_images, ask, grid)
 
     def _pause_s(self, tried: int, asked_for: float | None) -> float:
         """Full jitter: sessions that failed together do not come back together. A server's own wish is a floor."""
@@ -116,6 +173,9 @@ class _Server:
         self.breaker = Breaker(settings.breaker_failures, settings.breaker_pause_s)
         self._settings = settings
         self._unenforced: dict[str, None] = {}
+        self.in_flight = 0
+        self.idle = asyncio.Event()  # nothing is under way
+        self.idle.set()
         timeout = openai.Timeout(settings.timeout_s, connect=settings.connect_timeout_s)
         self.client = AsyncOpenAI(
             base_url=url,
@@ -135,6 +195,16 @@ class _Server:
 
     async def ask(self, ask: Ask) -> Reply:
         """One try, or two where the server turns out not to take the schema."""
+        self.in_flight += 1
+        self.idle.clear()
+        try:
+            return await self._ask(ask)
+        finally:
+            self.in_flight -= 1
+            if self.in_flight == 0:
+                self.idle.set()
+
+    async def _ask(self, ask: Ask) -> Reply:
         shape = _shape(ask)
         enforce = ask.json_schema is not None and self._settings.structured != "off" and shape not in self._unenforced
         if not enforce:
@@ -174,7 +244,8 @@ class _Server:
             _raise_for_status(err)
         except (openai.APIError, ValueError) as err:
             self.breaker.failed()
-            raise _Trouble(f"{type(err).__name__}: {err}") from err
+            away = isinstance(err, openai.APIConnectionError)
+            raise _Trouble(f"{type(err).__name__}: {err}", away=away) from err
         except asyncio.CancelledError:
             self.breaker.abandoned()
             raise
@@ -204,6 +275,15 @@ class _Server:
         if settings.extra_body:
             body["extra_body"] = dict(settings.extra_body)
         return body
+
+
+def _fit_images(ask: Ask, grid: Grid) -> Ask:
+    """`ask` with every image as the model's grid wants it; one that cannot be read is left out, since servers fail."""
+    messages = []
+    for message in ask.messages:
+        found = (fitted(image, grid) for image in message.images)
+        messages.append(replace(message, images=tuple(one.image for one in found if one is not None)))
+    return replace(ask, messages=tuple(messages))
 
 
 def _shape(ask: Ask) -> str:
@@ -280,7 +360,7 @@ def _count(owner: object, name: str) -> int:
 def _raise_for_status(err: openai.APIStatusError) -> NoReturn:
     status, words = err.status_code, str(err)[:_SHOWN_CHARS]
     if status in _MAY_PASS or status >= 500:
-        raise _Trouble(words, retry_after_s=_retry_after_s(err)) from err
+        raise _Trouble(words, retry_after_s=_retry_after_s(err), away=status in _AWAY) from err
     if status in (400, 413) and (err.code == "context_length_exceeded" or any(w in words.lower() for w in _TOO_LONG)):
         raise PromptTooLong(words, status=status) from err
     raise ModelRefused(words, status=status) from err

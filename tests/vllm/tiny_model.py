@@ -19,6 +19,9 @@ TEXT_TOKENS = 640
 HIDDEN = 64
 CONTEXT = 65_536
 UNLIKELY = -400.0
+LIKELY = 7.0
+CLOSING = ('"', '",', '"}', '"]', "}", "]", "]}", "}]", "}]}")
+"""What ends a text, a list or an object: without a push a random model would go on until its limit."""
 
 END, PAD = "<|im_end|>", "<|endoftext|>"
 VISION_START, VISION_END = "<|vision_start|>", "<|vision_end|>"
@@ -135,7 +138,12 @@ def unreadable(tokenizer: PreTrainedTokenizerFast, vocabulary: int) -> list[int]
     ]
 
 
-def make_unlikely(model: Qwen3VLForConditionalGeneration, tokens: list[int]) -> None:
+def closing(tokenizer: PreTrainedTokenizerFast) -> list[int]:
+    """Numbers of the tokens that end something."""
+    return [number for number in range(len(SPECIAL), len(tokenizer)) if tokenizer.decode([number]) in CLOSING]
+
+
+def steer(model: Qwen3VLForConditionalGeneration, unlikely: list[int], likely: list[int]) -> None:
     """Keeps the first hidden dimension at one everywhere, so that its row of the head is a bias on each token."""
     language, vision = model.model.language_model, model.model.visual
     language.embed_tokens.weight[:, 0] = 1.0
@@ -148,7 +156,8 @@ def make_unlikely(model: Qwen3VLForConditionalGeneration, tokens: list[int]) -> 
         merger.linear_fc2.weight[0] = 0
         merger.linear_fc2.bias[0] = 0
     model.lm_head.weight[:, 0] = 0
-    model.lm_head.weight[tokens, 0] = UNLIKELY
+    model.lm_head.weight[unlikely, 0] = UNLIKELY
+    model.lm_head.weight[likely, 0] = LIKELY
 
 
 def write_processors(folder: Path) -> None:
@@ -173,7 +182,7 @@ def main() -> None:
     torch.manual_seed(options.seed)
     model = Qwen3VLForConditionalGeneration(configuration(tokenizer, vocabulary)).to(torch.bfloat16)
     with torch.no_grad():
-        make_unlikely(model, unreadable(tokenizer, vocabulary))
+        steer(model, unreadable(tokenizer, vocabulary), closing(tokenizer))
     ends = [tokenizer.convert_tokens_to_ids(token) for token in (END, PAD)]
     model.generation_config.eos_token_id = ends
     model.generation_config.pad_token_id = ends[1]
