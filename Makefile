@@ -1,13 +1,13 @@
 # Every target sets up what it needs by itself; the second time that takes a second.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test unit check bench lock clean
+.PHONY: help setup demo up test test-vllm unit check bench lock clean
 
 # Not PYTHON: that one names the Python to make .venv with, for scripts/setup.
 VENV_PYTHON := .venv/bin/python
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
-		printf '  make %-8s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+		printf '  make %-10s %s\n' "$$name" "$$text"; done
 
 setup: ## make .venv, install the packages, find or install a Chromium
 	@scripts/setup
@@ -20,6 +20,12 @@ up: setup ## start the embedded cluster: gateway, dashboard, dispatcher, browser
 
 test: setup ## checks and all tests
 	@scripts/test
+
+test-vllm: setup ## tests against real vLLM on the CPU (its own venv, 2.4 GB, kept)
+	@scripts/test-vllm
+
+test-deploy: setup ## the chart, images, rules, dashboards and compose file, checked with their own tools
+	@scripts/test-deploy
 
 unit: setup ## the first ring of tests: seconds, no browser, Ray or database server
 	@scripts/unit
@@ -34,5 +40,5 @@ lock: setup ## remake requirements.lock after a change of pyproject.toml
 	@scripts/lock
 
 clean: ## remove what set-up and tests made in this folder (not the data folder)
-	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	@rm -rf .venv .venv-deploy .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

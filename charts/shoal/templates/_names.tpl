@@ -1,0 +1,75 @@
+{{/* Names and labels. */}}
+
+{{- define "shoal.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The RayCluster's name. KubeRay calls its head's Service NAME-head-svc and its token's Secret NAME. */}}
+{{- define "shoal.rayCluster" -}}{{ include "shoal.fullname" . }}-ray{{- end -}}
+
+{{- define "shoal.raySecret" -}}
+{{- .Values.ray.existingAuthSecret | default (include "shoal.rayCluster" .) -}}
+{{- end -}}
+
+{{/* Call with (list $ "component"). */}}
+{{- define "shoal.selector" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: {{ default $root.Chart.Name $root.Values.nameOverride | quote }}
+app.kubernetes.io/instance: {{ $root.Release.Name | quote }}
+app.kubernetes.io/component: {{ index . 1 | quote }}
+{{- end -}}
+
+{{- define "shoal.labels" -}}
+{{- $root := index . 0 -}}
+{{ include "shoal.selector" . }}
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: shoal
+app.kubernetes.io/managed-by: {{ $root.Release.Service | quote }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Labels of Ray pods: KubeRay puts its own `ray.io/…` beside them, and selects on those. */}}
+{{- define "shoal.raySelector" -}}
+ray.io/cluster: {{ include "shoal.rayCluster" (index . 0) | quote }}
+app.kubernetes.io/component: {{ index . 1 | quote }}
+{{- end -}}
+
+{{/* Call with (list $ image), image having repository, tag and digest; ours take the appVersion for a tag. */}}
+{{- define "shoal.image" -}}
+{{- $image := index . 1 -}}
+{{- if $image.digest -}}
+{{ $image.repository }}@{{ $image.digest }}
+{{- else -}}
+{{ $image.repository }}:{{ $image.tag | default (index . 0).Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{- define "shoal.ownImage" -}}
+{{- $root := index . 0 -}}{{- $image := index . 1 -}}
+{{- with $root.Values.image.registry }}{{ . }}/{{ end -}}{{ include "shoal.image" (list $root $image) }}
+{{- end -}}
+
+{{/* Priority classes are the cluster's, not the namespace's. */}}
+{{- define "shoal.priorityClassName" -}}
+{{- $root := index . 0 -}}
+{{- printf "%s-%s-%s" $root.Release.Namespace (include "shoal.fullname" $root) (index . 1) -}}
+{{- end -}}
+
+{{- define "shoal.priorityClass" -}}
+{{- $root := index . 0 -}}
+{{- if $root.Values.priorityClasses.create }}
+priorityClassName: {{ include "shoal.priorityClassName" . }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,154 @@
+{{/* Parts of network policies. Each gives rules of a list. */}}
+
+{{- define "shoal.dns" -}}
+- to:
+    - namespaceSelector:
+        matchLabels: {kubernetes.io/metadata.name: {{ .Values.networkPolicy.dnsNamespace }}}
+    {{- if .Values.networkPolicy.nodeLocalDns }}
+    - ipBlock: {cidr: 169.254.20.10/32}
+    {{- end }}
+  ports:
+    - {protocol: UDP, port: 53}
+    - {protocol: TCP, port: 53}
+    # OpenShift's DNS pods listen there.
+    - {protocol: UDP, port: 5353}
+    - {protocol: TCP, port: 5353}
+{{- end -}}
+
+{{/* Peers: everything but private, loopback, link-local, shared, multicast and reserved addresses, and what leads to them. */}}
+{{- define "shoal.publicPeers" -}}
+- ipBlock:
+    cidr: 0.0.0.0/0
+    except:
+      - 0.0.0.0/8
+      - 10.0.0.0/8
+      - 100.64.0.0/10
+      - 127.0.0.0/8
+      - 169.254.0.0/16
+      - 172.16.0.0/12
+      - 192.0.0.0/24
+      - 192.168.0.0/16
+      - 198.18.0.0/15
+      - 224.0.0.0/4
+      - 240.0.0.0/4
+- ipBlock:
+    cidr: ::/0
+    except:
+      - ::/128
+      - ::1/128
+      - ::ffff:0:0/96
+      - 64:ff9b::/96
+      - 64:ff9b:1::/48
+      - 2002::/16
+      - fc00::/7
+      - fe80::/10
+      - fec0::/10
+      - ff00::/8
+{{- end -}}
+
+{{- define "shoal.anywhere" -}}
+- ipBlock: {cidr: 0.0.0.0/0}
+- ipBlock: {cidr: "::/0"}
+{{- end -}}
+
+{{- define "shoal.tcpPorts" -}}
+{{- range . }}
+- {protocol: TCP, port: {{ . }}}
+{{- end }}
+{{- end -}}
+
+{{- define "shoal.networkPeers" -}}
+{{- range . }}
+- ipBlock: {cidr: {{ . | quote }}}
+{{- end }}
+{{- end -}}
+
+{{/* Call with (list $ component). */}}
+{{- define "shoal.peer" -}}
+- podSelector:
+    matchLabels:
+      {{- include "shoal.selector" . | nindent 6 }}
+{{- end -}}
+
+{{- define "shoal.rayPeer" -}}
+- podSelector:
+    matchLabels: {ray.io/cluster: {{ include "shoal.rayCluster" . }}}
+{{- end -}}
+
+{{- define "shoal.toDatabase" -}}
+{{- if and .Values.postgresql.enabled (not .Values.database.existingSecret) (not .Values.database.url) -}}
+- to:
+    {{- include "shoal.peer" (list . "postgresql") | nindent 4 }}
+  ports:
+    - {protocol: TCP, port: 5432}
+{{- else -}}
+- to:
+    {{- if .Values.database.networks }}
+    {{- include "shoal.networkPeers" .Values.database.networks | nindent 4 }}
+    {{- else }}
+    {{- include "shoal.anywhere" . | nindent 4 }}
+    {{- end }}
+  ports:
+    {{- include "shoal.tcpPorts" .Values.database.ports | nindent 4 }}
+{{- end -}}
+{{- end -}}
+
+{{- define "shoal.toArtifacts" -}}
+{{- if and .Values.objectStore.enabled (not .Values.artifacts.url) -}}
+- to:
+    {{- include "shoal.peer" (list . "object-store") | nindent 4 }}
+  ports:
+    - {protocol: TCP, port: 8333}
+{{- else -}}
+- to:
+    {{- include "shoal.publicPeers" . | nindent 4 }}
+    {{- include "shoal.networkPeers" .Values.artifacts.networks | nindent 4 }}
+  ports:
+    {{- include "shoal.tcpPorts" .Values.artifacts.ports | nindent 4 }}
+{{- end -}}
+{{- end -}}
+
+{{- define "shoal.toModel" -}}
+{{- if .Values.model.url -}}
+- to:
+    {{- include "shoal.publicPeers" . | nindent 4 }}
+    {{- include "shoal.networkPeers" .Values.model.networks | nindent 4 }}
+  ports:
+    {{- include "shoal.tcpPorts" .Values.model.ports | nindent 4 }}
+{{- else if .Values.router.enabled -}}
+- to:
+    {{- include "shoal.peer" (list . "router") | nindent 4 }}
+  ports:
+    - {protocol: TCP, port: 8000}
+{{- else -}}
+{{- range .Values.vllm.models }}
+- to:
+    {{- include "shoal.peer" (list $ (printf "vllm-%s" .name)) | nindent 4 }}
+  ports:
+    - {protocol: TCP, port: 8000}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* Call with (list $ port). */}}
+{{- define "shoal.fromMonitoring" -}}
+{{- $root := index . 0 -}}
+- from:
+    {{- if $root.Values.networkPolicy.monitoringFrom }}
+    {{- toYaml $root.Values.networkPolicy.monitoringFrom | nindent 4 }}
+    {{- else }}
+    - namespaceSelector: {}
+    {{- end }}
+  ports:
+    - {protocol: TCP, port: {{ index . 1 }}}
+{{- end -}}
+
+{{/* Head of a policy. Call with (list $ component). */}}
+{{- define "shoal.policyHead" -}}
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ include "shoal.fullname" (index . 0) }}-{{ index . 1 }}
+  labels:
+    {{- include "shoal.labels" . | nindent 4 }}
+{{- end -}}

@@ -1,0 +1,60 @@
+{{/* What all Ray pods have in common. */}}
+
+{{/* tini is process 1: it hands SIGTERM to `ray start`, which then drains the node, and reaps what Chromium leaves. KubeRay
+puts the command that it made into an environment variable; it is quoted for a shell. */}}
+{{- define "shoal.rayCommand" -}}
+command: [/usr/bin/tini, --, /bin/bash, -c]
+args: ['ulimit -n 65536; eval "exec $KUBERAY_GEN_RAY_START_CMD"']
+{{- end -}}
+
+{{- define "shoal.rayEnv" -}}
+- {name: HOME, value: /tmp}
+- {name: RAY_USAGE_STATS_ENABLED, value: "0"}
+{{- with .Values.ray.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "shoal.rayStartParams" -}}
+object-store-memory: {{ mul (int .Values.ray.objectStoreMiB) 1048576 | toString | quote }}
+disable-usage-stats: "true"
+{{- end -}}
+
+{{/* Call with (list $ shmMiB scratch). KubeRay adds no /dev/shm of its own where one is mounted. */}}
+{{- define "shoal.rayVolumes" -}}
+- name: shared-memory
+  emptyDir: {medium: Memory, sizeLimit: {{ index . 1 }}Mi}
+- name: tmp
+  emptyDir: {sizeLimit: {{ index . 2 }}}
+- name: data
+  emptyDir: {sizeLimit: {{ index . 2 }}}
+{{- end -}}
+
+{{- define "shoal.rayMounts" -}}
+- {name: shared-memory, mountPath: /dev/shm}
+- {name: tmp, mountPath: /tmp}
+- {name: data, mountPath: /var/lib/shoal}
+{{- end -}}
+
+{{/* Call with (list $ component values). */}}
+{{- define "shoal.rayMetadata" -}}
+{{- $root := index . 0 -}}{{- $at := index . 2 -}}
+labels:
+  {{- include "shoal.labels" (list $root (index . 1)) | nindent 2 }}
+annotations:
+  # A pod of Ray is only there while it has work; evicting it loses that work's time.
+  cluster-autoscaler.kubernetes.io/safe-to-evict: "false"
+  karpenter.sh/do-not-disrupt: "true"
+  {{- with $at.podAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{- define "shoal.rayPodSpec" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+restartPolicy: {{ .Values.ray.autoscaler.enabled | ternary "Never" "Always" }}
+{{- include "shoal.pullSecrets" . }}
+securityContext:
+  {{- include "shoal.podSecurity" . | nindent 2 }}
+{{- end -}}

@@ -1,0 +1,93 @@
+{{/* Which Secret holds what. */}}
+
+{{- define "shoal.postgresqlSecret" -}}
+{{- .Values.postgresql.existingSecret | default (printf "%s-postgresql" (include "shoal.fullname" .)) -}}
+{{- end -}}
+
+{{- define "shoal.databaseSecret" -}}
+{{- if .Values.database.existingSecret -}}
+{{- .Values.database.existingSecret -}}
+{{- else if .Values.database.url -}}
+{{- include "shoal.fullname" . }}-database
+{{- else if .Values.postgresql.enabled -}}
+{{- include "shoal.postgresqlSecret" . -}}
+{{- else -}}
+{{- fail "no database: set database.existingSecret or database.url, or postgresql.enabled=true for a trial" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "shoal.databaseKey" -}}
+{{- if .Values.database.existingSecret }}{{ .Values.database.existingSecretKey }}{{ else }}url{{ end -}}
+{{- end -}}
+
+{{- define "shoal.objectStoreSecret" -}}
+{{- .Values.objectStore.existingSecret | default (printf "%s-object-store" (include "shoal.fullname" .)) -}}
+{{- end -}}
+
+{{/* Empty where pods get their rights from their service account. */}}
+{{- define "shoal.s3Secret" -}}
+{{- if .Values.artifacts.existingSecret -}}
+{{- .Values.artifacts.existingSecret -}}
+{{- else if .Values.artifacts.accessKeyId -}}
+{{- include "shoal.fullname" . }}-s3
+{{- else if and .Values.objectStore.enabled (not .Values.artifacts.url) -}}
+{{- include "shoal.objectStoreSecret" . -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "shoal.artifactsUrl" -}}
+{{- if .Values.artifacts.url -}}
+{{- .Values.artifacts.url -}}
+{{- else if .Values.objectStore.enabled -}}
+s3://{{ .Values.objectStore.bucket }}
+{{- else -}}
+{{- fail "no artifact store: set artifacts.url=s3://BUCKET/PREFIX, or objectStore.enabled=true for a trial" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* boto3 reads these by itself; they are no settings of Shoal's. */}}
+{{- define "shoal.s3Env" -}}
+{{- with (include "shoal.s3Secret" .) }}
+- name: AWS_ACCESS_KEY_ID
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ empty $.Values.artifacts.existingSecret | ternary "AWS_ACCESS_KEY_ID" $.Values.artifacts.accessKeyIdKey }}
+- name: AWS_SECRET_ACCESS_KEY
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ empty $.Values.artifacts.existingSecret | ternary "AWS_SECRET_ACCESS_KEY" $.Values.artifacts.secretAccessKeyKey }}
+{{- end }}
+{{- end -}}
+
+{{- define "shoal.databaseEnv" -}}
+- name: SHOAL_STORE_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "shoal.databaseSecret" . }}
+      key: {{ include "shoal.databaseKey" . }}
+{{- end -}}
+
+{{- define "shoal.modelEnv" -}}
+{{- with .Values.model.existingSecret }}
+- name: SHOAL_MODEL_API_KEY
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.model.existingSecretKey }}
+{{- end }}
+{{- end -}}
+
+{{- define "shoal.cookieSecret" -}}
+{{- .Values.gateway.existingCookieSecret | default (printf "%s-cookies" (include "shoal.fullname" .)) -}}
+{{- end -}}
+
+{{/* A secret value that stays what it is: read from the cluster where it exists, else made. Call with (list $ secret key). */}}
+{{- define "shoal.kept" -}}
+{{- $root := index . 0 -}}
+{{- $old := lookup "v1" "Secret" $root.Release.Namespace (index . 1) -}}
+{{- $value := "" -}}
+{{- with $old }}{{- with .data }}{{- with (index . (index $ 2)) }}{{- $value = b64dec . }}{{- end }}{{- end }}{{- end -}}
+{{- $value | default (randAlphaNum 48) -}}
+{{- end -}}

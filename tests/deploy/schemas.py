@@ -1,0 +1,98 @@
+"""What Kubernetes and its operators accept: their own schemas, unknown fields refused."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from tests.deploy.helm import ROOT
+
+Json = Any
+
+KUBERNETES = "1.37"
+_TOOLS = ROOT / ".venv-deploy"
+
+_CUSTOM = {
+    "ray.io": "ray.io_rayclusters.yaml",
+    "keda.sh": "keda.sh_scaledobjects.yaml",
+    "monitoring.coreos.com": "monitoring.coreos.com_{plural}.yaml",
+}
+"""API groups with published definitions, and the files that hold them."""
+
+_UNCHECKED = frozenset({"gateway.networking.k8s.io", "security-profiles-operator.x-k8s.io"})
+"""Groups whose definitions are not at hand; tests look at the few fields that the chart sets."""
+
+
+def check(obj: Json) -> None:
+    """Fails where Kubernetes, or the operator whose object it is, would refuse `obj`."""
+    group = obj["apiVersion"].rpartition("/")[0]
+    if group in _UNCHECKED:
+        return
+    if group in _CUSTOM:
+        _check_custom(obj, group)
+    else:
+        _core().validate(obj, KUBERNETES, strict=True)
+
+
+@cache
+def _core() -> Any:
+    """The package kubernetes-validate; its dependencies are among ours."""
+    if not (_TOOLS / "kubernetes_validate").is_dir():
+        pytest.skip("the Kubernetes schemas are not there: scripts/setup-deploy installs kubernetes-validate")
+    sys.path.append(str(_TOOLS))
+    try:
+        import kubernetes_validate
+    except ImportError as error:
+        pytest.skip(f"kubernetes-validate needs more than is installed: {error}")
+    finally:
+        sys.path.remove(str(_TOOLS))
+    return kubernetes_validate
+
+
+def definitions() -> Path | None:
+    """The folder with custom resource definitions: CRD_SCHEMAS, else shared/crds beside the checkout."""
+    named = os.environ.get("CRD_SCHEMAS")
+    folder = Path(named) if named else ROOT.parent / "shared" / "crds"
+    return folder if folder.is_dir() else None
+
+
+def _check_custom(obj: Json, group: str) -> None:
+    folder = definitions()
+    if folder is None:
+        pytest.skip("no custom resource definitions: name a folder with them in CRD_SCHEMAS")
+    path = folder / _CUSTOM[group].format(plural=obj["kind"].lower() + "s")
+    _custom(path, obj["apiVersion"].rpartition("/")[2]).validate(obj)
+
+
+@cache
+def _custom(path: Path, version: str) -> jsonschema.Draft202012Validator:
+    definition = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+    found = next(entry for entry in definition["spec"]["versions"] if entry["name"] == version)
+    schema = _closed(found["schema"]["openAPIV3Schema"])
+    schema["properties"]["metadata"] = {"type": "object"}
+    return jsonschema.Draft202012Validator(schema)
+
+
+def _closed(schema: Json) -> Json:
+    """The schema with unknown fields refused, as the API server does in strict mode, and its own words translated."""
+    if isinstance(schema, list):
+        return [_closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: _closed(value) for key, value in schema.items()}
+    is_record = isinstance(schema.get("properties"), dict) and schema.get("type") == "object"
+    if is_record and not schema.get("x-kubernetes-preserve-unknown-fields") and "additionalProperties" not in schema:
+        closed["additionalProperties"] = False
+    if isinstance(pattern := schema.get("pattern"), str) and pattern.startswith("^(?i)"):
+        closed["pattern"] = "(?i)^" + pattern.removeprefix("^(?i)")  # Go takes flags anywhere
+    if schema.get("x-kubernetes-int-or-string") is True:
+        closed.pop("anyOf", None)
+        closed["type"] = ["integer", "string"]
+    return closed

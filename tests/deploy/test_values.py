@@ -1,0 +1,109 @@
+"""Wrong values are refused, with a message that says which and why."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from typing import Any
+
+import pytest
+import yaml
+
+from services.settings import Settings
+from tests.deploy import helm
+from tests.deploy.cases import EXTERNAL, TRIAL
+
+Json = Any
+
+_GROUP = {"name": "b", "browsers": 1, "minReplicas": 1, "maxReplicas": 2, "shmMiB": 512, "resources": {}}
+
+WRONG: tuple[tuple[Json, str], ...] = (
+    ({}, "no artifact store: set artifacts.url"),
+    ({"artifacts": {"url": "s3://bucket"}}, "no database: set database.existingSecret"),
+    (EXTERNAL | {"gatewy": {}}, "additional properties 'gatewy' not allowed"),
+    (EXTERNAL | {"gateway": {"replica": 3}}, "at '/gateway': additional properties 'replica' not allowed"),
+    (EXTERNAL | {"gateway": {"replicas": "three"}}, "at '/gateway/replicas': got string, want integer"),
+    (EXTERNAL | {"gateway": {"service": {"port": 70000}}}, "at '/gateway/service/port'"),
+    (EXTERNAL | {"gateway": {"publicUrl": "shoal.example.com"}}, "at '/gateway/publicUrl'"),
+    (EXTERNAL | {"gateway": {"ingress": {"enabled": True}}}, "at '/gateway/ingress/hosts': minItems"),
+    (EXTERNAL | {"gateway": {"resources": {"limits": {"memory": "lots"}}}}, "at '/gateway/resources/limits/memory'"),
+    (EXTERNAL | {"database": {"url": "mysql://db/shoal"}}, "at '/database/url'"),
+    (EXTERNAL | {"database": {"networks": ["10.0.0.1"]}}, "at '/database/networks/0'"),
+    (EXTERNAL | {"artifacts": {"url": "gs://bucket"}}, "at '/artifacts/url'"),
+    (
+        {"database": {"existingSecret": "db"}, "artifacts": {"url": "s3://bucket", "accessKeyId": "id"}},
+        "artifacts.secretAccessKey is needed",
+    ),
+    (EXTERNAL | {"image": {"worker": {"digest": "sha256:abc"}}}, "at '/image/worker/digest'"),
+    (EXTERNAL | {"settings": {"leases": 90}}, "at '/settings': additional properties 'leases' not allowed"),
+    (EXTERNAL | {"settings": {"store_url": "x"}}, "additional properties 'store_url' not allowed"),
+    (EXTERNAL | {"browsers": {"sandbox": True}}, "at '/browsers/sandbox'"),
+    (EXTERNAL | {"browsers": {"groups": []}}, "at '/browsers/groups': minItems"),
+    (EXTERNAL | {"browsers": {"groups": [_GROUP | {"slots": 4}]}}, "at '/browsers/groups/0'"),
+    (EXTERNAL | {"browsers": {"groups": [_GROUP | {"minReplicas": 3}]}}, "b has maxReplicas 2, which is less than its"),
+    (EXTERNAL | {"browsers": {"groups": [_GROUP | {"shmMiB": 340}]}}, "leaves Chromium less than 256 MiB"),
+    (EXTERNAL | {"browsers": {"groups": [_GROUP, _GROUP]}}, "browsers.groups: two groups are called b"),
+    (EXTERNAL | {"browsers": {"drainSeconds": 290}}, "must be at least 30 more than browsers.drainSeconds"),
+    (EXTERNAL | {"model": {"url": "https://m/v1"}}, "model.name is needed with model.url"),
+    (EXTERNAL | {"model": {"name": "b"}, "vllm": {"models": [{"name": "a", "model": "m"}]}}, "no model of that name"),
+    (EXTERNAL | {"vllm": {"models": [{"name": "A b", "model": "m"}]}}, "at '/vllm/models/0/name'"),
+    (EXTERNAL | {"vllm": {"models": [{"name": "a"}]}}, "missing property 'model'"),
+    (EXTERNAL | {"vllm": {"keda": {"enabled": True}}}, "at '/vllm/models': minItems"),
+    (EXTERNAL | {"router": {"enabled": True}}, "at '/vllm/models': minItems"),
+    (EXTERNAL | {"ray": {"gcsFaultTolerance": {"enabled": True}}}, "at '/ray/gcsFaultTolerance/redisAddress'"),
+    (EXTERNAL | {"ray": {"upgradeStrategy": "Rolling"}}, "at '/ray/upgradeStrategy': value must be one of"),
+    (EXTERNAL | {"monitoring": {"interval": "15"}}, "at '/monitoring/interval'"),
+)
+
+
+@pytest.mark.parametrize(("values", "said"), WRONG, ids=[said for _, said in WRONG])
+def test_wrong_values_are_refused_by_name(values: Json, said: str) -> None:
+    with pytest.raises(helm.Refused, match=re.escape(said)):
+        helm.render(values)
+
+
+def test_notes_warn_of_what_is_for_trials_only() -> None:
+    told = helm.notes(TRIAL | {"browsers": {"sandbox": "off"}})
+    assert "one pod without copies or backups" in told
+    assert "WARNING: Chromium runs without its sandbox" in told
+    assert "shoal keys create" in told
+    assert "WARNING" not in helm.notes(EXTERNAL)
+
+
+def test_readme_and_schema_are_those_of_the_values() -> None:
+    ended = subprocess.run(
+        ["scripts/chart-docs", "--check"], cwd=helm.ROOT, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_every_setting_can_be_set_by_some_value() -> None:
+    schema = json.loads((helm.CHART / "values.schema.json").read_text())
+    free = set(schema["properties"]["settings"]["properties"])
+    assert free <= set(Settings.model_fields)
+    templates = "".join(path.read_text() for path in (helm.CHART / "templates").rglob("*.*"))
+    made = {name for name in Settings.model_fields if f"SHOAL_{name.upper()}" in templates}
+    elsewhere = {name for name in Settings.model_fields if name.startswith("vllm_")} | {
+        "api_key",  # of the command line
+        "gateway",  # likewise
+        "ray_object_store_mib",  # of the embedded cluster; here ray.objectStoreMiB
+    }
+    assert set(Settings.model_fields) == free | made | elsewhere
+
+
+def test_profiles_hold_no_value_that_the_chart_does_not_have() -> None:
+    """The schema says so too; this names the file."""
+    defaults = yaml.safe_load((helm.CHART / "values.yaml").read_text())
+    for path in helm.CHART.glob("values-*.yaml"):
+        unknown = set(yaml.safe_load(path.read_text())) - set(defaults)
+        assert not unknown, f"{path.name}: {unknown}"
+
+
+def test_the_versions_agree() -> None:
+    """Ray in the chart, in the images and in the lock must be one; so must the chart's and the program's."""
+    lock = (helm.ROOT / "requirements.lock").read_text()
+    values = yaml.safe_load((helm.CHART / "values.yaml").read_text())
+    chart = yaml.safe_load((helm.CHART / "Chart.yaml").read_text())
+    assert f"ray=={values['ray']['version']}\n" in re.sub(r"\[\w+\]", "", lock)
+    assert f'version = "{chart["appVersion"]}"' in (helm.ROOT / "pyproject.toml").read_text()
