@@ -32,7 +32,7 @@ from services.errors import BadSetting
 
 PREFIX = "SHOAL_"
 
-_COOKIE_SECRET_LENGTH = 32
+_SECRET_LENGTH = 32
 
 # Kubernetes puts SHOAL_PORT=tcp://10.0.0.7:8700 and the like into every pod beside a Service named `shoal`. These are
 # no settings of ours, and must not stop the process.
@@ -170,6 +170,15 @@ class Settings(BaseSettings):
         SecretStr(""),
         "Signs the dashboard's logins, 32 characters or more; the same for all gateways behind one address. "
         "Empty: each start makes its own, which ends all logins.",
+        part="gateway",
+    )
+    webhooks: bool = _setting(
+        True, "Whether this gateway sends webhooks; one of several behind an address is enough.", part="gateway"
+    )
+    webhook_secret: SecretStr = _setting(
+        SecretStr(""),
+        "The secret from which those of the tenants are derived, 32 characters or more; after a comma an older one, "
+        "which still signs too. Empty: one that the database keeps.",
         part="gateway",
     )
     body_limit_kib: int = _setting(
@@ -397,11 +406,12 @@ class Settings(BaseSettings):
                     raise ValueError(f"{host!r} is neither a host nor a network: {err}") from err
         return hosts
 
-    @field_validator("cookie_secret")
+    @field_validator("cookie_secret", "webhook_secret")
     @classmethod
     def _is_long(cls, secret: SecretStr) -> SecretStr:
-        if 0 < len(secret.get_secret_value()) < _COOKIE_SECRET_LENGTH:
-            raise ValueError(f"must have at least {_COOKIE_SECRET_LENGTH} characters: `openssl rand -hex 32` makes one")
+        parts = secret.get_secret_value().split(",")
+        if parts != [""] and min(map(len, parts)) < _SECRET_LENGTH:
+            raise ValueError(f"must have at least {_SECRET_LENGTH} characters: `openssl rand -hex 32` makes one")
         return secret
 
     @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway")

@@ -99,6 +99,7 @@ def gateway_options(settings: Settings) -> GatewayOptions:
     """What the operator sets for the gateway."""
     return GatewayOptions(
         cookie_secret=settings.cookie_secret.get_secret_value().encode() or secrets.token_bytes(32),
+        webhook_secrets=tuple(filter(None, settings.webhook_secret.get_secret_value().split(","))),
         auth=needs_keys(settings.auth, settings.host),
         rules=SpecRules(reach(settings), settings.max_attempts),
         body_limit=settings.body_limit_kib * 1024,

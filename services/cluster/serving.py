@@ -20,6 +20,8 @@ from services.gateway.deps import GatewayDeps
 from services.settings import Settings
 from services.store.sql import open_store
 from services.store.store import Store
+from services.webhooks.deliverer import Deliverer
+from services.webhooks.sender import Sender
 
 log = structlog.get_logger()
 
@@ -62,7 +64,8 @@ async def served(app: Any, listener: socket.socket, name: str) -> AsyncIterator[
     Raises:
         ClusterFailed: it did not start.
     """
-    server = Server(uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=_GRACE_S))
+    config = uvicorn.Config(app, interface="asgi3", log_config=None, lifespan="off", timeout_graceful_shutdown=_GRACE_S)
+    server = Server(config)
     task = asyncio.create_task(server.serve(sockets=[listener]), name=name)
     try:
         while not server.started and not task.done():
@@ -80,10 +83,29 @@ async def served(app: Any, listener: socket.socket, name: str) -> AsyncIterator[
 async def gateway(
     listener: socket.socket, settings: Settings, store: Store, artifacts: ArtifactStore
 ) -> AsyncIterator[str]:
-    """The gateway in this process over stores that its caller owns; gives its address once it answers."""
-    app = create_app(GatewayDeps(store, artifacts, gateway_options(settings)))
-    async with served(app, listener, "gateway") as url:
-        yield url
+    """The gateway in this process over stores that its caller owns; gives its address once it answers.
+
+    Beside it the outbox of webhooks is emptied, where the settings want that.
+    """
+    deps = GatewayDeps(store, artifacts, gateway_options(settings))
+    async with AsyncExitStack() as stack:
+        if settings.webhooks:
+            await stack.enter_async_context(_delivering(deps))
+        yield await stack.enter_async_context(served(create_app(deps), listener, "gateway"))
+
+
+@asynccontextmanager
+async def _delivering(deps: GatewayDeps) -> AsyncIterator[None]:
+    """Webhooks on their way for as long as the context lasts."""
+    sender = Sender(deps.options.rules.reach, deps.names)
+    deliverer = Deliverer(deps.store, sender, await deps.webhook_secrets())
+    task = asyncio.create_task(deliverer.run(), name="webhooks")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        await sender.close()
 
 
 @asynccontextmanager

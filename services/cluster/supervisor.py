@@ -62,7 +62,8 @@ class Supervisor:
                 async with self._connected():
                     await self._watch()
             except _LOST as error:
-                self._note(f"{type(error).__name__}: {error}".splitlines()[0])
+                cause = getattr(error, "cause", None) or error  # Ray's own message begins with where, not what
+                self._note(f"{type(cause).__name__}: {cause}".splitlines()[0])
             await asyncio.sleep(_AGAIN_S)
 
     @asynccontextmanager

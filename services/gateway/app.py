@@ -24,6 +24,7 @@ from services.gateway.sessions import session_routes
 from services.gateway.specs import SpecGate
 from services.gateway.status import status_routes
 from services.gateway.views import ProblemView, ResultView, SubmittedView
+from services.gateway.webhooks import webhook_routes
 
 _SECURITY = {"apiKey": {"type": "http", "scheme": "bearer", "description": "an API key, `shoal_…`"}}
 _MODELS: tuple[tuple[type[BaseModel], Literal["validation", "serialization"]], ...] = (
@@ -54,6 +55,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     app.include_router(session_routes(deps, authenticator))
     app.include_router(result_routes(deps, authenticator))
     app.include_router(feed_routes(deps, authenticator))
+    app.include_router(webhook_routes(deps, authenticator))
     app.include_router(status_routes(deps, authenticator))
     if deps.options.dashboard:
         app.include_router(dashboard_routes(deps, authenticator))

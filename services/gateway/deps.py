@@ -27,6 +27,8 @@ class GatewayOptions:
     cookie_secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     """Signs the dashboard's logins. Gateways behind one address need the same one; by default each start makes its
     own, which ends all logins."""
+    webhook_secrets: tuple[str, ...] = field(default=(), repr=False)
+    """The cluster's own, newest first; none: the one that the store keeps."""
     secure_cookies: bool = False  # cookies over https only; for a public address that is https
 
 
@@ -39,3 +41,7 @@ class GatewayDeps:
     options: GatewayOptions = GatewayOptions()
     names: HostNames = field(default_factory=HostNames)
     metrics: Metrics = field(default_factory=Metrics)
+
+    async def webhook_secrets(self) -> tuple[str, ...]:
+        """The cluster's secrets, from which those of its tenants are derived; newest first."""
+        return self.options.webhook_secrets or (await self.store.webhook_secret(secrets.token_hex(32)),)

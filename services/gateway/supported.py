@@ -17,7 +17,6 @@ _NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
     ("artifacts.recording", lambda spec: spec.artifacts.recording),
     ("artifacts.trace", lambda spec: spec.artifacts.trace),
     ("artifacts.har", lambda spec: spec.artifacts.har),
-    ("webhook", lambda spec: spec.webhook is not None),
     ("help.person", lambda spec: spec.help.person),
 )
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 from agent.spec import JobSpec
 from agent.status import Status
 from services.store import ids
-from services.store.records import EventRow, JobRow, ResultRow, SessionDetail, SessionRow
+from services.store.records import DeliveryState, EventRow, JobRow, ResultRow, SessionDetail, SessionRow
 
 Json = Any
 
@@ -18,6 +18,7 @@ _HIDDEN = "(hidden)"
 _SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key"})
 
 JobId = Annotated[str, BeforeValidator(lambda value: ids.job_id(value) if isinstance(value, int) else value)]
+DeliveryId = Annotated[str, BeforeValidator(lambda value: ids.delivery_id(value) if isinstance(value, int) else value)]
 SessionId = Annotated[str, BeforeValidator(lambda value: ids.session_id(value) if isinstance(value, int) else value)]
 Time = Annotated[datetime, PlainSerializer(lambda at: time_text(at), return_type=str, when_used="json")]
 
@@ -417,3 +418,36 @@ def result_line(row: ResultRow) -> dict[str, Json]:
 def event_data(row: EventRow) -> dict[str, Json]:
     """`row` as the data of a server-sent event."""
     return {"seq": row.seq, "job": ids.job_id(row.job), "name": row.name, "at": time_text(row.at), **row.data}
+
+
+# --- webhooks ----------------------------------------------------------------------------------------
+
+
+class DeliveryView(View):
+    """One webhook message on its way."""
+
+    id: DeliveryId
+    tenant: str
+    job: JobId
+    event: str
+    url: str
+    state: DeliveryState
+    attempts: int = Field(description="begun so far")
+    due_at: Time = Field(description="when the next attempt begins, while it waits")
+    created_at: Time
+    ended_at: Time | None
+    status_code: int | None = Field(description="of the receiver's last answer")
+    error: str = Field(description="why the last attempt failed")
+
+
+class DeliveryDetailView(DeliveryView):
+    """One webhook message with what is sent."""
+
+    body: str
+
+
+class DeliveryPage(View):
+    """One page of deliveries, newest first."""
+
+    deliveries: list[DeliveryView]
+    next: str | None = Field(description="the `cursor` of the next page; null: this was the last")

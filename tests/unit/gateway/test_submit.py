@@ -89,7 +89,7 @@ def faults(answer: httpx.Response) -> dict[str, str]:
         ({"artifacts": {"recording": True}}, "artifacts.recording", "not available in this version"),
         ({"artifacts": {"trace": True}}, "artifacts.trace", "not available in this version"),
         ({"artifacts": {"har": True}}, "artifacts.har", "not available in this version"),
-        ({"webhook": {"url": "https://hook.example/"}}, "webhook", "not available in this version"),
+        ({"webhook": {"url": "http://10.0.0.7/hook"}}, "webhook.url", None),
         ({"help": {"person": True}}, "help.person", "not available in this version"),
         ({"help": {"webhook": "http://10.0.0.7/answer"}}, "help.webhook", None),
     ],

@@ -1,0 +1,88 @@
+"""One attempt to hand a message over, to an address that was looked at before."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+
+from services.addresses import HostNames, Reach
+from services.webhooks.retry import Answer
+
+ATTEMPT_S = 15.0
+"""Time of one attempt: a receiver should take the message and work on it afterwards."""
+_TOLD_BYTES = 200
+"""How much of a refusal is kept for people to read."""
+_PORTS = {"http": 80, "https": 443}
+
+
+class Sender:
+    """Sends messages under the operator's rules for addresses.
+
+    The name is resolved here, its addresses are checked, and the connection goes to one of those that were checked: a
+    name that resolves differently a moment later leads nowhere else. Redirects are not followed.
+    """
+
+    def __init__(self, reach: Reach, names: HostNames) -> None:
+        self._reach = reach
+        self._names = names
+        # No connection is kept: two hosts behind one address must not share one, since the certificate was the other's.
+        self._http = httpx.AsyncClient(
+            timeout=httpx.Timeout(ATTEMPT_S, connect=5.0),
+            limits=httpx.Limits(max_keepalive_connections=0),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        """Ends what is under way."""
+        await self._http.aclose()
+
+    async def send(self, url: str, body: bytes, headers: dict[str, str]) -> Answer:
+        """Posts `body`, and says how that went."""
+        target = httpx.URL(url)
+        port = target.port or _PORTS[target.scheme]
+        addresses = await self._names.addresses(target.host)
+        if reason := self._reach.refusal(target.host, port, addresses):
+            return Answer(error=f"{target.host} is not allowed: the address is {reason}", refused=True)
+        if not addresses:
+            return Answer(error=f"{target.host} does not resolve")
+        request = self._http.build_request(
+            "POST",
+            target.copy_with(host=addresses[0]),
+            content=body,
+            headers={**headers, "Host": target.netloc.decode("ascii"), "Content-Type": "application/json"},
+            extensions={"sni_hostname": target.raw_host.decode("ascii")},
+        )
+        try:
+            async with asyncio.timeout(ATTEMPT_S):
+                return await self._sent(request)
+        except TimeoutError:
+            return Answer(error=f"no answer within {ATTEMPT_S:g} s")
+        except httpx.TransportError as error:
+            return Answer(error=f"{type(error).__name__}: {error}".removesuffix(": "))
+
+    async def _sent(self, request: httpx.Request) -> Answer:
+        answer = await self._http.send(request, stream=True)
+        try:
+            if answer.is_success:
+                return Answer(answer.status_code)
+            said = await _beginning(answer)
+        finally:
+            await answer.aclose()
+        wish = answer.headers.get("retry-after", "")
+        return Answer(
+            answer.status_code,
+            error=f"HTTP {answer.status_code}" + (f": {said}" if said else ""),
+            retry_after_s=float(wish) if wish.isascii() and wish.isdigit() and len(wish) < 10 else 0.0,
+        )
+
+
+async def _beginning(answer: httpx.Response) -> str:
+    """The first words of an answer's body, on one line."""
+    read = b""
+    async for piece in answer.aiter_raw(_TOLD_BYTES):
+        read += piece
+        if len(read) >= _TOLD_BYTES:
+            break
+    return " ".join(read[:_TOLD_BYTES].decode(errors="replace").replace("\0", "").split())

@@ -1,0 +1,189 @@
+"""From the end of a job to the receiver: signed, repeated, given up, sent again; never to a forbidden address."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from services.addresses import Reach
+from services.cluster.serving import listening, served
+from services.errors import NotAllowed
+from services.store.records import DeliveryFilter, DeliveryState
+from services.webhooks import deliverer as module
+from services.webhooks.deliverer import Deliverer
+from services.webhooks.retry import PAUSES_S, Answer, decide
+from services.webhooks.sender import Sender
+from services.webhooks.signature import signed_headers, tenant_secret, verify
+from tests.gateway_world import FixedNames, World, completed, world
+
+MASTER = "m" * 32
+NAMES = {"hooks.example": ["127.0.0.1"], "split.example": ["8.8.8.8", "10.0.0.1"]}
+
+
+@dataclass
+class Receiver:
+    """A receiver that answers as it is told, the last answer again and again."""
+
+    url: str = ""
+    answers: list[int] = field(default_factory=lambda: [204])
+    got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    hold: asyncio.Event | None = None  # answers wait for it
+    headers: Sequence[tuple[bytes, bytes]] = ()
+
+    async def app(self, scope: dict[str, Any], receive: Callable[[], Any], send: Callable[[Any], Any]) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+        self.got.append(({name.decode(): value.decode() for name, value in scope["headers"]}, body))
+        if self.hold is not None:
+            await self.hold.wait()
+        status = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        await send({"type": "http.response.start", "status": status, "headers": list(self.headers)})
+        await send({"type": "http.response.body", "body": b"not\0 today" if status >= 300 else b""})
+
+
+@asynccontextmanager
+async def receiving() -> AsyncIterator[Receiver]:
+    receiver = Receiver()
+    with listening("127.0.0.1", 0) as listener:
+        async with served(receiver.app, listener, "receiver") as url:
+            receiver.url = url.replace("127.0.0.1", "hooks.example")
+            yield receiver
+
+
+@asynccontextmanager
+async def delivering(w: World, reach: Reach | None = None) -> AsyncIterator[None]:
+    sender = Sender(reach or Reach(exceptions=("127.0.0.0/8",)), FixedNames(NAMES))
+    task = asyncio.create_task(Deliverer(w.store, sender, (MASTER,), seed=1).run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await sender.close()
+
+
+async def until(w: World, state: DeliveryState, n: int = 1) -> None:
+    async with asyncio.timeout(10):
+        while len(await w.store.deliveries(DeliveryFilter(states=(state,)))) < n:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_finished_job_is_told_to_its_receiver_and_the_signature_holds() -> None:
+    async with receiving() as receiver, world(names=NAMES, rules=_rules()) as w, delivering(w):
+        job = await w.submit(webhook={"url": f"{receiver.url}/in?team=a"})
+        await w.run(lambda work: completed({"n": 1}))
+        await until(w, DeliveryState.DELIVERED)
+        ((headers, body),) = receiver.got
+        assert headers["host"].startswith("hooks.example:") and headers["content-type"] == "application/json"
+        told = json.loads(body)
+        assert (told["type"], told["job"], told["status"]) == ("job.finished", job, "completed")
+        assert verify(tenant_secret(MASTER, "default"), headers, body, time.time()) == "w1"
+        with pytest.raises(NotAllowed):
+            verify(tenant_secret(MASTER, "other"), headers, body, time.time())
+
+
+async def test_a_failed_attempt_is_repeated_with_the_same_id_and_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.webhooks.retry.PAUSES_S", (0.01, 0.01))
+    async with receiving() as receiver, world(names=NAMES, rules=_rules()) as w, delivering(w):
+        receiver.answers = [500, 302, 200]
+        await w.submit(webhook={"url": receiver.url})
+        await w.run(lambda work: completed())
+        await until(w, DeliveryState.DELIVERED)
+        assert len(receiver.got) == 3
+        assert len({(headers["webhook-id"], body) for headers, body in receiver.got}) == 1
+
+
+async def test_a_dead_letter_is_seen_and_sent_again_over_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.webhooks.retry.PAUSES_S", ())
+    async with receiving() as receiver, world(names=NAMES, rules=_rules()) as w, delivering(w):
+        receiver.answers = [500]
+        job = await w.submit(webhook={"url": receiver.url})
+        await w.run(lambda work: completed())
+        await until(w, DeliveryState.DEAD)
+        (dead,) = (await w.client.get("/v1/webhooks", params={"state": "dead", "job": job})).json()["deliveries"]
+        assert (dead["error"], dead["status_code"], dead["attempts"]) == ("HTTP 500: not today", 500, 1)
+        assert "job.finished" in (await w.client.get(f"/v1/webhooks/{dead['id']}")).json()["body"]
+        receiver.answers = [200]
+        again = await w.client.post(f"/v1/webhooks/{dead['id']}/resend")
+        assert again.status_code == 200 and again.json()["state"] == "waiting"
+        await until(w, DeliveryState.DELIVERED)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "split.example", "metadata.google.internal", "[::1]"])
+async def test_a_forbidden_address_is_not_even_tried(host: str) -> None:
+    sender = Sender(Reach(), FixedNames({**NAMES, "127.0.0.1": ["127.0.0.1"], "::1": ["::1"]}))
+    answer = await sender.send(f"http://{host}:9/", b"{}", {})
+    await sender.close()
+    assert answer.refused and "is not allowed" in answer.error
+    assert decide(1, 1, answer, 0.5).state is DeliveryState.DEAD
+
+
+async def test_a_name_that_does_not_resolve_or_answer_is_tried_again() -> None:
+    sender = Sender(Reach(allow_private=True), FixedNames({"closed.example": ["127.0.0.1"]}))
+    nowhere = await sender.send("https://nowhere.example/", b"{}", {})
+    closed = await sender.send("http://closed.example:1/", b"{}", {})
+    await sender.close()
+    assert nowhere == Answer(error="nowhere.example does not resolve")
+    assert closed.error.startswith("ConnectError") and closed.status_code is None
+    assert {decide(1, 1, one, 0.5).state for one in (nowhere, closed)} == {DeliveryState.WAITING}
+
+
+async def test_a_receiver_that_hangs_holds_up_its_own_tenant_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "EACH", 2)
+    async with receiving() as slow, receiving() as quick, world(names=NAMES, rules=_rules(), auth=True) as w:
+        slow.hold = asyncio.Event()
+        loud, quiet = await w.key("submit", tenant="loud"), await w.key("submit", tenant="quiet")
+        for key, receiver, n in ((loud, slow, 6), (quiet, quick, 1)):
+            for _ in range(n):
+                spec = {"url": "https://shop.example/", "goal": "look", "webhook": {"url": receiver.url}}
+                answer = await w.client.post("/v1/jobs", json=spec, headers={"Authorization": f"Bearer {key}"})
+                assert answer.status_code == 201, answer.text
+        await w.run(lambda work: completed())
+        async with delivering(w):
+            await until(w, DeliveryState.DELIVERED)
+            assert len(quick.got) == 1 and len(slow.got) <= 2
+            slow.hold.set()
+            await until(w, DeliveryState.DELIVERED, 7)
+
+
+def test_pauses_grow_until_the_message_is_dead() -> None:
+    down = Answer(503, "HTTP 503")
+    pauses = [decide(1, attempts, down, 0.5).again_in_s for attempts in range(1, len(PAUSES_S) + 1)]
+    assert pauses == pytest.approx(list(PAUSES_S))
+    last = decide(1, len(PAUSES_S) + 1, down, 0.5)
+    assert (last.state, last.error, last.status_code) == (DeliveryState.DEAD, "HTTP 503", 503)
+    assert decide(1, 1, Answer(410, "HTTP 410"), 0.5).state is DeliveryState.DEAD
+    assert decide(1, 1, Answer(429, "HTTP 429", retry_after_s=90), 0.0).again_in_s == 90
+    assert decide(1, 1, Answer(429, "HTTP 429", retry_after_s=1e6), 0.0).again_in_s == 3600
+
+
+@pytest.mark.parametrize("spoil", ["body", "webhook-id", "webhook-timestamp", "webhook-signature", "age"])
+def test_what_was_changed_or_is_old_does_not_verify(spoil: str) -> None:
+    old, new = tenant_secret("o" * 32, "t"), tenant_secret("n" * 32, "t")
+    headers = signed_headers([new, old], "w7", 1000, b"{}")
+    assert verify(old, headers, b"{}", 1010.0) == verify(new, headers, b"{}", 1010.0) == "w7"
+    body, now = b"{}", 1010.0
+    if spoil == "body":
+        body = b"[]"
+    elif spoil == "age":
+        now = 1301.0
+    else:
+        headers[spoil] = headers[spoil].replace("1", "2").replace("7", "8").replace("v", "w")
+    with pytest.raises(NotAllowed):
+        verify(new, headers, body, now)
+
+
+def _rules() -> Any:
+    from services.gateway.specs import SpecRules
+
+    return SpecRules(Reach(exceptions=("127.0.0.0/8",)))
