@@ -7,7 +7,7 @@ VENV_PYTHON := .venv/bin/python
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
-		printf '  make %-10s %s\n' "$$name" "$$text"; done
+		printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 setup: ## make .venv, install the packages, find or install a Chromium
 	@scripts/setup

@@ -14,6 +14,7 @@ from typing import Any
 from jsonschema.protocols import Validator
 from jsonschema.validators import Draft202012Validator, validator_for
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 Json = Any
 
@@ -104,10 +105,17 @@ def _without(value: Json, schema: Json, validator: Validator, root: dict[str, Js
     parts = _properties(schema, root)
     kept: dict[str, Json] = {}
     for name, part in value.items():
-        if part is None and name in parts and not validator.evolve(schema=parts[name]).is_valid(None):
+        if part is None and name in parts and not _allows_null(validator, parts[name]):
             continue
         kept[name] = _without(part, parts.get(name, {}), validator, root, depth + 1)
     return kept
+
+
+def _allows_null(validator: Validator, schema: Json) -> bool:
+    try:
+        return bool(validator.evolve(schema=schema).is_valid(None))
+    except Unresolvable:
+        return True  # a `$ref` that leads nowhere: whoever checks the record against the schema says so
 
 
 def _properties(schema: dict[str, Json], root: dict[str, Json]) -> dict[str, Json]:

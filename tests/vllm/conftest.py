@@ -1,0 +1,43 @@
+"""Tests against real vLLM: `make test-vllm`. Not collected otherwise: it is 2.4 GB, and a start takes a minute."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from agent.models.openai_compatible import OpenAICompatible
+from services.inference.process import VllmProcess
+from tests.vllm.server import is_set_up, settings_for, tiny_vllm
+
+collect_ignore_glob = [] if os.environ.get("TEST_VLLM") else ["test_*.py"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One event loop for all: the server's process belongs to the loop that started it."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+            item.add_marker(pytest.mark.timeout(600))
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["xgrammar", "guidance"])
+async def server(request: pytest.FixtureRequest) -> AsyncIterator[VllmProcess]:
+    """A server with each back end for structured output."""
+    assert is_set_up(), "run scripts/setup-vllm first"
+    async with tiny_vllm(structured=request.param) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def model(server: VllmProcess) -> AsyncIterator[OpenAICompatible]:
+    client = OpenAICompatible(settings_for(server))
+    yield client
+    await client.close()
+
+
+xgrammar_only = pytest.mark.parametrize("server", ["xgrammar"], indirect=True)
+"""For what has nothing to do with the back end."""
