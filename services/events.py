@@ -22,7 +22,7 @@ class JobEvent(StrEnum):
     """Failed items were queued again. data: sessions (how many), counts."""
     CANCELED = "job.canceled"
     CHANGED = "job.changed"
-    """Its owner changed how it runs. data: concurrency, counts."""
+    """Its owner changed how it runs. data: what was changed (concurrency, deadline_s, job_tokens, priority), counts."""
     SETTLED = "job.settled"
     """Its owner said what became of an unsure session. data: session, how, counts."""
     FINISHED = "job.finished"

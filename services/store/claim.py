@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from agent.spec import JobSpec
 from agent.types import Checkpoint, ChildrenSummary
 from agent.work import Work
 from services.events import JobEvent
@@ -96,13 +97,18 @@ def _work(tx: Tx, row: Row[Any], job: Row[Any], states: dict[int, Checkpoint]) -
         tenant=job.tenant,
         attempt=row.attempt,
         depth=row.depth,
-        spec=spec,
+        spec=spec if job.token_limit is None else _within(spec, job.token_limit),
         item=item_of(row.item),
         checkpoint=checkpoint,
         children=_summary(tx, row.first_child, row.loop_children) if row.first_child else None,
         deadline_at=job.deadline_at,
         job_tokens=job.prompt_tokens + job.completion_tokens,
     )
+
+
+def _within(spec: JobSpec, token_limit: int) -> JobSpec:
+    """A job's spec with the budget that its owner gave it since; 0 stands for no limit."""
+    return spec.model_copy(update={"budget": spec.budget.model_copy(update={"job_tokens": token_limit or None})})
 
 
 def _summary(tx: Tx, first: int, n: int) -> ChildrenSummary:

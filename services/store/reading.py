@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Row, Select, exists, select
 
 from agent.status import Status
-from agent.types import LoopItem, Outcome, Record
+from agent.types import Checkpoint, LoopItem, Outcome, Record
 from services.errors import BadInput, NotFound
 from services.store import codec, tables
 from services.store.fanout import item_of
@@ -78,10 +78,11 @@ def list_jobs(tx: Tx, wanted: JobFilter) -> list[JobRow]:
 
 def _job_row(tx: Tx, row: Row[Any], running: Leased) -> JobRow:
     job = locked(row)
+    spec = spec_of(tx, job.id, job.spec_text)
     return JobRow(
         id=job.id,
         tenant=job.tenant,
-        spec=spec_of(tx, job.id, job.spec_text),
+        spec=spec,
         status=job.status,
         counts=job.counts(running.items),
         usage=job.usage,
@@ -91,7 +92,16 @@ def _job_row(tx: Tx, row: Row[Any], running: Leased) -> JobRow:
         finished_at=_when(job.finished_at),
         root_session=job.root,
         cancel_requested=job.cancel_requested,
+        priority=row.priority,
+        concurrency=_limit(job.concurrency, spec.loop.concurrency if spec.loop else None),
+        deadline_at=_when(job.deadline_at),
+        token_limit=_limit(row.token_limit, spec.budget.job_tokens),
     )
+
+
+def _limit(changed: int | None, asked: int | None) -> int | None:
+    """A limit that its owner may have changed since the job was submitted; 0 stands for none."""
+    return asked if changed is None else changed or None
 
 
 # --- sessions ------------------------------------------------------------------------------------------
@@ -131,7 +141,15 @@ def session_detail(tx: Tx, session: int, tenant: str | None) -> SessionDetail:
         artifacts=tuple(
             artifact_row(found) for found in tx.conn.execute(artifacts.order_by(artifact.c.created_at, artifact.c.id))
         ),
+        checkpoint=_last_known(tx, session) if row.state == State.UNSURE else None,
     )
+
+
+def _last_known(tx: Tx, session: int) -> Checkpoint | None:
+    """What a session said last, the action that it was about to take included."""
+    table = tables.session
+    text = tx.conn.execute(select(table.c.checkpoint).where(table.c.id == session)).scalar_one()
+    return None if text is None else codec.load_checkpoint(text)
 
 
 def _sessions() -> Select[Any]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from agent.spec import JobSpec, PolitenessSpec
 from agent.status import Status
-from agent.types import ErrorInfo, LoopItem, Outcome, Record, Task, Usage
+from agent.types import Checkpoint, ErrorInfo, LoopItem, Outcome, Record, Task, Usage
 from agent.work import Work
 
 Json = Any
@@ -70,6 +70,22 @@ class JobRow:
     finished_at: datetime | None
     root_session: int
     cancel_requested: bool = False
+    # What holds now: the spec's, unless its owner changed it since.
+    priority: int = 0
+    concurrency: int | None = None  # of its outermost loops
+    deadline_at: datetime | None = None
+    token_limit: int | None = None  # model tokens of all its sessions
+
+
+@dataclass(frozen=True, slots=True)
+class JobChanges:
+    """What an owner changes about a job while it runs; only what `given` names counts."""
+
+    given: frozenset[str]
+    priority: int = 0
+    concurrency: int | None = None  # None: no limit; so with the others
+    deadline_s: float | None = None  # from now
+    job_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +117,7 @@ class SessionDetail:
     row: SessionRow
     attempts: tuple[tuple[Task, ...], ...]
     artifacts: tuple[ArtifactRow, ...]
+    checkpoint: Checkpoint | None = None  # of an unsure session: what is known of it
 
 
 @dataclass(frozen=True, slots=True)

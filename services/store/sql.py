@@ -24,6 +24,7 @@ from services.store import (
     submission,
     unborn,
 )
+from services.store.changes import change_job
 from services.store.database import Clock, Database
 from services.store.fanout import children_in, hosts_needed, pack
 from services.store.grouped import Grouped
@@ -39,6 +40,7 @@ from services.store.records import (
     EventRow,
     Finish,
     Freed,
+    JobChanges,
     JobFilter,
     JobRow,
     Lane,
@@ -186,6 +188,13 @@ class SqlStore:
     async def set_concurrency(self, job: int, limit: int | None, *, tenant: str | None = None) -> JobRow:
         def work(tx: Tx) -> JobRow:
             control.set_concurrency(tx, job, limit, tenant)
+            return reading.job_row(tx, job)
+
+        return await self._db.write(work)
+
+    async def change(self, job: int, changes: JobChanges, *, tenant: str | None = None) -> JobRow:
+        def work(tx: Tx) -> JobRow:
+            change_job(tx, job, changes, tenant)
             return reading.job_row(tx, job)
 
         return await self._db.write(work)

@@ -18,6 +18,7 @@ from services.store.records import (
     EventRow,
     Finish,
     Freed,
+    JobChanges,
     JobFilter,
     JobRow,
     Lane,
@@ -87,6 +88,17 @@ class Store(Protocol):
 
     async def set_concurrency(self, job: int, limit: int | None, *, tenant: str | None = None) -> JobRow:
         """At most `limit` items of the outermost loop run at once from now on (None: no limit); none is stopped.
+
+        Raises:
+            WrongState: the job is final.
+        """
+        ...
+
+    async def change(self, job: int, changes: JobChanges, *, tenant: str | None = None) -> JobRow:
+        """Changes limits of a job that runs; all of `changes` or nothing.
+
+        Concurrency holds at once, as `set_concurrency` says; the deadline counts from now, priority from the next
+        claim, and the token limit for sessions that are claimed from now on.
 
         Raises:
             WrongState: the job is final.

@@ -77,6 +77,7 @@ job = Table(
     Column("pages", BigInteger, nullable=False, server_default=_ZERO),
     Column("concurrency", Integer),  # of its outermost loops, set by its owner while it ran; 0: no limit
     Column("expires_at", Double),  # when its results are archived and its rows dropped
+    Column("token_limit", BigInteger),  # of all its sessions, set by its owner while it ran; 0: no limit
     Column("archive", Text),  # where in the artifact store its results lie, once its rows are dropped
     # Updated once per group commit: room on the page keeps those updates off the indexes.
     postgresql_with={"fillfactor": "50"},

@@ -3,6 +3,7 @@
 A module that imports these tests brings a fixture `store_url`: the URL of an empty database.
 """
 
+from tests.store_contract.changes import *  # noqa: F403
 from tests.store_contract.claims import *  # noqa: F403
 from tests.store_contract.control import *  # noqa: F403
 from tests.store_contract.fixtures import w as w

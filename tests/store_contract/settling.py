@@ -146,3 +146,12 @@ async def test_a_concurrency_that_is_set_before_the_loop_begins_holds_for_it(w: 
     await w.store.set_concurrency(job, 1)
     await w.finish((await w.claim_one(), loop(links(3))))
     assert len(await w.claim()) == 1
+
+
+async def test_an_unsure_session_shows_what_it_was_about_to_do(w: World) -> None:
+    await w.submit()
+    held = await w.claim_one()
+    assert (await w.store.session(held.work.session)).checkpoint is None
+    await die_inside(w, held)
+    known = (await w.store.session(held.work.session)).checkpoint
+    assert known is not None and (known.pending_action, known.url) == ("click('pay')", "https://shop.example/pay")

@@ -235,3 +235,11 @@ insert into state (name, data, at) values (:name, :data, :at) on conflict (name)
 -- name: one_state
 -- The value under a name.
 select data from state where name = :name
+
+-- name: change_limits
+-- Writes what an owner changed about a job; its lock is held.
+update job set priority = :priority, token_limit = :token_limit where id = :id
+
+-- name: limits
+-- What an owner may change about a job.
+select priority, token_limit from job where id = :id

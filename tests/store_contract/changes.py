@@ -1,0 +1,73 @@
+"""What an owner changes while a job runs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from agent.status import Status
+from services.errors import NotFound, WrongState
+from services.store.records import JobChanges
+from tests.store_contract.fixtures import names
+from tests.store_world import World
+
+
+def changes(**given: object) -> JobChanges:
+    return JobChanges(frozenset(given), **given)  # type: ignore[arg-type]
+
+
+async def test_a_deadline_that_is_moved_counts_from_now(w: World) -> None:
+    job = await w.submit(deadline_s=10)
+    held = await w.claim_one()
+    assert held.work.deadline_at == w.clock.now + 10
+    w.clock.now += 8
+    row = await w.store.change(job, changes(deadline_s=100.0), tenant="acme")
+    assert row.deadline_at is not None and row.deadline_at - row.created_at == timedelta(seconds=108)
+    w.clock.now += 50
+    assert await w.store.expire_deadlines() == []
+    await w.store.change(job, changes(deadline_s=1.0))
+    w.clock.now += 2
+    assert await w.store.expire_deadlines() == [job]
+    row = await w.check_sums(job)
+    assert row.status is Status.FAILED and row.error is not None and row.error.code == "deadline_passed"
+
+
+async def test_a_deadline_can_be_taken_away(w: World) -> None:
+    job = await w.submit(deadline_s=10)
+    assert (await w.store.change(job, changes(deadline_s=None))).deadline_at is None
+    w.clock.now += 1_000
+    assert await w.store.expire_deadlines() == []
+
+
+async def test_a_token_limit_holds_for_what_is_claimed_from_now_on(w: World) -> None:
+    job, _ = await w.open_loop(3, budget={"job_tokens": 100})
+    assert (await w.store.job(job)).token_limit == 100
+    first = (await w.claim(1))[0]
+    assert first.work.spec.budget.job_tokens == 100
+    assert (await w.store.change(job, changes(job_tokens=500))).token_limit == 500
+    second = (await w.claim(1))[0]
+    assert second.work.spec.budget.job_tokens == 500
+    assert (await w.store.change(job, changes(job_tokens=None))).token_limit is None
+    third = (await w.claim(1))[0]
+    assert third.work.spec.budget.job_tokens is None
+    assert (await w.store.job(job)).spec.budget.job_tokens == 100  # what was asked stays readable
+
+
+async def test_priority_reaches_the_lanes_and_several_things_change_at_once(w: World) -> None:
+    job, _ = await w.open_loop(4, priority=1)
+    row = await w.store.change(job, changes(priority=7, concurrency=2, job_tokens=9))
+    assert (row.priority, row.concurrency, row.token_limit) == (7, 2, 9)
+    assert {lane.priority for lane in await w.store.lanes()} == {7}
+    assert len(await w.claim()) == 2
+    assert (await names(w, job)).count("job.changed") == 2
+
+
+async def test_a_job_that_is_over_or_anothers_is_not_changed(w: World) -> None:
+    job = await w.submit()
+    with pytest.raises(NotFound):
+        await w.store.change(job, changes(priority=2), tenant="other")
+    await w.run_out()
+    for change in (changes(priority=2), changes(concurrency=2)):
+        with pytest.raises(WrongState, match="nothing of it runs"):
+            await w.store.change(job, change)
