@@ -20,7 +20,7 @@ import orjson
 from jsonschema import Draft202012Validator
 
 from agent.evaluate import Evaluation
-from agent.types import Json, Task
+from agent.types import ErrorInfo, Json, Task
 
 Stage = Literal["instantiation", "execution", "dataflow"]
 _FOLDERS: Mapping[Stage, tuple[str, ...]] = {
@@ -146,7 +146,7 @@ def execution_record(
     request: str,
     tasks: Sequence[Task],
     judged: Evaluation | None = None,
-    error: BaseException | None = None,
+    error: BaseException | ErrorInfo | None = None,
     time_cost: TimeCost = TimeCost(),
 ) -> dict[str, Json]:
     """The record of a concrete task that was executed: with its evaluation, or with the error that ended it."""
@@ -168,9 +168,11 @@ def execution_record(
     }
 
 
-def _error(error: BaseException | None) -> dict[str, str] | None:
+def _error(error: BaseException | ErrorInfo | None) -> dict[str, str] | None:
     if error is None:
         return None
+    if isinstance(error, ErrorInfo):  # it happened elsewhere; the log there has the traceback
+        return {"type": error.cls, "message": error.message, "traceback": ""}
     trace = "".join(traceback.format_exception(error))
     return {"type": type(error).__name__, "message": str(error), "traceback": trace}
 

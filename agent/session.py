@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent.browser import ObserveOptions
 from agent.desk import Desk
 from agent.errors import (
     AgentError,
@@ -30,6 +31,7 @@ from agent.errors import (
 )
 from agent.extract import validate_records
 from agent.help import helping
+from agent.observe.renderings import compact
 from agent.page import SessionPage
 from agent.plan import Plan
 from agent.policies.policy import Extraction, Scene
@@ -53,6 +55,7 @@ from agent.work import Work
 MAX_TASKS = 40
 """Mini goals of one session; a policy that plans more goes in circles."""
 
+_LAST_PAGE_CHARS = 40_000
 _EVIDENCE_S = 5.0
 """How long a failed session may take to photograph its page."""
 
@@ -148,8 +151,10 @@ class _Session:
                 # Not before it was clear that work is left: a snapshot of the storage is what a leaf can do without.
                 await self._checkpoint()
             task, end = await self._do(plan)
+                await self._keep_last_page()
             if end is not None:
                 return end
+                await self._keep_last_page()
             self.scene.history = (*self.scene.history, task)
             if not self.desk.policy.instant:
                 await self._checkpoint()
@@ -385,6 +390,15 @@ class _Session:
 
     async def _keep_transcript(self, error: AgentError) -> None:
         """What was asked and answered, when a model's reply is what the session failed on."""
+    async def _keep_last_page(self) -> None:
+        """Text and picture of the page where a model says that it is done: what its judge goes by."""
+        wanted = self.work.spec.artifacts.screenshots == "all"
+        if not wanted or self.desk.policy.instant or not self.page.opened:
+            return
+        seen = await self.scene.observe(ObserveOptions(max_chars=_LAST_PAGE_CHARS))
+        await self._keep("page", f"{seen.url}\n{compact(seen.elements)}".encode("utf-8", "replace"), "text/plain")
+        await self._photograph()
+
         transcript = error.details.get("transcript")
         if isinstance(transcript, str):
             try:

@@ -94,9 +94,42 @@ class Client:
         """Cancels, pauses, resumes or retries a job."""
         return await self._json("POST", f"/v1/jobs/{_part(job)}/{verb}")
 
+    async def change(self, job: str, changes: Mapping[str, Json]) -> dict[str, Json]:
+        """Changes limits of a running job: concurrency, deadline_s, job_tokens, priority."""
+        return await self._json("PATCH", f"/v1/jobs/{_part(job)}", json=dict(changes))
+
+    async def settle(self, session: str, how: str) -> dict[str, Json]:
+        """Says what became of an unsure session: `done` or `retry`."""
+        return await self._json("POST", f"/v1/sessions/{_part(session)}/settle", json={"how": how})
+
+    async def webhooks(self, **query: Json) -> dict[str, Json]:
+        """One page of webhook deliveries."""
+        return await self._json("GET", "/v1/webhooks", params=_given(query))
+
+    async def resend(self, delivery: str) -> dict[str, Json]:
+        """Sends one webhook again."""
+        return await self._json("POST", f"/v1/webhooks/{_part(delivery)}/resend")
+
+    async def resend_dead(self) -> dict[str, Json]:
+        """Sends all dead letters again; says how many."""
+        return await self._json("POST", "/v1/webhooks:resend")
+
+    async def webhook_secret(self) -> dict[str, Json]:
+        """What this tenant's receivers check signatures with."""
+        return await self._json("GET", "/v1/webhooks/secret")
+
     async def sessions(self, job: str, **query: Json) -> dict[str, Json]:
         """One page of a job's sessions."""
         return await self._json("GET", f"/v1/jobs/{_part(job)}/sessions", params=_given(query))
+
+    async def session(self, session: str) -> dict[str, Json]:
+        """A session with its records, tasks, steps and artifacts."""
+        return await self._json("GET", f"/v1/sessions/{_part(session)}")
+
+    async def artifact(self, artifact: str) -> tuple[bytes, str]:
+        """An artifact's bytes and their content type, wherever they lie."""
+        answer = await self._send("GET", f"/v1/artifacts/{_part(artifact)}", follow_redirects=True)
+        return answer.content, answer.headers.get("Content-Type", "application/octet-stream").partition(";")[0]
 
     async def status(self) -> dict[str, Json]:
         """Capacity, queue, and what waits for what."""

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from services.cli import inference, jobs, keys, page, parts, run, up
+from services.cli import eval as evaluation
+from services.cli import inference, jobs, keys, page, parts, run, settling, up, webhooks
 from services.cli.ending import EXPECTED
 from services.cli.running import ended
 
@@ -31,7 +32,7 @@ def options(
         raise typer.Exit
 
 
-for _part in (up, run, jobs, page, parts, inference, keys):
+for _part in (up, run, jobs, settling, webhooks, page, evaluation, parts, inference, keys):
     _part.add_to(app)
 
 

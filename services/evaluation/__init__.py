@@ -1,0 +1,1 @@
+"""Measuring: suites of episodes, run over the cluster, checked, judged, reported beside an earlier run."""

@@ -1,0 +1,174 @@
+"""What `shoal eval` does: cluster, arena, judge, run, report."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from agent.chromium import LaunchOptions, launch
+from agent.errors import BrowserError
+from agent.models.model import Model
+from agent.models.openai_compatible import OpenAICompatible
+from services.client import Client
+from services.cluster.configs import model_settings
+from services.errors import BadInput
+from services.evaluation.arena import Arena, arena
+from services.evaluation.episode import Episode
+from services.evaluation.report import as_text, report
+from services.evaluation.runner import Folder, Runner, RunOptions
+from services.evaluation.suite import episodes_of, seeds_of
+from services.settings import Settings
+
+Json = Any
+Tell = Callable[[str], None]
+Connect = Callable[[Settings], Any]
+"""The settings to a context that gives a client."""
+
+_BEGIN_S = 30.0
+_SANDBOX: dict[str, Literal["auto", "yes", "no"]] = {"auto": "auto", "on": "yes", "off": "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the command line asked for."""
+
+    suites: tuple[str, ...]
+    out: Path
+    seeds: str = "0-4"
+    policy: str = "auto"
+    parallel: int = 8
+    max_steps: int = 0
+    against: Path | None = None
+    judge: bool = False
+    judge_url: str = ""
+    judge_model: str = ""
+    screenshots: int = 3
+    serve_host: str = "127.0.0.1"
+
+
+async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell) -> dict[str, Json]:
+    """Runs what is left of the suite, writes the report into its folder, and gives it.
+
+    Raises:
+        BadInput: the suite, or the folder of another suite.
+        ClientError, AgentError, ServiceError: cluster, browser or judge cannot be had.
+    """
+    episodes = episodes_of(wish.suites, seeds_of(wish.seeds))
+    earlier = Folder(wish.against).results() if wish.against else []
+    if wish.against and not earlier:
+        raise BadInput(f"{wish.against} holds no earlier run")
+    about = {
+        "suite": " ".join(wish.suites),
+        "seeds": wish.seeds if any(episode.seed is not None for episode in episodes) else "",
+        "policy": wish.policy,
+        "model": settings.model,
+        "model_url": settings.model_url,
+        "max_steps": wish.max_steps or "",
+    }
+    run = _begun(wish.out, about)
+    async with AsyncExitStack() as stack:
+        ground = None
+        goals: Mapping[str, str] = {}
+        if any(episode.seed is not None for episode in episodes):
+            ground = await stack.enter_async_context(arena(wish.serve_host))
+            settings = _reaching(settings, ground.url.removeprefix("http://"), wish.parallel)
+            done = {result.name for result in Folder(wish.out).results()}
+            goals = await _goals(ground, [e for e in episodes if e.name not in done], settings, tell)
+        judge = await stack.enter_async_context(_judge(wish, settings, episodes))
+        client: Client = await stack.enter_async_context(connect(settings))
+        options = RunOptions(
+            run=run,
+            policy=wish.policy,
+            parallel=wish.parallel,
+            max_steps=wish.max_steps,
+            judge_all=wish.judge,
+            last_screenshots=wish.screenshots,
+        )
+        runner = Runner(client, Folder(wish.out), options, arena=ground, judge=judge, tell=tell)
+        results = await runner.run(episodes, goals)
+    told = report(results, earlier, about=about)
+    (wish.out / "report.json").write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+    (wish.out / "report.md").write_text(as_text(told), encoding="utf-8")
+    return told
+
+
+def _begun(out: Path, about: Mapping[str, Json]) -> str:
+    """The name of the run in this folder: a new one, or the one that goes on.
+
+    Raises:
+        BadInput: the folder holds the run of another suite, policy or model.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / "run.json"
+    if not file.exists():
+        run = uuid.uuid4().hex[:12]
+        file.write_bytes(orjson.dumps({"run": run, "about": about}, option=orjson.OPT_INDENT_2))
+        return run
+    known = orjson.loads(file.read_bytes())
+    changed = [name for name, value in about.items() if known["about"].get(name) != value and name != "model_url"]
+    if changed:
+        raise BadInput(f"{out} holds a run with another {', '.join(changed)}: choose another --out")
+    return str(known["run"])
+
+
+def _reaching(settings: Settings, place: str, parallel: int) -> Settings:
+    """The settings of a cluster that may reach the arena, and may have all episodes there at once."""
+    return settings.model_copy(
+        update={
+            "allow_hosts": (*settings.allow_hosts, place),
+            "per_domain": max(settings.per_domain, parallel),
+        }
+    )
+
+
+async def _goals(ground: Arena, episodes: Sequence[Episode], settings: Settings, tell: Tell) -> dict[str, str]:
+    """What each MiniWoB++ episode asks for, read off its page with its seed by a browser on this machine."""
+    wanted = [episode for episode in episodes if episode.seed is not None]
+    if not wanted:
+        return {}
+    tell(f"reading the goals of {len(wanted)} episodes")
+    executable = str(settings.chromium) if settings.chromium else None
+    browser = await launch(LaunchOptions(executable=executable, sandbox=_SANDBOX[settings.sandbox]))
+    try:
+        goals = {}
+        context = await browser.new_context()
+        for episode in wanted:
+            assert episode.seed is not None
+            probe = f"probe-{episode.name}"
+            await context.goto(ground.open(probe, episode.group, episode.seed))
+            try:
+                await asyncio.wait_for(ground.match(probe).begun.wait(), _BEGIN_S)
+            except TimeoutError as error:
+                raise BrowserError(f"the page of {episode.name} did not begin its episode") from error
+            goals[episode.name] = ground.match(probe).goal
+        return goals
+    finally:
+        await browser.close()
+
+
+@asynccontextmanager
+async def _judge(wish: Wish, settings: Settings, episodes: Sequence[Episode]) -> AsyncIterator[Model | None]:
+    """The judge's model: one of its own, or the one that decides.
+
+    Raises:
+        BadInput: one is needed, and none is named.
+    """
+    if not (wish.judge or any(episode.check.judge for episode in episodes)):
+        yield None
+        return
+    own = {"model_url": wish.judge_url, "model": wish.judge_model or settings.model} if wish.judge_url else {}
+    found = model_settings(settings.model_copy(update=own))
+    if found is None:
+        raise BadInput("a judge is wanted: name its server with --judge-url, or set SHOAL_MODEL_URL")
+    model = OpenAICompatible(found)
+    try:
+        yield model
+    finally:
+        await model.close()

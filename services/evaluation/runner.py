@@ -1,0 +1,296 @@
+"""Runs a suite's episodes over a cluster, many at once, each once: what is finished is on disk and not run again."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from agent.errors import AgentError
+from agent.evaluate import Evaluation, evaluate
+from agent.models.model import Model
+from agent.results import execution_record, write
+from agent.spec import JobSpec
+from agent.types import ErrorInfo
+from services.client import Client, ClientError, Refused
+from services.errors import BadInput
+from services.evaluation.arena import Arena
+from services.evaluation.checks import page_fault, records_fault, words_fault
+from services.evaluation.episode import Episode, Result
+from services.evaluation.evidence import Evidence, evidence_of, pictures, trial_of
+
+Json = Any
+Tell = Callable[[str], None]
+
+_RESULT = TypeAdapter(Result)
+_CANCEL_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a suite is run."""
+
+    run: str  # names this run in idempotency keys
+    policy: str = "auto"
+    parallel: int = 8  # jobs in flight at once
+    max_steps: int = 0  # 0: as the jobs say, for MiniWoB++ 15
+    judge_all: bool = False  # every run is judged, and the judge measured against the checks and labels
+    last_screenshots: int = 3
+    keep_pictures: bool = True
+
+
+class Folder:
+    """A run on disk: `episodes.jsonl` with a line per finished episode, `steps/` with what each did, `results/`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lines = path / "episodes.jsonl"
+
+    def results(self) -> list[Result]:
+        """The finished episodes, in the order in which they ended. A line that a crash cut off counts as not run."""
+        if not self._lines.exists():
+            return []
+        found = []
+        for line in self._lines.read_bytes().splitlines():
+            with suppress(ValidationError):
+                found.append(_RESULT.validate_json(line))
+        return found
+
+    def add(self, result: Result) -> None:
+        """Writes a finished episode so that a crash right after loses nothing."""
+        whole = not self._lines.exists() or self._lines.read_bytes()[-1:] in (b"", b"\n")
+        with self._lines.open("ab") as file:
+            file.write((b"" if whole else b"\n") + orjson.dumps(asdict(result)) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def steps(self, name: str) -> Path:
+        """Where an episode's steps and pictures lie."""
+        return self.path / "steps" / name.replace(":", "_")
+
+
+class Runner:
+    """One run of a suite."""
+
+    def __init__(
+        self, client: Client, folder: Folder, options: RunOptions, *, arena: Arena | None = None,
+        judge: Model | None = None, tell: Tell = lambda text: None,
+    ) -> None:  # fmt: skip
+        self._client = client
+        self._folder = folder
+        self._options = options
+        self._arena = arena
+        self._judge = judge
+        self._tell = tell
+
+    async def run(self, episodes: Sequence[Episode], goals: Mapping[str, str]) -> list[Result]:
+        """The results of all episodes, those of earlier runs into the same folder included, in the suite's order.
+
+        Args:
+            goals: of MiniWoB++ episodes, by name.
+
+        Raises:
+            BadInput: an episode's job is not valid.
+            ClientError: the gateway is away.
+        """
+        done = {result.name: result for result in self._folder.results()}
+        left = [episode for episode in episodes if episode.name not in done]
+        jobs = {episode.name: self._job(episode, goals) for episode in left}
+        limit = asyncio.Semaphore(self._options.parallel)
+
+        async def one(episode: Episode) -> None:
+            async with limit:
+                result = await self._episode(episode, jobs[episode.name])
+            self._folder.add(result)
+            done[episode.name] = result
+            said = "ok" if result.success else f"FAILED ({result.failure}): {result.why}"
+            self._tell(f"{len(done)}/{len(episodes)} {episode.name}: {said}")
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for episode in left:
+                    group.create_task(one(episode))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from failed
+        return [done[episode.name] for episode in episodes]
+
+    def _job(self, episode: Episode, goals: Mapping[str, str]) -> dict[str, Json]:
+        """The spec that is handed in; checked here, so that a suite with a wrong line runs none of it."""
+        job: dict[str, Json] = dict(episode.job)
+        if episode.seed is not None:
+            assert self._arena is not None
+            job = {
+                "url": self._arena.open(episode.name, episode.group, episode.seed),
+                "goal": goals[episode.name],
+                "max_steps": 15,
+                "max_attempts": 2,
+                "politeness": {"robots": False},
+                "browser": {"viewport": {"width": 500, "height": 400}},
+            }
+        job.setdefault("policy", self._options.policy)
+        if self._options.max_steps:
+            job["max_steps"] = self._options.max_steps
+        job["labels"] = {**job.get("labels", {}), "eval": self._options.run, "episode": episode.name}
+        try:
+            JobSpec.model_validate(job)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise BadInput(f"episode {episode.name}: job.{place}: {first['msg']}") from error
+        return job
+
+    # --- one episode ---------------------------------------------------------------------------------
+
+    async def _episode(self, episode: Episode, job: Mapping[str, Json]) -> Result:
+        try:
+            # The key holds the spec: a suite that was changed, or an arena at another address, is another job.
+            digest = hashlib.sha256(orjson.dumps(job, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+            submitted = await self._client.submit(job, key=f"eval-{self._options.run}-{episode.name}-{digest}")
+        except Refused as refused:
+            return Result(episode.name, episode.group, False, 0.0, str(refused), "refused", label=episode.label)
+        try:
+            async for _ in self._client.events(submitted["id"]):
+                pass
+        except asyncio.CancelledError:
+            if episode.seed is not None:  # its page goes away with this process
+                with suppress(ClientError, TimeoutError):
+                    await asyncio.wait_for(self._client.control(submitted["id"], "cancel"), _CANCEL_S)
+            raise
+        found = await evidence_of(self._client, await self._client.job(submitted["id"]))
+        judged = await self._judged(episode, job, found)
+        result = self._result(episode, found, await self._fault(episode, found, judged), judged)
+        await self._keep(episode, found, result, judged)
+        return result
+
+    async def _fault(self, episode: Episode, found: Evidence, judged: Evaluation | str | None) -> tuple[str, str]:
+        """What is wrong, and the class of that; two empty texts when nothing is."""
+        if episode.seed is not None:
+            assert self._arena is not None
+            match = self._arena.match(episode.name)
+            if match.score is not None and match.score > 0:
+                return "", ""
+            why = "the episode was not brought to an end" if match.score is None else match.reason or "wrong"
+            ended = _ended_badly(found)
+            return why, ended if match.score is None and ended else "wrong" if match.score is not None else "not_done"
+        check = episode.check
+        if found.job["status"] != check.status:
+            return f"the job is {found.job['status']}: {_reason(found)}", _ended_badly(found) or "wrong"
+        faults = [
+            records_fault(found.records, check),
+            words_fault(check.answer, found.answer, "the answer"),
+            words_fault(check.address, found.address, "the address"),
+        ]
+        if check.page is not None:
+            async with httpx.AsyncClient() as http:
+                faults.append(await page_fault(http, check.page))
+        if check.judge:
+            if not isinstance(judged, Evaluation):
+                return f"the judge could not be asked: {judged}", "judge"
+            faults.append("" if judged.complete == "yes" else f"the judge says {judged.complete}: {judged.reason}")
+        first = next((fault for fault in faults if fault), "")
+        return first, "wrong" if first else ""
+
+    async def _judged(self, episode: Episode, job: Mapping[str, Json], found: Evidence) -> Evaluation | str | None:
+        """The judge's verdict; why there is none, where one was wanted."""
+        if not (episode.check.judge or self._options.judge_all):
+            return None
+        if self._judge is None:
+            return "no judge is configured"
+        spec = JobSpec.model_validate(job)
+        try:
+            trial = await trial_of(self._client, spec, found, screenshots=self._options.last_screenshots)
+            return await evaluate(self._judge, trial, last_screenshots=self._options.last_screenshots)
+        except AgentError as error:
+            return error.message
+
+    def _result(
+        self, episode: Episode, found: Evidence, fault: tuple[str, str], judged: Evaluation | str | None
+    ) -> Result:
+        why, failure = fault
+        usage = found.job["usage"]
+        score = 0.0 if why else 1.0
+        if episode.seed is not None and self._arena is not None:
+            score = self._arena.match(episode.name).score or 0.0
+        result = Result(
+            name=episode.name,
+            group=episode.group,
+            success=not why,
+            score=score,
+            why=why,
+            failure=failure,
+            status=found.job["status"],
+            steps=found.steps,
+            model_calls=usage["model_calls"],
+            prompt_tokens=usage["prompt_tokens"],
+            completion_tokens=usage["completion_tokens"],
+            cached_tokens=usage.get("cached_tokens", 0),
+            pages=usage.get("pages", 0),
+            seconds=_seconds(found.job),
+            job=found.job["id"],
+            label=episode.label,
+        )
+        if isinstance(judged, Evaluation):
+            return replace(result, verdict=judged.complete, reason=judged.reason, sub_scores=dict(judged.sub_scores))
+        return result
+
+    # --- keeping -------------------------------------------------------------------------------------
+
+    async def _keep(self, episode: Episode, found: Evidence, result: Result, judged: Evaluation | str | None) -> None:
+        """Steps, pictures and the judge's own words, to look at when the cluster is gone."""
+        folder = self._folder.steps(episode.name)
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = {"job": found.job, "sessions": list(found.sessions), "records": list(found.records)}
+        (folder / "episode.json").write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2))
+        if isinstance(judged, Evaluation):
+            (folder / "judge.json").write_text(judged.transcript, encoding="utf-8")
+        if self._options.keep_pictures:
+            for name in pictures(found.sessions):
+                data, content_type = await self._client.artifact(name)
+                (folder / f"{name}.{content_type.rpartition('/')[2]}").write_bytes(data)
+        self._export(episode, found, result, judged)
+
+    def _export(self, episode: Episode, found: Evidence, result: Result, judged: Evaluation | str | None) -> None:
+        """The run as a record of the data-flow layout; where nobody judged, the check did."""
+        error = found.job.get("error")
+        complete = "yes" if result.success else "no"
+        by_check = Evaluation(complete, {}, result.why or "the check holds")  # type: ignore[arg-type]
+        record = execution_record(
+            f"{self._options.run}-{episode.name}",
+            app=urlsplit(str(found.job["url"])).hostname or "",
+            request=str(found.job.get("goal") or ""),
+            tasks=found.tasks,
+            judged=judged if isinstance(judged, Evaluation) else by_check,
+            error=ErrorInfo(error["class"], error["code"], error["message"], error["retryable"]) if error else None,
+        )
+        write(self._folder.path / "results", record)
+
+
+def _ended_badly(found: Evidence) -> str:
+    """The class of a job's bad end: its error's code, else its status; "" when it completed."""
+    error = found.job.get("error") or found.root.get("error")
+    if found.job["status"] == "completed":
+        return ""
+    return str(error["code"]) if error else str(found.job["status"])
+
+
+def _reason(found: Evidence) -> str:
+    error = found.job.get("error") or found.root.get("error")
+    return str(error["message"] if error else found.root.get("reason", ""))
+
+
+def _seconds(job: Mapping[str, Json]) -> float:
+    if not job["started_at"] or not job["finished_at"]:
+        return 0.0
+    took = datetime.fromisoformat(job["finished_at"]) - datetime.fromisoformat(job["started_at"])
+    return round(took.total_seconds(), 3)
