@@ -14,6 +14,7 @@ from services.dashboard.routes import dashboard_routes
 from services.gateway import problems
 from services.gateway.auth import Authenticator
 from services.gateway.batch import batch_routes
+from services.gateway.changes import change_routes
 from services.gateway.deps import GatewayDeps
 from services.gateway.feed import feed_routes
 from services.gateway.jobs import job_routes
@@ -52,6 +53,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     problems.install(app)
     app.include_router(batch_routes(deps, authenticator, gate, quota))
     app.include_router(job_routes(deps, authenticator, gate, quota))
+    app.include_router(change_routes(deps, authenticator))
     app.include_router(session_routes(deps, authenticator))
     app.include_router(result_routes(deps, authenticator))
     app.include_router(feed_routes(deps, authenticator))

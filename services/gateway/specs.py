@@ -91,7 +91,7 @@ def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
         # Strict: "5" is no number. From the bytes again, since only JSON input may give tuples in strict mode.
         spec = JobSpec.model_validate_json(body, strict=True)
     except ValidationError as err:
-        raise refused([_told(error) for error in err.errors(include_url=False)]) from None
+        raise refused([told(error) for error in err.errors(include_url=False)]) from None
     faults = list(_unstorable(raw, ()))
     if idempotency_key is not None:
         if spec.idempotency_key not in (None, idempotency_key):
@@ -161,7 +161,7 @@ def _fault(field: str, reason: str) -> Fault:
     return {"field": field, "reason": reason}
 
 
-def _told(error: ErrorDetails) -> Fault:
+def told(error: ErrorDetails) -> Fault:
     """One of pydantic's errors in our words where its own are about Python."""
     kind, context = error["type"], error.get("ctx", {})
     field = field_name(error["loc"]) or "body"

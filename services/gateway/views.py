@@ -131,18 +131,22 @@ class JobSummary(View):
 class JobView(JobSummary):
     """A job with its spec; fields that were left at their defaults are left out of the latter."""
 
-    spec: dict[str, Json]
+    spec: dict[str, Json] = Field(description="as it was submitted")
+    concurrency: int | None = Field(description="items of its outermost loop at once, as it holds now; null: no limit")
+    deadline_at: Time | None = Field(description="when it must have ended, as it holds now")
+    job_tokens: int | None = Field(description="model tokens of all its sessions, as it holds now; null: no limit")
 
     @classmethod
     def of(cls, row: JobRow) -> JobView:
         """The view of `row`."""
-        return cls.model_validate({**_job_fields(row), "spec": spec_view(row.spec)})
+        now = {"concurrency": row.concurrency, "deadline_at": row.deadline_at, "job_tokens": row.token_limit}
+        return cls.model_validate({**_job_fields(row), **now, "spec": spec_view(row.spec)})
 
 
 def _job_fields(row: JobRow) -> dict[str, Json]:
     own = ("id", "tenant", "status", "counts", "usage", "error", "cancel_requested", "root_session")
     times = ("created_at", "started_at", "finished_at")
-    asked = {"url": row.spec.url, "goal": row.spec.goal, "labels": row.spec.labels, "priority": row.spec.priority}
+    asked = {"url": row.spec.url, "goal": row.spec.goal, "labels": row.spec.labels, "priority": row.priority}
     return {**{name: getattr(row, name) for name in own + times}, **asked}
 
 
@@ -334,8 +338,18 @@ class ArtifactView(View):
     created_at: Time
 
 
+class EvidenceView(View):
+    """What is known of an unsure session: enough for a person to find out what became of it."""
+
+    action: str = Field(description="the action that must not be repeated, begun and not confirmed")
+    url: str = Field(description="the page that it was on")
+    done: list[TaskView] = Field(description="the tasks before it")
+
+
 class SessionDetailView(SessionView):
     """One session with what it gave and what each attempt did."""
+
+    evidence: EvidenceView | None = Field(description="of an unsure session, until it is settled")
 
     record_list: list[RecordView]
     attempts: list[list[TaskView]] = Field(description="tasks with their steps, by attempt, the oldest first")
@@ -344,13 +358,14 @@ class SessionDetailView(SessionView):
     @classmethod
     def of_detail(cls, detail: SessionDetail) -> SessionDetailView:
         """The view of `detail`."""
-        outcome = detail.row.outcome
+        outcome, known = detail.row.outcome, detail.checkpoint
         return cls.model_validate(
             {
                 **_session_fields(detail.row),
                 "record_list": list(outcome.records) if outcome else [],
                 "attempts": [list(tasks) for tasks in detail.attempts],
                 "artifacts": list(detail.artifacts),
+                "evidence": known and {"action": known.pending_action, "url": known.url, "done": list(known.history)},
             }
         )
 

@@ -1,0 +1,96 @@
+"""Commands about webhooks: what waits, what was given up, sending again, the secret."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from services.cli.connection import client_of
+from services.cli.ending import Exit, Usage, tell
+from services.cli.options import AsJson, Gateway
+from services.cli.running import finish, settings_of_process
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds these commands to `app`."""
+    webhooks = typer.Typer(
+        no_args_is_help=True, help="Webhook deliveries: list, resend, and the secret that signs them."
+    )
+    webhooks.command("list")(listing)
+    webhooks.command("resend")(resend)
+    webhooks.command("secret")(secret)
+    app.add_typer(webhooks, name="webhooks")
+
+
+def listing(
+    state: Annotated[list[str] | None, typer.Option(help="waiting, delivered or dead; may be given often.")] = None,
+    job: Annotated[str, typer.Option(metavar="JOB", help="Only those of this job.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many.")] = 20,
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """List deliveries, newest first."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            page = await client.webhooks(state=state or [], job=job or None, limit=limit)
+        if as_json:
+            for delivery in page["deliveries"]:
+                print(json.dumps(delivery, ensure_ascii=False))
+            return Exit.DONE
+        table = Table("delivery", "job", "event", "state", "tries", "to", "why it failed", box=None)
+        for one in page["deliveries"]:
+            table.add_row(
+                *(one["id"], one["job"], one["event"], one["state"], str(one["attempts"])),
+                *(one["url"][:60], one["error"][:80]),
+            )
+        Console().print(table)
+        if page["next"]:
+            tell(f"there are more; --limit shows up to 500 ({limit} now)")
+        return Exit.DONE
+
+    finish(work())
+
+
+def resend(
+    delivery: Annotated[list[str] | None, typer.Argument(metavar="[DELIVERY]...", help="Ids, such as w12.")] = None,
+    dead: Annotated[bool, typer.Option("--dead", help="All that were given up.")] = False,
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Send deliveries again."""
+
+    async def work() -> Exit:
+        if bool(delivery) == dead:
+            raise Usage("name deliveries, or --dead for all that were given up")
+        async with client_of(settings_of_process(), gateway) as client:
+            if dead:
+                n = int((await client.resend_dead())["resent"])
+            else:
+                n = len([await client.resend(one) for one in delivery or ()])
+        if as_json:
+            print(json.dumps({"resent": n}))
+        else:
+            tell(f"{n:,} sent again")
+        return Exit.DONE
+
+    finish(work())
+
+
+def secret(gateway: Gateway = "", as_json: AsJson = False) -> None:
+    """Print the secret that signs this tenant's webhooks; the newest first, where one is being replaced."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            found = await client.webhook_secret()
+        if as_json:
+            print(json.dumps(found))
+        else:
+            print("\n".join(found["secrets"]))
+        return Exit.DONE
+
+    finish(work())

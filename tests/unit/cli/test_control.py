@@ -1,0 +1,56 @@
+"""Commands by which owners change and settle what runs, and look after webhooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from typer.testing import Result
+
+from agent.types import Checkpoint
+from services.store import ids
+from tests.gateway_world import completed
+from tests.unit.cli.conftest import Served
+
+Shoal = Callable[..., Result]
+
+
+def test_change_sets_and_takes_away_limits(served: Served, shoal: Shoal) -> None:
+    job = served.submit(loop={"values": ["a", "b"]})
+    shown = json.loads(shoal("change", job, "--concurrency", "3", "--tokens", "50", "--json").stdout)
+    assert (shown["concurrency"], shown["job_tokens"], shown["deadline_at"]) == (3, 50, None)
+    told = shoal("change", job, "--tokens", "none", "--deadline", "90.5", "--priority", "-2")
+    assert "concurrency 3" in told.stderr and "tokens none" in told.stderr and "priority -2" in told.stderr
+
+
+def test_change_says_what_is_wrong(served: Served, shoal: Shoal) -> None:
+    job = served.submit()
+    assert "say what is to change" in shoal("change", job, code=2).stderr.lower()
+    assert "write a number or none" in shoal("change", job, "--tokens", "many", code=2).stderr
+    assert "concurrency" in shoal("change", job, "--concurrency", "0", code=2).stderr
+
+
+def test_settle_shows_the_evidence_before_anything_is_said(served: Served, shoal: Shoal) -> None:
+    served.submit()
+    (work,) = served.do(served.world.claim())
+    marked = Checkpoint(url="https://shop.example/pay", pending_action="click('pay')")
+    assert served.do(served.world.store.checkpoint(work.session, work.fence, marked))
+    served.do(served.world.store.reap(owner="w1"))
+    session = ids.session_id(work.session)
+    shown = shoal("settle", session).stdout
+    assert "is unsure" in shown and "click('pay')" in shown and "https://shop.example/pay" in shown
+    assert "not 'maybe'" in shoal("settle", session, "maybe", code=2).stderr
+    assert json.loads(shoal("settle", session, "done", "--json").stdout)["status"] == "completed"
+    assert "not unsure" in shoal("settle", session, "retry", code=2).stderr
+
+
+def test_webhooks_are_listed_and_sent_again(served: Served, shoal: Shoal) -> None:
+    served.submit(webhook={"url": "https://hooks.example/in"})
+    served.do(served.world.run(lambda work: completed()))
+    (delivery,) = [json.loads(line) for line in shoal("webhooks", "list", "--json").stdout.splitlines()]
+    assert (delivery["state"], delivery["event"]) == ("waiting", "job.finished")
+    assert delivery["id"] in shoal("webhooks", "list").stdout
+    assert "1 sent again" in shoal("webhooks", "resend", delivery["id"]).stderr
+    assert json.loads(shoal("webhooks", "resend", "--dead", "--json").stdout) == {"resent": 0}
+    assert "name deliveries" in shoal("webhooks", "resend", code=2).stderr.lower()
+    assert shoal("webhooks", "secret").stdout.startswith("whsec_")

@@ -1,0 +1,109 @@
+"""Changing a running job, settling unsure sessions, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from agent.types import Checkpoint
+from services.store import ids
+from tests.gateway_world import World, completed, fan_out, world
+
+PAYING = Checkpoint(url="https://shop.example/pay", pending_action="click('pay')")
+
+
+@pytest_asyncio.fixture
+async def here() -> AsyncIterator[World]:
+    async with world() as made:
+        yield made
+
+
+async def unsure(here: World, **spec: Any) -> tuple[str, str]:
+    """A job whose one session died inside an action that must not be repeated."""
+    job = await here.submit(**spec)
+    (work,) = await here.claim()
+    assert await here.store.checkpoint(work.session, work.fence, PAYING)
+    await here.store.reap(owner="w1")
+    return job, ids.session_id(work.session)
+
+
+async def test_limits_of_a_running_job_change_and_are_shown(here: World) -> None:
+    job = await here.submit(loop={"values": ["a", "b", "c", "d"]}, deadline_s=60)
+    await here.finish(await here.claim(), lambda work: fan_out(["a", "b", "c", "d"]))
+    patch = {"concurrency": 2, "deadline_s": None, "job_tokens": 900, "priority": 5}
+    answer = await here.client.patch(f"/v1/jobs/{job}", json=patch)
+    assert answer.status_code == 200, answer.text
+    shown = answer.json()
+    assert (shown["concurrency"], shown["deadline_at"], shown["job_tokens"], shown["priority"]) == (2, None, 900, 5)
+    assert shown["spec"]["deadline_s"] == 60  # what was asked stays readable
+    assert len(await here.claim()) == 2
+    opened = await here.client.patch(f"/v1/jobs/{job}", json={"concurrency": None})
+    assert opened.json()["concurrency"] is None and opened.json()["job_tokens"] == 900
+    assert len(await here.claim()) == 2
+
+
+@pytest.mark.parametrize(
+    ("patch", "field"),
+    [
+        ({}, "body"),
+        ({"concurrency": 0}, "concurrency"),
+        ({"concurrency": "2"}, "concurrency"),
+        ({"deadline_s": -1}, "deadline_s"),
+        ({"job_tokens": 1.5}, "job_tokens"),
+        ({"priority": None}, "priority"),
+        ({"goal": "another"}, "goal"),
+    ],
+)
+async def test_a_bad_change_names_its_field_and_changes_nothing(here: World, patch: Any, field: str) -> None:
+    job = await here.submit()
+    answer = await here.client.patch(f"/v1/jobs/{job}", json=patch)
+    assert answer.status_code == 400 and answer.json()["errors"][0]["field"] == field
+    assert not any(event.name == "job.changed" for event in await here.store.events())
+
+
+async def test_a_job_that_is_over_cannot_be_changed(here: World) -> None:
+    job = await here.submit()
+    await here.run(lambda work: completed())
+    answer = await here.client.patch(f"/v1/jobs/{job}", json={"concurrency": 2})
+    assert (answer.status_code, answer.json()["code"]) == (409, "wrong_state")
+
+
+async def test_an_unsure_session_shows_its_evidence_and_is_settled_as_done(here: World) -> None:
+    job, session = await unsure(here)
+    evidence = (await here.client.get(f"/v1/sessions/{session}")).json()["evidence"]
+    assert evidence == {"action": "click('pay')", "url": "https://shop.example/pay", "done": []}
+    answer = await here.client.post(f"/v1/sessions/{session}/settle", json={"how": "done"})
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["status"], answer.json()["evidence"]) == ("completed", None)
+    assert (await here.client.get(f"/v1/jobs/{job}")).json()["status"] == "completed"
+    again = await here.client.post(f"/v1/sessions/{session}/settle", json={"how": "retry"})
+    assert again.status_code == 409
+
+
+async def test_an_unsure_session_that_is_tried_again_runs_without_its_mark(here: World) -> None:
+    job, session = await unsure(here)
+    answer = await here.client.post(f"/v1/sessions/{session}/settle", json={"how": "retry"})
+    assert answer.json()["status"] == "queued"
+    (work,) = await here.claim()
+    assert work.checkpoint is not None and work.checkpoint.pending_action == ""
+    await here.finish([work], lambda work: completed())
+    assert (await here.client.get(f"/v1/jobs/{job}")).json()["status"] == "completed"
+
+
+async def test_who_may_only_look_neither_changes_nor_settles() -> None:
+    async with world(auth=True) as here:
+        headers = {"Authorization": f"Bearer {await here.key('read', 'submit')}"}
+        for method, path in (("PATCH", "/v1/jobs/j1"), ("POST", "/v1/sessions/s1/settle")):
+            answer = await here.client.request(method, path, json={"how": "done"}, headers=headers)
+            assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed")
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'{"how":"maybe"}', b"[]", b'{"how":"done","x":1}'])
+async def test_a_bad_settlement_is_refused(here: World, body: bytes) -> None:
+    _, session = await unsure(here)
+    headers = {"Content-Type": "application/json"}
+    answer = await here.client.post(f"/v1/sessions/{session}/settle", content=body, headers=headers)
+    assert answer.status_code == 400, answer.text
