@@ -1,0 +1,130 @@
+"""What a session adds to what its policy decides: codes, budgets, error codes, records once, secrets out of sight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from agent.help import Question
+from agent.plan import Plan
+from agent.policies.model import ModelPolicy
+from agent.policies.policy import Extraction, Scene
+from agent.status import Status
+from agent.step import StepDecision
+from agent.testing import FakePage, ScriptedModel
+from agent.types import Action, Checkpoint, Record, Step, Usage
+from tests.acceptance.test_model import PLAN
+from tests.cluster_world import PlainPolicy
+from tests.unit.session.test_session import FORM, URL, Clicks, run, work
+
+Json = Any
+
+
+class Reads(PlainPolicy):
+    """Reads the page twice; each reading gives two records, one of them new."""
+
+    async def plan(self, scene: Scene) -> Plan:
+        return Plan(user_goal_achieved=True) if len(scene.history) > 1 else Plan(plan="read", task_type="extract")
+
+    async def extract(self, scene: Scene) -> Extraction:
+        first = len(scene.history)
+        values = ({"n": first}, {"n": first + 1, "pin": "hunter2-hunter2"})
+        scene.hidden.learn("secret:PIN", "hunter2-hunter2")
+        return Extraction(tuple(Record(value) for value in values), complete=first > 0, shown=3, unproven=("price",))
+
+
+async def test_a_page_that_is_read_again_gives_each_record_once_and_no_secret() -> None:
+    outcome, _, _ = await run(work(goal="read", extract={"goal": "n"}), {URL: FakePage()}, policy=Reads())
+    assert [record.value for record in outcome.records] == [
+        {"n": 0},
+        {"n": 1, "pin": "secret:PIN"},
+        {"n": 1},
+        {"n": 2, "pin": "secret:PIN"},
+    ]
+    assert outcome.tasks[0].result == {
+        "records": 2,
+        "missing": [],
+        "complete": False,
+        "shown": 3,
+        "not_on_the_page": ["price"],
+    }
+
+
+async def test_the_same_record_of_the_same_page_is_kept_once() -> None:
+    class Again(Reads):
+        async def extract(self, scene: Scene) -> Extraction:
+            return Extraction((Record({"n": 1}), Record({"n": 1})))
+
+    outcome, _, _ = await run(work(goal="read", extract={"goal": "n"}), {URL: FakePage()}, policy=Again())
+    assert len(outcome.records) == 2, "a page may show two alike; reading it again adds none"
+
+
+async def test_records_are_held_to_the_schema_that_the_model_proposed() -> None:
+    class Proposes(Reads):
+        async def extract(self, scene: Scene) -> Extraction:
+            schema = {"type": "object", "properties": {"n": {"type": "string"}}}
+            return Extraction((Record({"n": 1}),), schema=schema)
+
+    outcome, _, _ = await run(work(goal="read", extract={"goal": "n"}), {URL: FakePage()}, policy=Proposes())
+    assert outcome.error is not None
+    assert outcome.error.code == "record_invalid"
+
+
+async def test_codes_that_complete_names_are_in_the_outcome() -> None:
+    class Completes(Clicks):
+        async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+            return StepDecision("done", (Action("complete", {"errors": ["LATE"]}),))
+
+    outcome, _, _ = await run(work(goal="x", error_codes={"LATE": "x"}), FORM, policy=Completes())
+    assert (outcome.status, outcome.error_codes) == (Status.COMPLETED, ("LATE",))
+
+
+async def test_a_budget_of_the_job_ends_the_session_with_its_reason() -> None:
+    spent = replace(work(goal="x", budget={"job_tokens": 1000}), job_tokens=1000)
+    policy = ModelPolicy(ScriptedModel([PLAN]), PlainPolicy())
+    outcome, _, _ = await run(spent, FORM, policy=policy)
+    assert outcome.status is Status.FAILED
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.retryable) == ("budget_spent", False)
+    assert outcome.reason == "the job has spent 1,000 of 1,000 tokens"
+
+
+async def test_what_earlier_attempts_spent_goes_on_in_the_checkpoint() -> None:
+    before = Checkpoint(url=URL, usage=Usage(model_calls=3, prompt_tokens=700))
+    again = replace(work(goal="x", budget={"session_tokens": 700}), checkpoint=before)
+    outcome, _, _ = await run(again, FORM, policy=ModelPolicy(ScriptedModel([PLAN]), PlainPolicy()))
+    assert outcome.error is not None
+    assert outcome.error.code == "budget_spent"
+    assert outcome.usage.prompt_tokens == 0, "of this attempt alone"
+
+    _, _, notes = await run(replace(work(goal="x"), checkpoint=before), FORM, policy=Slow(times=1))
+    assert notes.checkpoints[-1][0].usage.prompt_tokens == 700
+
+
+class Slow(Clicks):
+    """Not instant, so that a checkpoint follows each task."""
+
+    instant = False
+
+
+async def test_the_hooks_of_a_context_ask_the_job_s_helper() -> None:
+    asked: list[Question] = []
+
+    async def helper(question: Question) -> str:
+        asked.append(question)
+        return "123456"
+
+    one = work(goal="log in", help={"webhook": "https://hooks.example/x"})
+    _, browser, _ = await run(one, FORM, policy=Clicks(), helper=helper)
+    hooks = browser.asked[0].hooks
+    assert hooks.verification_code is not None
+    assert await hooks.verification_code(URL) == "123456"
+    assert asked[0].kind == "code"
+
+
+async def test_a_model_led_session_keeps_its_last_page_for_the_judge() -> None:
+    _, _, notes = await run(work(goal="x"), FORM, policy=Slow())
+    assert notes.kept[-2:] == ["page", "screenshot"]
+    _, _, notes = await run(work(goal="x", artifacts={"screenshots": "none"}), FORM, policy=Slow())
+    assert "page" not in notes.kept
