@@ -144,17 +144,17 @@ class _Session:
         for _ in range(MAX_TASKS):
             plan = await self.desk.policy.plan(self.scene)
             if plan.should_terminate and self.work.spec.allow_terminate:
+                await self._keep_last_page()
                 return self._terminated(plan.termination_reason or plan.thoughts, plan.error_codes)
             if plan.user_goal_achieved or plan.task_type is None:
+                await self._keep_last_page()
                 return self._completed(plan)
             if self.desk.policy.instant and self.scene.history:
                 # Not before it was clear that work is left: a snapshot of the storage is what a leaf can do without.
                 await self._checkpoint()
             task, end = await self._do(plan)
-                await self._keep_last_page()
             if end is not None:
                 return end
-                await self._keep_last_page()
             self.scene.history = (*self.scene.history, task)
             if not self.desk.policy.instant:
                 await self._checkpoint()
@@ -383,13 +383,6 @@ class _Session:
             content_type = mimetypes.guess_type(download.filename)[0] or "application/octet-stream"
             await self._keep("download", data, content_type)
 
-    async def _photograph(self) -> str:
-        shot = await self.page.screenshot()
-        self.last_screenshot = await self._keep("screenshot", shot.data, shot.content_type)
-        return self.last_screenshot
-
-    async def _keep_transcript(self, error: AgentError) -> None:
-        """What was asked and answered, when a model's reply is what the session failed on."""
     async def _keep_last_page(self) -> None:
         """Text and picture of the page where a model says that it is done: what its judge goes by."""
         wanted = self.work.spec.artifacts.screenshots == "all"
@@ -399,6 +392,13 @@ class _Session:
         await self._keep("page", f"{seen.url}\n{compact(seen.elements)}".encode("utf-8", "replace"), "text/plain")
         await self._photograph()
 
+    async def _photograph(self) -> str:
+        shot = await self.page.screenshot()
+        self.last_screenshot = await self._keep("screenshot", shot.data, shot.content_type)
+        return self.last_screenshot
+
+    async def _keep_transcript(self, error: AgentError) -> None:
+        """What was asked and answered, when a model's reply is what the session failed on."""
         transcript = error.details.get("transcript")
         if isinstance(transcript, str):
             try:
