@@ -29,6 +29,7 @@ class ContextOptions:
     search_url: str | None = None  # address of the search engine with {query} in it; None: no searching
     allow_python: bool = False  # the unsafe action python(code)
     hooks: Hooks = Hooks()  # who answers what the browser cannot
+    reuse: str | None = None  # may serve, emptied, the next session that gives the same key; None: made for this one
     accept_dialogs: bool = True  # confirm and prompt get yes and the default text; False: they are dismissed
 
 

@@ -102,6 +102,12 @@ def _start_url(work: Work) -> str:
     return work.spec.url
 
 
+def _reuse(work: Work) -> str | None:
+    """The key of contexts that this session may share, one after the other: items of one loop, at their first try."""
+    shared = work.item is not None and work.attempt == 1 and work.spec.browser.isolation == "reset"
+    return f"job-{work.job}" if shared else None
+
+
 class _Session:
     def __init__(self, work: Work, desk: Desk) -> None:
         self.work = work
@@ -115,6 +121,7 @@ class _Session:
             desk.context,
             browser=work.spec.browser,
             storage_state=checkpoint.storage_state,
+            reuse=_reuse(work),
             hooks=helping(hooks, work.spec, lambda name, url: str(desk.secrets.resolve(name, url)), desk.helper),
         )
         self.page = SessionPage(desk.browser, options, _start_url(work), desk.gate)

@@ -155,6 +155,9 @@ class BrowserSpec(_Part):
     block: tuple[Literal["image", "font", "media", "stylesheet", "script"], ...] = Field(
         (), description="resource types that are not fetched"
     )
+    isolation: Literal["reset", "fresh"] = Field(
+        "reset", description="items of a loop get a context that an earlier item used, emptied, or always a new one"
+    )
     headless: bool = True
     attach: str | None = Field(None, description="DevTools address of a browser that runs already")
 

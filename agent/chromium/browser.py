@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from agent.browser import BrowserHealth, Context, ContextOptions
 from agent.chromium.context import ChromiumContext
 from agent.chromium.driver import Driver, forget_driver
 from agent.chromium.processes import ProcessTree
+from agent.chromium.recycling import Shelf, Spare, empty, end
+from agent.chromium.tab import Tab
 from agent.errors import BrowserError, BrowserGone
 from agent.spec import Viewport
 
@@ -42,6 +45,7 @@ class ChromiumBrowser:
         self._temp = temp
         self._window = window
         self._contexts: set[ChromiumContext] = set()
+        self._shelf = Shelf()
         self._started_at = time.time()
         self._sessions = 0
         self._gone = asyncio.Event()
@@ -66,8 +70,7 @@ class ChromiumBrowser:
     async def new_context(self, options: ContextOptions = ContextOptions()) -> Context:
         try:
             async with asyncio.timeout(_CONTEXT_S):
-                playwright_context = await self._browser.new_context(**self._settings(options))
-                page = await playwright_context.new_page()
+                spare = await self._spare(options) or await self._fresh(options)
         except TimeoutError as error:
             raise BrowserGone("the browser did not open a new context in time") from error
         except PlaywrightError as error:
@@ -75,15 +78,39 @@ class ChromiumBrowser:
                 raise BrowserGone() from error
             raise BrowserError(f"the browser refused this context: {error.message}") from error
         self._sessions += 1
-        context = ChromiumContext(self, playwright_context, page, self._driver, options)
+        context = ChromiumContext(self, spare.context, spare.tab, self._driver, options)
         self._contexts.add(context)
         if options.browser.block:
             await context.block(options.browser.block)
         return context
 
-    def forget(self, context: ChromiumContext) -> None:
-        """Says that `context` is closed."""
+    async def _fresh(self, options: ContextOptions) -> Spare:
+        context = await self._browser.new_context(**self._settings(options))
+        return Spare(context, Tab(await context.new_page()))
+
+    async def _spare(self, options: ContextOptions) -> Spare | None:
+        """An emptied context that looks as wanted, in the state that is wanted; None when a new one is needed."""
+        state = options.storage_state or {}
+        if options.reuse is None or state.get("origins"):  # storage needs an open page of each origin
+            return None
+        spare = self._shelf.take(self._key(options))
+        if spare is not None and state.get("cookies"):
+            await spare.context.add_cookies(state["cookies"])
+        return spare
+
+    @staticmethod
+    def _key(options: ContextOptions) -> Hashable:
+        return options.reuse, options.browser.model_dump_json()
+
+    async def take_back(self, context: ChromiumContext, worn: str) -> None:
+        """A session is done with `context`: it is emptied for the next one, or closed when it is `worn`."""
         self._contexts.discard(context)
+        spare = None if worn or self._closed else await empty(context.tab)
+        if spare is None or self._closed:
+            await end(context.playwright)
+            return
+        context.let_go()
+        self._shelf.put(self._key(context.options), spare)
 
     def _settings(self, options: ContextOptions) -> dict[str, Any]:
         wanted = options.browser
@@ -122,7 +149,7 @@ class ChromiumBrowser:
             return
         self._closed = True
         seen = await asyncio.to_thread(self._processes.members)
-        await asyncio.gather(*(context.close() for context in tuple(self._contexts)))
+        await asyncio.gather(self._shelf.clear(), *(context.close() for context in tuple(self._contexts)))
         try:
             async with asyncio.timeout(_CLOSE_S):
                 await self._browser.close()

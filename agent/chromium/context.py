@@ -8,6 +8,7 @@ import contextlib
 import email.utils
 import io
 import time
+import urllib.parse
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -41,12 +42,12 @@ Json = Any
 
 _GRACE_S = 2.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
-_CLOSE_S = 3.0
 _LOOK_S = 5.0
 _CRASH_S = 0.3
 """How long after a navigation was cut off a crash may become known."""
 _GONE_S = 1.0
 """How long after a call was cut off the end of the process may become known."""
+_ASKS_WHO = frozenset({401, 407})
 _SHOT = {"format": "jpeg", "quality": 70, "optimizeForSpeed": True}
 _SHOT_TRIES = 5
 _DRAWN = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
@@ -59,15 +60,16 @@ class ChromiumContext:
     """A `Context` on Playwright's. Nothing is attached to a page before a call needs it."""
 
     def __init__(
-        self, browser: ChromiumBrowser, context: BrowserContext, page: Page, driver: Driver, options: ContextOptions
+        self, browser: ChromiumBrowser, context: BrowserContext, tab: Tab, driver: Driver, options: ContextOptions
     ) -> None:
         self._browser = browser
         self.playwright = context
         self.options = options
+        self._stained = ""
         self._blocked: Sequence[str] = ()
         self._closed = False
-        self.tabs: list[Tab] = [Tab(page)]
-        self.tab = self.tabs[0]  # the active one
+        self.tabs: list[Tab] = [tab]
+        self.tab = tab  # the active one
         self.opened_tabs = 0  # pages that the site opened, so far
         self._tab_came = asyncio.Event()
         self.last_action: Action | None = None
@@ -77,8 +79,8 @@ class ChromiumContext:
             options.downloads_dir, max_bytes=options.max_download_bytes, limit_s=options.download_timeout_s
         )
         self._stage = ChromiumStage(self, driver)
-        page.on("download", self.files.on_download)
-        page.on("close", self._on_page_closed)
+        tab.page.on("download", self.files.on_download)
+        tab.page.on("close", self._on_page_closed)
         context.on("page", self._on_page)
         context.on("dialog", self.dialogs.on_dialog)
 
@@ -184,7 +186,10 @@ class ChromiumContext:
             if net_error(error.message) == "ERR_HTTP_RESPONSE_CODE_FAILURE":
                 return await self._empty_answer(url)
             raise await self._meaning(error) or navigation_error(error, url, limit) from error
-        return _landing(page.url, response)
+        landing = _landing(page.url, response)
+        if landing.status in _ASKS_WHO or "@" in urllib.parse.urlsplit(url).netloc:
+            self._stained = "a site asked for HTTP authentication"
+        return landing
 
     async def _empty_answer(self, url: str) -> Landing:
         """The landing of an error status without a body, which Chromium reports as a failed navigation."""
@@ -260,6 +265,7 @@ class ChromiumContext:
     async def act(self, action: Action) -> ActionResult:
         self._check()
         started = time.monotonic()
+        self._stained = "actions were performed"
         value: Json = None
         failed: ErrorInfo | None = None
         changes = Effect()
@@ -364,15 +370,29 @@ class ChromiumContext:
     async def close(self) -> None:
         if self._closed:
             return
+        worn = self.worn
         self._closed = True
-        self._browser.forget(self)
-        try:
-            async with asyncio.timeout(_CLOSE_S):
-                await self.playwright.close()
-        except (PlaywrightError, TimeoutError):
-            pass  # gone with its browser, or hanging: the browser's owner ends the process
+        await self._browser.take_back(self, worn)
         await self.files.close()
         await self._stage.close()
+
+    @property
+    def worn(self) -> str:
+        """Why this context cannot serve another session, "" when it can be emptied for one."""
+        if self.options.reuse is None:
+            return "it was made for one session"
+        if self._end() is not None:
+            return "it is broken"
+        if self.opened_tabs or len(self.tabs) > 1:
+            return "a site opened windows"
+        return self._stained or ("files were downloaded" if self.files.count else "")
+
+    def let_go(self) -> None:
+        """Hears no more of what its pages do."""
+        self.tab.page.remove_listener("download", self.files.on_download)
+        self.tab.page.remove_listener("close", self._on_page_closed)
+        self.playwright.remove_listener("page", self._on_page)
+        self.playwright.remove_listener("dialog", self.dialogs.on_dialog)
 
     async def block(self, kinds: Sequence[str]) -> None:
         """Keeps every tab from fetching resources of these `kinds`."""

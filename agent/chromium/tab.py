@@ -66,6 +66,132 @@ class Tab:
         self._look: Look | None = None
         page.on("crash", self._on_crash)
 
+    @property
+    def touched(self) -> bool:
+        """Whether its DevTools session does more than answer: it follows something, and would go on to do so."""
+        return any(one is not None for one in (self._traffic, self._worlds, self._journey))
+
+    async def renewed(self) -> Tab:
+        """The same page for another session, with nothing remembered and nothing followed."""
+        self.page.remove_listener("crash", self._on_crash)
+        tab = Tab(self.page)
+        tab._frame_id = self._frame_id
+        if not self.touched:
+            tab._session = self._session
+        elif self._session is not None:
+            await (await self._session).detach()
+        return tab
+
+    def _on_crash(self, _: Page) -> None:
+        self._crash.set()
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the page's renderer ended."""
+        return self._crash.is_set()
+
+    async def crashes(self, *, within_s: float) -> None:
+        """Returns once the crash of the page is known, or after `within_s`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._crash.wait()
+
+    async def session(self) -> CDPSession:
+        """The DevTools session of this tab, opened once."""
+        if self._session is None or (self._session.done() and self._session.exception() is not None):
+            self._session = asyncio.ensure_future(self.page.context.new_cdp_session(self.page))
+        return await asyncio.shield(self._session)
+
+    async def frame_id(self) -> str:
+        """DevTools' id of the main frame; it stays the same through all navigations."""
+        if not self._frame_id:
+            tree = await (await self.session()).send("Page.getFrameTree")
+            self._frame_id = tree["frameTree"]["frame"]["id"]
+        return self._frame_id
+
+    async def traffic(self) -> Traffic:
+        """The watch over this tab's requests, which sees those that start from now on."""
+        if self._traffic is None:
+            self._traffic = Traffic(await self.frame_id())
+            await self._traffic.follow(await self.session())
+        return self._traffic
+
+    async def worlds(self) -> Worlds:
+        """The worlds of this tab's frames, followed from the first call on."""
+        if self._worlds is None:
+            worlds = Worlds(self.page, await self.session())
+            await worlds.open()
+            self._worlds = worlds
+        return self._worlds
+
+    async def look(self) -> Look:
+        """What this tab remembers about its elements."""
+        if self._look is None:
+            self._look = Look(await self.worlds())
+        return self._look
+
+    async def journey(self) -> Journey:
+        """The watch over this tab's navigations, which sees those that begin from now on."""
+        if self._journey is None:
+            journey = Journey(await self.frame_id())
+            await journey.follow(await self.session())
+            self._journey = journey
+        return self._journey
+
+    async def walk(self, options: ObserveOptions) -> FrameWalk:
+        """All frames as they are now; tried again when the page navigates meanwhile."""
+        look = await self.look()
+        for attempt in range(_TRIES):
+            try:
+                return await look.whole(await self.frame_id(), options)
+            except (PlaywrightError, BrowserError) as error:
+                lost = isinstance(error, BrowserError) or any(saying in error.message for saying in _LOST)
+                if attempt + 1 == _TRIES or not lost:
+                    raise
+                await self.page.wait_for_load_state("domcontentloaded")
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def main_world(self) -> World:
+        """The world of the main frame."""
+        world = (await self.worlds()).get(await self.frame_id())
+        if world is None:
+            raise BrowserError("the page's document is not ready")
+        return world
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        """What the function `script` returns for `arg`, run beside the page's own scripts.
+
+        Raises:
+            ActionError: the script threw, or gave what JSON cannot express.
+        """
+        session = await self.session()
+        for attempt in range(_TRIES):
+            try:
+                answer = await session.send(
+                    "Runtime.callFunctionOn",
+                    {
+                        "functionDeclaration": script,
+                        "executionContextId": await self._isolated_world(session),
+                        "arguments": [{"value": arg}],
+                        "returnByValue": True,
+                        "awaitPromise": True,
+                    },
+                )
+            except PlaywrightError as error:
+                # The page navigated in between: the same question to its new document.
+                self._world = None
+                if attempt + 1 == _TRIES or not any(saying in error.message for saying in _LOST):
+                    raise
+                continue
+            return _value(answer)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def _isolated_world(self, session: CDPSession) -> int:
+        if self._world is None:
+            asked = {"frameId": await self.frame_id(), "worldName": _WORLD}
+            self._world = int((await session.send("Page.createIsolatedWorld", asked))["executionContextId"])
+        return self._world
+
     def _on_crash(self, _: Page) -> None:
         self._crash.set()
 

@@ -53,6 +53,7 @@ class FakeBrowser:
         self.open = 0
         self.most_open = 0
         self.opened = 0
+        self.asked: list[ContextOptions] = []  # of every context
         self.calls = 0
         self.alive = True
         self._break_nth = break_nth
@@ -63,6 +64,7 @@ class FakeBrowser:
         self.count()
         self.open += 1
         self.opened += 1
+        self.asked.append(options)
         self.most_open = max(self.most_open, self.open)
         return FakeContext(self, options)
 

@@ -107,6 +107,23 @@ async def test_max_items_ends_the_collecting() -> None:
     assert len(outcome.fan_out.items) == 2
 
 
+async def test_only_items_at_their_first_try_may_share_contexts_and_only_where_the_job_lets_them() -> None:
+    item = LoopItem(0, URL, is_link=True)
+    plain = work(extract=EXTRACT)
+    asked = [
+        plain,
+        replace(plain, item=item),
+        replace(plain, item=item, attempt=2),
+        replace(work(extract=EXTRACT, browser={"isolation": "fresh"}), item=item),
+        replace(plain, item=item, job=2),
+    ]
+    keys = [(await run(one, {URL: FakePage(read={"n": 7})}))[1].asked[0].reuse for one in asked]
+
+    assert keys[0] is keys[2] is keys[3] is None
+    assert keys[1] is not None
+    assert keys[4] not in (keys[1], None)
+
+
 async def test_after_its_loop_a_session_sums_up_without_a_browser() -> None:
     first, _, _ = await run(work(loop=LOOP, extract=EXTRACT), shop(3))
     assert first.fan_out is not None
