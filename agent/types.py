@@ -293,3 +293,4 @@ class Outcome:
     fan_out: FanOut | None = None
     checkpoint: Checkpoint | None = None  # where a retry goes on
     retry_after_s: float | None = None  # the site's own wish
+    crawl_delay_s: float | None = None  # what the robots.txt of the first site asks for between pages

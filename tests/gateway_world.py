@@ -66,7 +66,7 @@ class World:
     async def claim(self) -> list[Work]:
         """Leases every session that is ready."""
         takes = [Take(lane.job, lane.domain, 0, 1000) for lane in await self.store.lanes()]
-        return [claimed.work for claimed in await self.store.claim("w1", takes, lease_s=60)] if takes else []
+        return [claimed.work for claimed in (await self.store.claim("w1", takes, lease_s=60)).sessions] if takes else []
 
     async def finish(self, work: Sequence[Work], answer: Answer) -> None:
         """Ends leased sessions."""

@@ -328,4 +328,4 @@ class StoreMachine(RuleBasedStateMachine):
             row = self.do(self.w.check_sums(job))
             assert row.status in FINAL, "a job did not end"
         takes = [Take(job, domain, 0, 10) for job in self.roots for domain in range(1, 4)]
-        assert self.do(self.w.store.claim("w1", takes, lease_s=LEASE_S)) == []
+        assert self.do(self.w.store.claim("w1", takes, lease_s=LEASE_S)).sessions == ()

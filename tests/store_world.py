@@ -73,7 +73,7 @@ class World:
         """Claims up to `n` sessions of every lane."""
         lanes = await self.store.lanes()
         takes = [Take(lane.job, lane.domain, lane.cursor, n) for lane in lanes if job in (None, lane.job)]
-        return await self.store.claim(owner, takes, lease_s=lease_s)
+        return list((await self.store.claim(owner, takes, lease_s=lease_s)).sessions)
 
     async def claim_one(self) -> Claimed:
         """Claims the one session that is ready."""

@@ -81,6 +81,9 @@ class LocalPool:
         self.workers.append(worker)
         return worker
 
+    async def expect(self, workers: int) -> None:
+        """This process is all there is."""
+
     async def close(self) -> None:
         for worker in self.workers:
             if not worker.lost:

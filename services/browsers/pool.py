@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from agent.work import Report, Work
 from services.errors import ServiceError
@@ -28,6 +28,7 @@ class WorkerStats:
     browser_restarts: int
     held: Mapping[int, int]  # session: fence, of everything it has not reported yet
     rss_bytes: int = 0  # of the worker and its browsers
+    figures: Mapping[str, Any] = field(default_factory=dict)  # what it has counted, as `services.tally` writes it
 
 
 class WorkerHandle(Protocol):
@@ -85,6 +86,10 @@ class Pool(Protocol):
         Raises:
             WorkerLost: it could not be started.
         """
+        ...
+
+    async def expect(self, workers: int) -> None:
+        """So many workers are wanted in all: lets whoever provides machines know, before and after they are started."""
         ...
 
     async def close(self) -> None:

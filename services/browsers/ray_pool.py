@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Awaitable, Sequence
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import ray
 from ray.actor import ActorHandle
+from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayActorError, RaySystemError
 from ray.util import list_named_actors
 
@@ -131,15 +133,17 @@ class RayPool:
     The actors are detached and named: a dispatcher that is restarted finds them, with what they run, by their names.
     """
 
-    def __init__(self, config: WorkerConfig) -> None:
+    def __init__(self, config: WorkerConfig, shard: str = "main") -> None:
         self._config = config
+        self._name = f"{PREFIX}{shard}-"  # each dispatcher has workers of its own
         self._class: Any = ray.remote(BrowserWorkerActor)  # Ray's types know of no actor methods
         self._actors: dict[str, ActorHandle[Any]] = {}
+        self._expected: int | None = None
 
     async def adopt(self) -> list[WorkerHandle]:
         found: list[WorkerHandle] = []
         for name in list_named_actors():
-            if not name.startswith(PREFIX):
+            if not re.fullmatch(re.escape(self._name) + "[0-9a-f]{8}", name):
                 continue
             worker = RayWorker(name, self._config.slots, ray.get_actor(name))
             try:
@@ -151,7 +155,7 @@ class RayPool:
         return found
 
     async def start(self) -> WorkerHandle:
-        name = f"{PREFIX}{uuid4().hex[:8]}"
+        name = self._name + uuid4().hex[:8]
         actor = self._class.options(
             name=name,
             lifetime="detached",
@@ -164,6 +168,12 @@ class RayPool:
         self._actors[name] = actor
         await _answer(actor.open.remote(name, self._config), name, limit_s=_START_S)
         return RayWorker(name, self._config.slots, actor)
+
+    async def expect(self, workers: int) -> None:
+        """Ray's autoscaler keeps nodes for so many workers, and may end the others once they are idle."""
+        if workers != self._expected:
+            self._expected = workers
+            await asyncio.to_thread(request_resources, bundles=[{"browser": 1.0}] * workers)
 
     async def close(self) -> None:
         for actor in self._actors.values():

@@ -52,7 +52,8 @@ class DispatcherActor:
 
     async def _start(self) -> None:
         self._store = await open_store(self._parts.store_url, migrate=False)
-        self._dispatcher = Dispatcher(self._store, RayPool(self._parts.worker), self._parts.dispatch)
+        pool = RayPool(self._parts.worker, self._parts.dispatch.name)
+        self._dispatcher = Dispatcher(self._store, pool, self._parts.dispatch)
         await self._dispatcher.start()
 
     async def workers(self) -> list[str]:

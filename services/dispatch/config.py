@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from services.inference.watch import AdmissionConfig
 
@@ -12,7 +13,10 @@ class DispatchConfig:
     """How one dispatcher works."""
 
     name: str = "main"  # of its shard; names its snapshot in the store
-    workers: int = 1  # browser workers
+    workers: int = 1  # browser workers; where `most_workers` is higher, the least of them
+    most_workers: int = 0  # as the backlog wants; at or below `workers`: their number is fixed
+    idle_worker_s: float = 60.0  # a worker beyond the wanted ones that held nothing for so long is ended
+    tenant_weights: Mapping[str, float] = field(default_factory=dict)  # shares of slots; 1 for those not named
     ahead_s: float = 1.0  # work that a worker holds beyond its slots, so that they never run dry
     prefetch: float = 3.0  # upper bound of that, as a share of its slots
     lease_s: float = 60.0

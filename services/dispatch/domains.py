@@ -1,25 +1,25 @@
-"""How gently each domain is treated: sessions at once, pauses, and slowing down when a site says so."""
+"""What one dispatcher believes about domains, so that it does not ask the store for what it would refuse.
+
+The store decides (`services.store.pace`), for all dispatchers together. This is a cheap guess in memory: the sessions
+that this dispatcher has running, and what the store said when it last refused. A guess that is too kind costs a refused
+claim, one that is too strict ends with the next answer or with its time.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from agent.spec import PolitenessSpec
-
-_RECOVER_AFTER = 20
-"""Good answers in a row after which a slowed-down domain gets one more session at once."""
-
-_PAUSE_WITHOUT_WISH_S = 5.0
-"""How long a domain rests that answered 429 or 503 without saying for how long."""
+from services.store.records import FULL, PAUSE, Held
 
 
 @dataclass(slots=True)
 class _Domain:
-    limit: float  # sessions at once, now
-    running: int = 0
+    limit: int  # sessions at once, as far as known
+    running: int = 0  # this dispatcher's
     blocked_until: float = 0.0
-    good: int = 0  # good answers in a row since it was slowed down
     running_by_job: Counter[int] = field(default_factory=Counter)
     next_start: dict[int, float] = field(default_factory=dict)  # by job: when its delay has passed
 
@@ -29,14 +29,18 @@ class Domains:
 
     def __init__(self, per_domain: int) -> None:
         self._most = per_domain
-        self._domains: defaultdict[int, _Domain] = defaultdict(lambda: _Domain(limit=float(per_domain)))
+        self._domains: defaultdict[int, _Domain] = defaultdict(lambda: _Domain(limit=per_domain))
+        self._timers: list[tuple[float, int]] = []  # when a domain is worth another look
+        self._freed: set[int] = set()
 
     def room(self, domain: int, job: int, rules: PolitenessSpec, now: float) -> int:
         """How many sessions of `job`, which asks for `rules`, may start on `domain` now."""
-        state = self._domains[domain]
+        state = self._domains.get(domain)
+        if state is None:
+            return min(self._most, rules.per_domain or self._most) if rules.delay_s <= 0 else 1
         if now < state.blocked_until:
             return 0
-        room = int(state.limit) - state.running
+        room = state.limit - state.running
         if rules.per_domain is not None:
             room = min(room, rules.per_domain - state.running_by_job[job])
         if rules.delay_s > 0:
@@ -50,42 +54,60 @@ class Domains:
         state.running_by_job[job] += 1
         if delay_s > 0:
             state.next_start[job] = now + delay_s
+            self._look_at(domain, now + delay_s)
 
-    def ended(self, domain: int, job: int, *, busy_s: float | None, asked: bool, now: float) -> None:
-        """A session of `job` is over.
-
-        Args:
-            busy_s: the site asked for a pause (429, 503) of so many seconds, 0 when it did not say how long; None when
-                it answered as it should.
-            asked: whether the site was asked at all.
-        """
+    def ended(self, domain: int, job: int) -> None:
+        """A session of `job` is over."""
         state = self._domains[domain]
         state.running = max(0, state.running - 1)
         state.running_by_job[job] -= 1
         if state.running_by_job[job] <= 0:
             del state.running_by_job[job]
-        if busy_s is not None:
-            state.limit = max(1.0, state.limit / 2)
-            state.good = 0
-            state.blocked_until = max(state.blocked_until, now + (busy_s or _PAUSE_WITHOUT_WISH_S))
-        elif asked and state.limit < self._most:
-            state.good += 1
-            if state.good >= _RECOVER_AFTER:
-                state.limit, state.good = state.limit + 1, 0
+        self._freed.add(domain)
+
+    def refused(self, domain: int, held: Held, now: float) -> None:
+        """The store gave less of a lane than was asked for."""
+        state = self._domains[domain]
+        state.limit = held.limit
+        if held.why == PAUSE:
+            state.blocked_until = max(state.blocked_until, now + held.wait_s)
+        self._look_at(domain, now + held.wait_s)
+
+    def freed(self, now: float) -> set[int]:
+        """Domains that may have room again since the last call."""
+        while self._timers and self._timers[0][0] <= now:
+            _, domain = heappop(self._timers)
+            self._freed.add(domain)
+            state = self._domains[domain]
+            state.limit = self._most  # the store will say if it is less
+            state.next_start = {job: at for job, at in state.next_start.items() if at > now}
+        freed, self._freed = self._freed, set()
+        for domain in freed:
+            state = self._domains[domain]
+            if not state.running and state.blocked_until <= now and not state.next_start:
+                del self._domains[domain]  # as if it had never been asked for: thousands of domains pass by
+        return freed
 
     def next_change(self, now: float) -> float | None:
-        """Seconds until a pause or a delay ends; None when none is running."""
-        ends = [
-            moment
-            for state in self._domains.values()
-            for moment in (state.blocked_until, *state.next_start.values())
-            if moment > now
-        ]
-        return min(ends) - now if ends else None
+        """Seconds until a domain is worth another look; None when none is waited for."""
+        return max(0.0, self._timers[0][0] - now) if self._timers else None
 
     def why(self, domain: int, now: float) -> str:
         """What holds `domain` back: "" when nothing does."""
-        state = self._domains[domain]
+        state = self._domains.get(domain)
+        if state is None:
+            return ""
         if now < state.blocked_until:
-            return "the site asked for a pause"
-        return "domain limit" if state.running >= int(state.limit) else ""
+            return PAUSE
+        return FULL if state.running >= state.limit else ""
+
+    def blocked_s(self, domain: int, now: float) -> float:
+        """Seconds until a pause of `domain` ends; 0 without one."""
+        state = self._domains.get(domain)
+        return 0.0 if state is None else max(0.0, state.blocked_until - now)
+
+    def _look_at(self, domain: int, moment: float) -> None:
+        heappush(self._timers, (moment, domain))
+
+    def __len__(self) -> int:
+        return len(self._domains)

@@ -1,11 +1,28 @@
-"""Fair order: which lanes the next sessions are taken from. Pure bookkeeping, no clock, no store."""
+"""Fair order: which lanes the next sessions are taken from. Pure bookkeeping, no clock, no store.
+
+Tenants are served by virtual time: whoever had least, in proportion to its weight, comes next. Within a tenant its jobs
+are served the same way, where 10 more of priority is twice the weight; within a job its domains take turns. Whoever was
+away comes back with no debt and no credit, so nobody starves and nobody saves up. A choice costs the logarithm of the
+number of tenants and jobs, and nothing for lanes that wait for their domain: those are parked until it has room.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 
 from services.store.records import Lane, Take
+
+_DOUBLING = 10
+"""So much more priority is twice the share."""
+_DEBTS = 1_000
+"""Jobs without ready sessions that a tenant remembers before it looks which of them matter."""
+_SCARCE = -1
+"""Where lanes are parked that wait for something other than their domain (whose ids are positive)."""
+
+Room = Callable[[Lane], int]
 
 
 @dataclass(slots=True)
@@ -22,121 +39,245 @@ class Scarce:
         self.left -= self.needs(lane)
 
 
+@dataclass(slots=True)
+class _Job:
+    weight: float
+    served: float = 0.0  # virtual time
+    lanes: dict[int, Lane] = field(default_factory=dict)  # by domain, those that are parked too
+    open: deque[int] = field(default_factory=deque)  # domains that are not parked, in turn
+    ticket: int = 0  # its turn in its tenant's line; 0: it does not stand there
+
+
+@dataclass(slots=True)
+class _Tenant:
+    weight: float
+    served: float = 0.0
+    now: float = 0.0  # virtual time of the job that was served last
+    jobs: dict[int, _Job] = field(default_factory=dict)
+    line: list[tuple[float, int, int]] = field(default_factory=list)  # jobs with open lanes: time, turn, job
+    ticket: int = 0  # its turn in the line of tenants; 0: it does not stand there
+    debts: dict[int, float] = field(default_factory=dict)  # virtual time of jobs that have nothing ready just now
+
+
+@dataclass(slots=True)
+class _Picked:
+    """What one choice has given out so far."""
+
+    room: Room
+    wanted: dict[tuple[int, int], int] = field(default_factory=dict)
+    rooms: dict[tuple[int, int], int] = field(default_factory=dict)  # of each lane, as it was asked for
+    domains: dict[int, int] = field(default_factory=dict)  # the most that any lane of the domain has room for
+    used: dict[int, int] = field(default_factory=dict)  # by domain
+
+    def fits(self, lane: Lane) -> bool:
+        """Whether the lane, and its domain, have room for one more."""
+        key = (lane.job, lane.domain)
+        if key not in self.rooms:
+            self.rooms[key] = self.room(lane)
+            self.domains[lane.domain] = max(self.domains.get(lane.domain, 0), self.rooms[key])
+        free = self.domains[lane.domain] - self.used.get(lane.domain, 0)
+        return free > 0 and self.rooms[key] > self.wanted.get(key, 0)
+
+    def take(self, lane: Lane) -> None:
+        key = (lane.job, lane.domain)
+        self.wanted[key] = self.wanted.get(key, 0) + 1
+        self.used[lane.domain] = self.used.get(lane.domain, 0) + 1
+
+
 class Lanes:
     """The ready lanes that the dispatcher knows of.
 
-    Each round gives one session to each tenant in turn; within a tenant the jobs of the highest priority take turns,
-    and within a job its domains. A tenant with one small job is served as often as one with ten thousand jobs.
+    Args:
+        weights: shares of tenants; 1 for those that are not named.
     """
 
-    def __init__(self) -> None:
-        self._tenants: dict[str, dict[int, dict[int, Lane]]] = {}  # tenant: job: domain: lane, each in turn order
-
-    def replace(self, lanes: Iterable[Lane]) -> None:
-        """Takes `lanes` for all there is, keeping the order of turns."""
-        fresh: dict[str, dict[int, dict[int, Lane]]] = {}
-        for lane in lanes:
-            fresh.setdefault(lane.tenant, {}).setdefault(lane.job, {})[lane.domain] = lane
-        self._tenants = {
-            tenant: self._in_turn(self._tenants.get(tenant, {}), fresh[tenant])
-            for tenant in [*(t for t in self._tenants if t in fresh), *(t for t in fresh if t not in self._tenants)]
-        }
-
-    @staticmethod
-    def _in_turn(old: dict[int, dict[int, Lane]], new: dict[int, dict[int, Lane]]) -> dict[int, dict[int, Lane]]:
-        return {job: new[job] for job in [*(j for j in old if j in new), *(j for j in new if j not in old)]}
+    def __init__(self, weights: Mapping[str, float] | None = None) -> None:
+        self._weights = weights or {}
+        self._tenants: dict[str, _Tenant] = {}
+        self._of: dict[int, _Tenant] = {}  # by job
+        self._line: list[tuple[float, int, str]] = []  # tenants with open lanes: time, turn, name
+        self._parked: dict[int, dict[str, deque[tuple[int, int]]]] = {}  # domain: tenant: lanes as (job, domain)
+        self._now = 0.0  # virtual time of the tenant that was served last
+        self._turn = 0  # breaks ties in the order of asking
 
     def add(self, lanes: Iterable[Lane]) -> None:
-        """These lanes have ready sessions at or after their cursor."""
+        """These lanes have ready sessions behind their cursors."""
         for lane in lanes:
-            domains = self._tenants.setdefault(lane.tenant, {}).setdefault(lane.job, {})
-            known = domains.get(lane.domain)
-            domains[lane.domain] = lane if known is None else replace(lane, cursor=min(lane.cursor, known.cursor))
+            tenant = self._tenants.get(lane.tenant)
+            if tenant is None:
+                tenant = self._tenants[lane.tenant] = _Tenant(self._weights.get(lane.tenant, 1.0))
+            job = tenant.jobs.get(lane.job)
+            if job is None:
+                served = tenant.debts.pop(lane.job, 0.0)
+                job = tenant.jobs[lane.job] = _Job(2 ** (lane.priority / _DOUBLING), served)
+                self._of[lane.job] = tenant
+            known = job.lanes.get(lane.domain)
+            if known is not None:
+                job.lanes[lane.domain] = replace(lane, cursor=min(lane.cursor, known.cursor))
+                continue
+            job.lanes[lane.domain] = lane
+            self._open(lane)
 
     def drop(self, job: int, domain: int) -> None:
         """This lane has nothing ready for now."""
-        for tenant, jobs in list(self._tenants.items()):
-            if job in jobs and jobs[job].pop(domain, None) is not None:
-                if not jobs[job]:
-                    del jobs[job]
-                if not jobs:
-                    del self._tenants[tenant]
-                return
+        tenant = self._of.get(job)
+        if tenant is None:
+            return
+        found = tenant.jobs[job]
+        if found.lanes.pop(domain, None) is None:
+            return
+        if domain in found.open:
+            found.open.remove(domain)
+        if not found.lanes:
+            del tenant.jobs[job], self._of[job]
+            tenant.debts[job] = found.served
+            if len(tenant.debts) > _DEBTS:
+                tenant.debts = {number: at for number, at in tenant.debts.items() if at > tenant.now}
 
     def advance(self, job: int, domain: int, cursor: int) -> None:
         """Everything up to `cursor` in this lane was claimed."""
-        for jobs in self._tenants.values():
-            if (lane := jobs.get(job, {}).get(domain)) is not None:
-                jobs[job][domain] = replace(lane, cursor=max(lane.cursor, cursor))
-                return
+        lane = self._lane(job, domain)
+        if lane is not None:
+            self._of[job].jobs[job].lanes[domain] = replace(lane, cursor=max(lane.cursor, cursor))
 
-    def choose(self, budget: int, room: Callable[[Lane], int], scarce: Scarce | None = None) -> list[Take]:
+    def park(self, job: int, domain: int) -> None:
+        """This lane cannot be served before its domain is among those `freed`."""
+        lane = self._lane(job, domain)
+        if lane is not None and domain in (open_lanes := self._of[job].jobs[job].open):
+            open_lanes.remove(domain)
+            self._keep_parked(domain, lane)
+
+    def choose(
+        self, budget: int, room: Room, scarce: Scarce | None = None, freed: Iterable[int] | None = None
+    ) -> list[Take]:
         """Up to `budget` sessions in fair order.
 
-        `room` says how many sessions a lane may start now, and `scarce` what they share beyond that; lanes without room
-        are passed over and keep their place.
+        Args:
+            room: how many sessions a lane may start now; lanes without room are parked.
+            scarce: what some lanes need beyond that.
+            freed: domains that may have room again for their parked lanes; None: any of them.
         """
         scarce = scarce or Scarce(lambda lane: False, 0)
-        wanted: dict[tuple[int, int], int] = {}
-        left = {
-            (lane.job, lane.domain): room(lane)
-            for jobs in self._tenants.values()
-            for lanes in jobs.values()
-            for lane in lanes.values()
-        }
-        open_domains: dict[int, int] = {}
-        for (_, domain), free in left.items():
-            open_domains[domain] = max(open_domains.get(domain, 0), free)
-        while budget > 0 and (round_ := self._round(left, open_domains, scarce)):
-            for lane in round_:
-                if budget == 0:
-                    break
-                key = (lane.job, lane.domain)
-                if open_domains[lane.domain] <= 0 or not scarce.allows(lane):
-                    continue
-                wanted[key] = wanted.get(key, 0) + 1
-                left[key] -= 1
-                open_domains[lane.domain] -= 1
-                budget -= 1
+        picked = _Picked(room)
+        for place in {*(self._parked if freed is None else freed), _SCARCE}:
+            self._unpark(place, budget, picked, scarce)
+        while budget > 0 and self._line:
+            _, turn, name = heappop(self._line)
+            tenant = self._tenants[name]
+            if tenant.ticket != turn:
+                continue
+            tenant.ticket = 0
+            lane = self._next(tenant, picked, scarce)
+            if lane is not None:
+                picked.take(lane)
                 scarce.take(lane)
-                self._served(lane)
-        return [Take(job, domain, self._cursor(job, domain), n) for (job, domain), n in wanted.items()]
+                budget -= 1
+                self._now = tenant.served
+                tenant.served += 1 / tenant.weight
+            if tenant.line:
+                self._queue(name, tenant)
+        return [self._take(*key, n) for key, n in picked.wanted.items()]
 
-    def _round(self, left: dict[tuple[int, int], int], open_domains: dict[int, int], scarce: Scarce) -> list[Lane]:
-        """One lane of each tenant that has one with room."""
-        picked: list[Lane] = []
-        for jobs in self._tenants.values():
-            best: Lane | None = None
-            for lanes in jobs.values():
-                lane = next(
-                    (
-                        x
-                        for x in lanes.values()
-                        if left[x.job, x.domain] > 0 and open_domains[x.domain] > 0 and scarce.allows(x)
-                    ),
-                    None,
-                )
-                if lane is not None and (best is None or lane.priority > best.priority):
-                    best = lane
-            if best is not None:
-                picked.append(best)
-        return picked
+    def _take(self, job: int, domain: int, n: int) -> Take:
+        lane = self._of[job].jobs[job].lanes[domain]
+        return Take(job, domain, lane.cursor, n, lane.politeness)
 
-    def _served(self, lane: Lane) -> None:
-        """The lane, its job and its tenant had their turn: they go to the end of their lines."""
-        jobs = self._tenants.pop(lane.tenant)
-        self._tenants[lane.tenant] = jobs
-        lanes = jobs.pop(lane.job)
-        jobs[lane.job] = lanes
-        lanes[lane.domain] = lanes.pop(lane.domain)
+    def _next(self, tenant: _Tenant, picked: _Picked, scarce: Scarce) -> Lane | None:
+        """The tenant's next lane with room; what has none is parked on the way."""
+        while tenant.line:
+            _, turn, number = heappop(tenant.line)
+            job = tenant.jobs.get(number)
+            if job is None or job.ticket != turn:
+                continue
+            job.ticket = 0
+            lane = self._turn_of(job, picked, scarce)
+            if lane is not None:
+                tenant.now = job.served
+                job.served += 1 / job.weight
+                self._queue_job(tenant, number, job)
+                return lane
+        return None
 
-    def _cursor(self, job: int, domain: int) -> int:
-        return next(
-            lanes[job][domain].cursor for lanes in self._tenants.values() if job in lanes and domain in lanes[job]
-        )
+    def _turn_of(self, job: _Job, picked: _Picked, scarce: Scarce) -> Lane | None:
+        while job.open:
+            domain = job.open[0]
+            lane = job.lanes[domain]
+            if scarce.allows(lane) and picked.fits(lane):
+                job.open.rotate(-1)
+                return lane
+            job.open.popleft()
+            self._keep_parked(domain if scarce.allows(lane) else _SCARCE, lane)
+        return None
+
+    # --- lines and parking ---------------------------------------------------------------------------
+
+    def _open(self, lane: Lane) -> None:
+        """A lane can be served: it joins its job's turns, its job and its tenant join their lines."""
+        tenant = self._tenants[lane.tenant]
+        job = tenant.jobs[lane.job]
+        job.open.append(lane.domain)
+        if not job.ticket:
+            job.served = max(job.served, tenant.now)
+            self._queue_job(tenant, lane.job, job)
+        if not tenant.ticket:
+            tenant.served = max(tenant.served, self._now)
+            self._queue(lane.tenant, tenant)
+
+    def _queue(self, name: str, tenant: _Tenant) -> None:
+        self._turn += 1
+        tenant.ticket = self._turn
+        heappush(self._line, (tenant.served, self._turn, name))
+
+    def _queue_job(self, tenant: _Tenant, number: int, job: _Job) -> None:
+        if job.open:
+            self._turn += 1
+            job.ticket = self._turn
+            heappush(tenant.line, (job.served, self._turn, number))
+
+    def _keep_parked(self, place: int, lane: Lane) -> None:
+        self._parked.setdefault(place, {}).setdefault(lane.tenant, deque()).append((lane.job, lane.domain))
+
+    def _unpark(self, place: int, most: int, picked: _Picked, scarce: Scarce) -> None:
+        """Opens lanes of one place again, fairly over tenants, until as many as can be used are open."""
+        waiting = self._parked.pop(place, {})
+        still: list[Lane] = []
+        while waiting and most > 0:
+            name = min(waiting, key=lambda tenant: self._tenants[tenant].served)
+            key = waiting[name].popleft()
+            if not waiting[name]:
+                del waiting[name]
+            lane = self._lane(*key)
+            if lane is None or lane.domain in self._of[lane.job].jobs[lane.job].open:
+                continue  # it was dropped, or dropped and added again
+            if place == _SCARCE:
+                fits, most = scarce.allows(lane), min(most, scarce.left)
+            else:
+                fits = picked.fits(lane)
+                most = min(most, picked.domains[place]) if fits else most
+            if fits:
+                self._open(lane)
+                most -= 1
+            else:
+                still.append(lane)
+        if waiting:
+            self._parked[place] = waiting
+        for lane in still:
+            self._keep_parked(place, lane)
+
+    # --- looking -------------------------------------------------------------------------------------
+
+    def _lane(self, job: int, domain: int) -> Lane | None:
+        tenant = self._of.get(job)
+        return None if tenant is None else tenant.jobs[job].lanes.get(domain)
+
+    def tenants(self) -> dict[str, int]:
+        """Tenants with ready sessions, and how many of their jobs have some."""
+        return {name: len(tenant.jobs) for name, tenant in self._tenants.items() if tenant.jobs}
 
     def __iter__(self) -> Iterator[Lane]:
-        return iter([lane for jobs in self._tenants.values() for lanes in jobs.values() for lane in lanes.values()])
+        for tenant in self._tenants.values():
+            for job in tenant.jobs.values():
+                yield from job.lanes.values()
 
     def __len__(self) -> int:
-        return sum(len(lanes) for jobs in self._tenants.values() for lanes in jobs.values())
+        return sum(len(job.lanes) for tenant in self._tenants.values() for job in tenant.jobs.values())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row
@@ -15,7 +16,8 @@ from services.store import codec
 from services.store.fanout import item_of
 from services.store.jobs import Leased, counts_json, leased, locked, spec_of
 from services.store.lanes import host_names, wake_due
-from services.store.records import Claimed, Renewal, Take
+from services.store.pace import Manners
+from services.store.records import Claimed, Claims, Held, Renewal, Take
 from services.store.states import State
 from services.store.tx import Tx
 
@@ -25,17 +27,32 @@ _SAMPLES = 5
 """Records of a loop that its parent is shown."""
 
 
-def claim_lanes(tx: Tx, owner: str, takes: Sequence[Take], *, lease_s: float) -> list[Claimed]:
-    """Leases up to `n` ready sessions of each lane, in order of their ids."""
+def claim_lanes(tx: Tx, owner: str, takes: Sequence[Take], *, lease_s: float, per_domain: int | None) -> Claims:
+    """Leases up to `n` ready sessions of each lane, in order of their ids, as far as their domains have room."""
     wake_due(tx)
-    rows = sorted(_lease(tx, owner, [take for take in takes if take.n > 0], tx.now + lease_s), key=lambda row: row.id)
+    takes = [take for take in takes if take.n > 0]
+    manners = Manners(tx, takes, per_domain) if per_domain is not None and takes else None
+    allowed = takes if manners is None else manners.cut(takes)
+    rows = sorted(_lease(tx, owner, allowed, tx.now + lease_s), key=lambda row: row.id)
+    held = {} if manners is None else _still_held(manners.held, allowed, rows)
     if not rows:
-        return []
+        return Claims((), held)
+    if manners is not None:
+        manners.started(rows, allowed)
     jobs = _jobs(tx, {row.job for row in rows})
     _start_jobs(tx, [job.id for job in jobs.values() if job.status == State.QUEUED])
     hosts = host_names(tx, {row.domain for row in rows})
     states = _loop_states(tx, {row.parent for row in rows if row.parent is not None and row.checkpoint is None})
-    return [Claimed(_work(tx, row, jobs[row.job], states), row.domain, hosts[row.domain]) for row in rows]
+    return Claims([Claimed(_work(tx, row, jobs[row.job], states), row.domain, hosts[row.domain]) for row in rows], held)
+
+
+def _still_held(
+    held: Mapping[tuple[int, int], Held], allowed: Sequence[Take], rows: Sequence[Row[Any]]
+) -> dict[tuple[int, int], Held]:
+    """Lanes that would have given more; those that gave less than they were allowed have nothing left."""
+    got = Counter((row.job, row.domain) for row in rows)
+    empty = {key for take in allowed if got[key := (take.job, take.domain)] < take.n}
+    return {key: why for key, why in held.items() if key not in empty}
 
 
 def _lease(tx: Tx, owner: str, takes: Sequence[Take], until: float) -> Sequence[Row[Any]]:

@@ -30,6 +30,7 @@ from services.store.jobs import (
     tell_webhook,
 )
 from services.store.lanes import Ready, lanes_of
+from services.store.pace import note_answers
 from services.store.records import Finish, Written
 from services.store.states import FINAL_STATES, State
 from services.store.tx import Tx
@@ -79,7 +80,9 @@ class Loop:
     stopped: bool
 
 
-def write_group(tx: Tx, group: Sequence[Finish], parts: Mapping[int, list[tuple[int, bytes]]]) -> Written:
+def write_group(
+    tx: Tx, group: Sequence[Finish], parts: Mapping[int, list[tuple[int, bytes]]], per_domain: int | None = None
+) -> Written:
     """Writes a group of reports; those whose fence is not the session's any more change nothing.
 
     `parts`: by session, what of its loop is stored later (see `fanout.pack`).
@@ -93,6 +96,8 @@ def write_group(tx: Tx, group: Sequence[Finish], parts: Mapping[int, list[tuple[
     _write_ends(tx, ends)
     _write_evidence(tx, ends, jobs)
     _tally(tx, ends, jobs)
+    if per_domain is not None:
+        note_answers(tx, ((end.row.domain, end.outcome) for end in ends), per_domain)
     ready = [Ready(e.row.job, e.row.domain, e.row.id) for e in ends if e.state is State.QUEUED]
     for end in ends:
         if end.outcome.fan_out is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -187,6 +187,7 @@ class Take:
     domain: int
     after: int  # the lane's cursor
     n: int
+    rules: PolitenessSpec = PolitenessSpec()  # what the job asks for
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +197,28 @@ class Claimed:
     work: Work
     domain: int
     host: str
+
+
+FULL, PAUSE, DELAY = WAITS = ("domain limit", "the site asked for a pause", "the delay between sessions")
+"""What a lane waits for, by reason of its domain."""
+FREE_SLOT = "a free slot"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Why a lane gave less than was asked for: its domain has no place, or keeps a pause."""
+
+    why: str  # one of `WAITS`
+    wait_s: float  # when to ask again
+    limit: int  # sessions on the domain at once, now
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a claim gave."""
+
+    sessions: Sequence[Claimed]
+    held: Mapping[tuple[int, int], Held]  # by (job, domain); a lane that is not here had no more to give
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from services.store.migrate import bring_up, check_version
 from services.store.records import (
     ApiKey,
     ArtifactRow,
-    Claimed,
+    Claims,
     Delivered,
     DeliveryFilter,
     DeliveryRow,
@@ -270,8 +270,12 @@ class SqlStore:
 
         return await self._db.write(work)
 
-    async def claim(self, owner: str, takes: Sequence[Take], *, lease_s: float) -> list[Claimed]:
-        return await self._db.write(lambda tx: claim.claim_lanes(tx, owner, takes, lease_s=lease_s))
+    async def claim(
+        self, owner: str, takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None
+    ) -> Claims:
+        return await self._db.write(
+            lambda tx: claim.claim_lanes(tx, owner, takes, lease_s=lease_s, per_domain=per_domain)
+        )
 
     async def renew(self, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:
         return await self._db.write(lambda tx: claim.renew_leases(tx, leases, lease_s=lease_s))
@@ -293,11 +297,11 @@ class SqlStore:
 
         return await self._db.write(work)
 
-    async def finish(self, group: Sequence[Finish]) -> Written:
+    async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
         children = children_in(group)
         parts = await asyncio.to_thread(pack, group) if children else {}
         return await self._db.write(
-            lambda tx: finish.write_group(tx, group, parts),
+            lambda tx: finish.write_group(tx, group, parts, per_domain),
             ids={"session": children},
             hosts=hosts_needed(group) if children else (),
         )
@@ -311,6 +315,9 @@ class SqlStore:
 
     async def expire_deadlines(self) -> list[int]:
         return await self._db.write(reap.expire_jobs)
+
+    async def ready_count(self, most: int) -> int:
+        return await self._db.read(lambda tx: int(tx.run("ready_count", most=most).scalar_one()))
 
     async def next_ready_in_s(self) -> float | None:
         def work(tx: Tx) -> float | None:

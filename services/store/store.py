@@ -10,7 +10,7 @@ from agent.types import Checkpoint
 from services.store.records import (
     ApiKey,
     ArtifactRow,
-    Claimed,
+    Claims,
     Delivered,
     DeliveryFilter,
     DeliveryRow,
@@ -178,11 +178,17 @@ class Store(Protocol):
         """Every (job, domain) with ready sessions whose job may run, found by a loose index scan; cursor 0."""
         ...
 
-    async def claim(self, owner: str, takes: Sequence[Take], *, lease_s: float) -> list[Claimed]:
+    async def claim(
+        self, owner: str, takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None
+    ) -> Claims:
         """Leases up to `n` ready sessions of each lane, lowest ids first; raises each fence.
 
         Never gives out a session of a job that is paused, canceled or over, one whose `ready_at` lies ahead, or
         more of a loop than its `concurrency` allows; two claimers never get the same one.
+
+        Args:
+            per_domain: sessions on one domain at once, over all dispatchers. With it the pauses and delays are kept
+                that sites and jobs have asked for; None: domains are not looked at.
         """
         ...
 
@@ -194,7 +200,7 @@ class Store(Protocol):
         """Keeps a running session's checkpoint; False when the lease is another's by now."""
         ...
 
-    async def finish(self, group: Sequence[Finish]) -> Written:
+    async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
         """Writes a group of outcomes in one transaction, each guarded by its fence alone.
 
         Fan-outs store their children and the parent's checkpoint; a last child makes its parent ready; job counters,
@@ -203,7 +209,8 @@ class Store(Protocol):
         Status PAUSED, or CANCELED while nobody canceled the job, means that the worker stopped for a pause or for its
         own end: the session is queued again from its checkpoint and the attempt does not count. Of a canceled job or a
         stopped loop, what would go on (QUEUED, WAITING, PAUSED) becomes canceled. A fan-out without items is over at
-        once. A later fan-out of the same session adds children behind the earlier ones.
+        once. A later fan-out of the same session adds children behind the earlier ones. With `per_domain` (see `claim`)
+        domains are slowed down that answered 429 or 503, and others recover.
 
         Raises:
             WrongState: a report asks for what a running session cannot become; nothing of the group is written.
@@ -228,6 +235,10 @@ class Store(Protocol):
 
     async def expire_deadlines(self) -> list[int]:
         """Fails what is left of jobs whose deadline passed; gives the jobs."""
+        ...
+
+    async def ready_count(self, most: int) -> int:
+        """How many sessions could be claimed now, domains aside; counts no further than `most`."""
         ...
 
     async def next_ready_in_s(self) -> float | None:

@@ -12,6 +12,7 @@ from tests.store_contract.long_loops import *  # noqa: F403
 from tests.store_contract.loops import *  # noqa: F403
 from tests.store_contract.outbox import *  # noqa: F403
 from tests.store_contract.outcomes import *  # noqa: F403
+from tests.store_contract.politeness import *  # noqa: F403
 from tests.store_contract.reading import *  # noqa: F403
 from tests.store_contract.settling import *  # noqa: F403
 from tests.store_contract.shared import *  # noqa: F403

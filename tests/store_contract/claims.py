@@ -36,16 +36,17 @@ async def test_each_lane_gives_its_lowest_ids_behind_its_cursor(w: World) -> Non
     lanes = await w.store.lanes()
     assert [(lane.job, lane.host) for lane in lanes] == [(job, "h0.example"), (job, "h1.example")]
     assert all(lane.politeness == PolitenessSpec(per_domain=3) and lane.tenant == "acme" for lane in lanes)
-    held = await w.store.claim("w1", [Take(x.job, x.domain, x.cursor, 3) for x in lanes], lease_s=60)
+    held = (await w.store.claim("w1", [Take(x.job, x.domain, x.cursor, 3) for x in lanes], lease_s=60)).sessions
     assert [one.work.item.index for one in held if one.work.item] == [0, 1, 2, 3, 4, 5]
     first, second = (
         sorted(one.work.session for one in held if one.host == host) for host in ("h0.example", "h1.example")
     )
     takes = [Take(job, lanes[0].domain, first[-1] + 2, 2), Take(job, lanes[1].domain, second[-1], 1)]
-    held = await w.store.claim("w1", takes, lease_s=60)
+    held = (await w.store.claim("w1", takes, lease_s=60)).sessions
     assert [one.work.item.index for one in held if one.work.item] == [7, 8, 10]
-    assert await w.store.claim("w1", [], lease_s=60) == []
-    assert await w.store.claim("w1", [Take(job, 999, 0, 5), Take(999, lanes[0].domain, 0, 5)], lease_s=60) == []
+    assert not (await w.store.claim("w1", [], lease_s=60)).sessions
+    nothing = [Take(job, 999, 0, 5), Take(999, lanes[0].domain, 0, 5)]
+    assert not (await w.store.claim("w1", nothing, lease_s=60)).sessions
 
 
 async def test_two_claimers_never_get_the_same_session(w: World) -> None:
@@ -55,7 +56,7 @@ async def test_two_claimers_never_get_the_same_session(w: World) -> None:
     seen: list[int] = []
 
     async def work(store: Any, owner: str) -> None:
-        while held := await store.claim(owner, takes, lease_s=60):
+        while held := (await store.claim(owner, takes, lease_s=60)).sessions:
             seen.extend(one.work.session for one in held)
             await store.finish([Finish(one.work.session, one.work.fence, DONE) for one in held])
 
@@ -70,5 +71,5 @@ async def test_lanes_go_by_job_and_domain_and_leave_out_jobs_that_may_not_run(w:
     await w.store.cancel(jobs[2])
     assert [(lane.job, lane.priority) for lane in await w.store.lanes()] == [(jobs[0], 0), (jobs[3], 3)]
     domain = (await w.store.lanes())[0].domain
-    held = await w.store.claim("w1", [Take(job, domain, 0, 1) for job in jobs], lease_s=60)
+    held = (await w.store.claim("w1", [Take(job, domain, 0, 1) for job in jobs], lease_s=60)).sessions
     assert [one.work.job for one in held] == [jobs[0], jobs[3]]

@@ -35,7 +35,7 @@ async def test_canceling_what_has_not_begun_is_done_at_once(w: World) -> None:
 async def test_canceling_a_loop_waits_for_the_children_that_run(w: World) -> None:
     job, root = await w.open_loop(10)
     lane = (await w.store.lanes())[0]
-    one, two, three = await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 3)], lease_s=60)
+    one, two, three = (await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 3)], lease_s=60)).sessions
     row = await w.store.cancel(job)
     assert (row.status, row.cancel_requested, row.counts.canceled, row.counts.running) == (S.RUNNING, True, 7, 3)
     assert await w.status(root) is S.CANCELED
@@ -68,11 +68,11 @@ async def test_a_root_that_completes_while_it_is_canceled_is_completed(w: World)
 async def test_a_paused_job_is_not_claimed_and_goes_on_after_resume(w: World) -> None:
     job, _ = await w.open_loop(4)
     lane = (await w.store.lanes())[0]
-    one, two = await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 2)], lease_s=60)
+    one, two = (await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 2)], lease_s=60)).sessions
     row = await w.store.pause(job)
     assert row.status is S.PAUSED
     assert await w.claim() == [] and await w.store.lanes() == []
-    assert await w.store.claim("w1", [Take(job, lane.domain, 0, 9)], lease_s=60) == []
+    assert not (await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 2)], lease_s=60)).sessions
     # One worker stops as asked, the other one had finished: both reports count, neither makes anything ready.
     kept = Checkpoint(url="https://h0.example/half")
     written = await w.finish((one, Outcome(S.CANCELED, checkpoint=kept)), (two, DONE))

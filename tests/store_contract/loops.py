@@ -179,7 +179,7 @@ async def test_no_more_children_run_than_the_loop_allows(w: World) -> None:
 async def test_a_failed_child_stops_a_loop_that_asks_for_it(w: World) -> None:
     job, root = await w.open_loop(10, stop=True)
     lane = (await w.store.lanes())[0]
-    one, two, three = await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 3)], lease_s=60)
+    one, two, three = (await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 3)], lease_s=60)).sessions
     await w.finish((one, DONE))
     await w.finish((two, BROKEN))
     assert await w.claim() == []

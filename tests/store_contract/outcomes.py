@@ -133,9 +133,9 @@ async def test_a_claim_alone_wakes_sessions_whose_time_has_come(w: World) -> Non
     held = await w.claim_one()
     await w.finish((held, Outcome(S.QUEUED)), ready_in_s=5)
     take = Take(job, held.domain, 0, 1)
-    assert await w.store.claim("w1", [take], lease_s=60) == []
+    assert not (await w.store.claim("w1", [take], lease_s=60)).sessions
     w.clock.now += 5
-    assert len(await w.store.claim("w1", [take], lease_s=60)) == 1
+    assert len((await w.store.claim("w1", [take], lease_s=60)).sessions) == 1
 
 
 async def test_a_report_that_makes_no_sense_is_refused(w: World) -> None:

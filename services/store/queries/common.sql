@@ -135,9 +135,26 @@ select l.job, l.domain, l.id, j.tenant, j.priority, j.politeness, d.host
 from lane l join job j on j.id = l.job join domain d on d.id = l.domain
 where j.status in (0, 1) and not j.cancel_requested
 
+-- name: write_pace
+-- How a domain is to be treated from now on.
+update pace set most = :most, good = :good, blocked_until = :blocked_until, delay_s = :delay_s,
+  last_start = :last_start
+where domain = :domain
+
+-- name: put_job_pace
+-- Notes that a job which asks for a delay has begun a session on a domain.
+insert into job_pace (job, domain, last_start) values (:job, :domain, :at)
+on conflict (job, domain) do update set last_start = excluded.last_start
+
 -- name: due
 -- Whether a delayed session's time has come.
 select 1 from session where state = 9 and ready_at <= :now limit 1
+
+-- name: ready_count
+-- How many sessions of jobs that may run are ready, counted up to :most.
+select count(*) from (
+  select 1 from session s join job j on j.id = s.job
+  where s.state = 0 and j.status in (0, 1) and not j.cancel_requested limit :most) as some
 
 -- name: next_ready
 -- When the next delayed session of a job that may run becomes ready.

@@ -158,3 +158,25 @@ update delivery set due_at = :until, attempts = attempts + 1 where id = any(arra
   where r.place <= :each and d.state = 0 and d.due_at <= :now
   order by r.place, d.id limit :n for update of d skip locked))
 returning *
+
+-- name: lock_paces
+-- How some domains are treated, locked in order: two claims must not both take the last place of a domain.
+select * from pace where domain = any(cast(:domains as integer[])) order by domain for no key update
+
+-- name: add_paces
+-- Makes the rows of domains that are asked for the first time.
+insert into pace (domain) select d from unnest(cast(:domains as integer[])) as d order by d
+on conflict (domain) do nothing
+
+-- name: slow_paces
+-- Those of some domains that were slowed down.
+select domain from pace where domain = any(cast(:domains as integer[])) and most is not null
+
+-- name: busy_on
+-- How many sessions of each job are leased on some domains.
+select domain, job, count(*) as n from session
+where state = 1 and domain = any(cast(:domains as integer[])) group by domain, job
+
+-- name: job_paces
+-- When some jobs last began a session on each domain.
+select job, domain, last_start from job_pace where job = any(cast(:jobs as bigint[]))

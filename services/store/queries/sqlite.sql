@@ -129,3 +129,24 @@ update delivery set due_at = :until, attempts = attempts + 1 where id in (
       order by due_at limit 500))
   where place <= :each order by place, id limit :n)
 returning *
+
+-- name: lock_paces
+-- How some domains are treated; the writer's transaction is the lock.
+select * from pace where domain in (select value from json_each(:domains)) order by domain
+
+-- name: add_paces
+-- Makes the rows of domains that are asked for the first time.
+insert into pace (domain) select value from json_each(:domains) where true on conflict (domain) do nothing
+
+-- name: slow_paces
+-- Those of some domains that were slowed down.
+select domain from pace where domain in (select value from json_each(:domains)) and most is not null
+
+-- name: busy_on
+-- How many sessions of each job are leased on some domains.
+select domain, job, count(*) as n from session
+where state = 1 and domain in (select value from json_each(:domains)) group by domain, job
+
+-- name: job_paces
+-- When some jobs last began a session on each domain.
+select job, domain, last_start from job_pace where job in (select value from json_each(:jobs))

@@ -83,7 +83,7 @@ async def test_dispatchers_gateways_and_owners_at_once_lose_nothing(postgres_url
             while not done.is_set():
                 lanes = await store.lanes()
                 takes = [Take(lane.job, lane.domain, 0, 5) for lane in lanes]
-                held = await store.claim(f"w{number}", takes, lease_s=60)
+                held = (await store.claim(f"w{number}", takes, lease_s=60)).sessions
                 if number == 3 and held:
                     await store.reap(owner="w3")
                 await store.finish([Finish(one.work.session, one.work.fence, DONE) for one in held])

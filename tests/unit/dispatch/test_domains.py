@@ -1,9 +1,10 @@
-"""How gently domains are treated."""
+"""What a dispatcher believes about domains between two answers of the store."""
 
 from __future__ import annotations
 
 from agent.spec import PolitenessSpec
 from services.dispatch.domains import Domains
+from services.store.records import DELAY, FULL, PAUSE, Held
 
 PLAIN = PolitenessSpec()
 
@@ -14,7 +15,7 @@ def test_a_domain_takes_so_many_sessions_at_once_over_all_jobs() -> None:
     domains.started(1, job=2, delay_s=0, now=0)
 
     assert domains.room(1, 3, PLAIN, 0) == 1
-    domains.ended(1, 1, busy_s=None, asked=True, now=1)
+    domains.ended(1, 1)
     assert domains.room(1, 3, PLAIN, 1) == 2
     assert domains.room(2, 3, PLAIN, 1) == 3
 
@@ -36,31 +37,53 @@ def test_a_delay_lets_one_session_start_at_a_time() -> None:
     assert domains.room(1, 2, PLAIN, 11.9) == 4  # another job on the same domain did not ask for it
 
 
-def test_a_busy_site_rests_and_gets_half_as_much_afterwards() -> None:
+def test_a_domain_is_worth_another_look_when_a_session_ends_or_a_wait_is_over() -> None:
     domains = Domains(8)
     domains.started(1, 1, 0, now=0)
-    domains.ended(1, 1, busy_s=30, asked=True, now=0)
+    assert domains.freed(0) == set()
+    domains.ended(1, 1)
+    domains.refused(2, Held(PAUSE, 30, 4), now=0)
+
+    assert domains.freed(1) == {1}
+    assert domains.freed(29) == set()
+    assert domains.next_change(29) == 1
+    assert domains.freed(30) == {2}
+    assert domains.next_change(30) is None
+
+
+def test_a_pause_that_the_store_knows_of_holds_for_all_jobs() -> None:
+    domains = Domains(8)
+    domains.refused(1, Held(PAUSE, 30, 4), now=0)
 
     assert domains.room(1, 1, PLAIN, 29.9) == 0
-    assert domains.why(1, 5) == "the site asked for a pause"
-    assert domains.room(1, 1, PLAIN, 30) == 4
+    assert (domains.why(1, 5), domains.blocked_s(1, 5)) == (PAUSE, 25)
+    domains.freed(30)
+    assert domains.room(1, 1, PLAIN, 30) == 8, "the store says if it is less"
 
 
-def test_good_answers_bring_the_limit_back() -> None:
+def test_places_that_others_have_taken_are_asked_for_again_after_a_while() -> None:
     domains = Domains(8)
-    domains.ended(1, 1, busy_s=0, asked=True, now=0)
-    for _ in range(20):
-        domains.started(1, 1, 0, now=100)
-        domains.ended(1, 1, busy_s=None, asked=True, now=100)
+    domains.started(1, 1, 0, now=0)
+    domains.refused(1, Held(FULL, 1, 1), now=0)
 
-    assert domains.room(1, 1, PLAIN, 100) == 5
+    assert domains.room(1, 1, PLAIN, 0.5) == 0
+    assert domains.why(1, 0.5) == FULL
+    assert domains.freed(1) == {1}
+    assert domains.room(1, 1, PLAIN, 1) == 7
 
 
-def test_sessions_that_never_asked_the_site_say_nothing_about_it() -> None:
+def test_one_job_s_delay_does_not_hold_back_others() -> None:
     domains = Domains(8)
-    domains.ended(1, 1, busy_s=0, asked=True, now=0)
-    for _ in range(50):
-        domains.started(1, 1, 0, now=100)
-        domains.ended(1, 1, busy_s=None, asked=False, now=100)
+    domains.refused(1, Held(DELAY, 30, 8), now=0)
 
-    assert domains.room(1, 1, PLAIN, 100) == 4
+    assert domains.room(1, 2, PLAIN, 0) == 8
+
+
+def test_domains_that_nothing_is_known_of_take_no_memory() -> None:
+    domains = Domains(8)
+    for domain in range(1, 1000):
+        domains.started(domain, 1, 0, now=0)
+        domains.ended(domain, 1)
+    domains.freed(1)
+
+    assert len(domains) == 0

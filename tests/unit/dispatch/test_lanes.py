@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.dispatch.lanes import Lanes
+from services.dispatch.lanes import Lanes, Scarce
 from services.store.records import Lane
 
 
@@ -25,6 +25,17 @@ def test_tenants_take_turns_whatever_the_number_of_their_jobs() -> None:
     assert taken == {"big": 5, "small": 5}
 
 
+def test_tenants_are_served_by_their_weights() -> None:
+    lanes = Lanes({"gold": 3.0})
+    lanes.add([lane("gold", 1, domain=1), lane("tin", 2, domain=2)])
+
+    taken = Counter[int]()
+    for _ in range(40):
+        taken.update({take.job: take.n for take in lanes.choose(1, lambda _: 1)})
+
+    assert taken == {1: 30, 2: 10}
+
+
 def test_jobs_of_one_tenant_take_turns_and_keep_the_turn_over_calls() -> None:
     lanes = Lanes()
     lanes.add([lane("t", job, domain=job) for job in (1, 2, 3)])
@@ -34,11 +45,11 @@ def test_jobs_of_one_tenant_take_turns_and_keep_the_turn_over_calls() -> None:
     assert order == [1, 2, 3, 1, 2, 3]
 
 
-def test_higher_priority_goes_first_within_a_tenant() -> None:
+def test_higher_priority_is_served_more_often_and_nobody_starves() -> None:
     lanes = Lanes()
-    lanes.add([lane("t", 1, domain=1), lane("t", 2, domain=2, priority=5)])
+    lanes.add([lane("t", 1, domain=1), lane("t", 2, domain=2, priority=20)])
 
-    assert [(take.job, take.n) for take in lanes.choose(4, lambda _: 3)] == [(2, 3), (1, 1)]
+    assert {take.job: take.n for take in lanes.choose(50, lambda _: 100)} == {1: 10, 2: 40}
 
 
 def test_a_full_domain_keeps_nobody_else_waiting_and_keeps_its_place() -> None:
@@ -58,6 +69,64 @@ def test_two_jobs_share_the_room_of_their_domain() -> None:
     assert {take.job: take.n for take in takes} == {1: 3, 2: 3}
 
 
+def test_a_tenant_that_comes_back_has_neither_credit_nor_is_its_debt_forgotten() -> None:
+    lanes = Lanes()
+    lanes.add([lane("busy", 1, domain=1)])
+    lanes.choose(100, lambda _: 100)
+    lanes.add([lane("late", 2, domain=2)])
+
+    assert {take.job: take.n for take in lanes.choose(10, lambda _: 100)} == {1: 5, 2: 5}
+
+    taken = Counter[int]()
+    for _ in range(20):  # a lane that is emptied and filled again each time gains nothing by it
+        for take in lanes.choose(1, lambda _: 100):
+            taken[take.job] += take.n
+        lanes.drop(2, 2)
+        lanes.add([lane("late", 2, domain=2)])
+    assert taken == {1: 10, 2: 10}
+
+
+def test_lanes_of_a_full_domain_are_opened_one_by_one_in_fair_order() -> None:
+    lanes = Lanes()
+    lanes.add([lane("big", job, domain=7) for job in range(1, 50)])
+    lanes.add([lane("small", 100, domain=7)])
+    assert lanes.choose(10, lambda _: 0, freed=()) == []
+
+    jobs = [take.job for _ in range(4) for take in lanes.choose(10, lambda _: 1, freed=[7])]
+
+    assert len(jobs) == 4
+    assert jobs.count(100) == 2
+
+
+def test_a_parked_lane_is_left_alone_until_its_domain_is_freed() -> None:
+    lanes = Lanes()
+    lanes.add([lane("t", 1, domain=7)])
+    lanes.park(1, 7)
+
+    assert lanes.choose(1, lambda _: 1, freed=()) == []
+    assert [take.job for take in lanes.choose(1, lambda _: 1, freed=[7])] == [1]
+
+
+def test_a_job_with_a_limit_of_its_own_does_not_keep_others_from_their_domain() -> None:
+    lanes = Lanes()
+    lanes.add([lane("t", 1, domain=7), lane("t", 2, domain=7)])
+    assert lanes.choose(9, lambda _: 0, freed=()) == []
+
+    takes = lanes.choose(9, lambda x: 0 if x.job == 1 else 3, freed=[7])
+
+    assert [(take.job, take.n) for take in takes] == [(2, 3)]
+
+
+def test_what_waits_for_something_scarce_goes_on_when_there_is_some() -> None:
+    lanes = Lanes()
+    lanes.add([lane("t", job, domain=job) for job in (1, 2, 3)])
+    assert lanes.choose(9, lambda _: 9, Scarce(lambda _: True, 0), freed=()) == []
+
+    got = [take.job for _ in range(3) for take in lanes.choose(9, lambda _: 9, Scarce(lambda _: True, 1), freed=())]
+
+    assert sorted(got) == [1, 2, 3]
+
+
 def test_a_lane_that_is_added_again_goes_back_to_the_lower_cursor() -> None:
     lanes = Lanes()
     lanes.add([lane("t", 1, cursor=0)])
@@ -67,34 +136,49 @@ def test_a_lane_that_is_added_again_goes_back_to_the_lower_cursor() -> None:
     assert lanes.choose(1, lambda _: 1)[0].after == 20
 
 
-def test_dropped_lanes_are_gone_and_empty_tenants_with_them() -> None:
+def test_dropped_lanes_are_gone() -> None:
     lanes = Lanes()
     lanes.add([lane("t", 1), lane("u", 2)])
     lanes.drop(1, 1)
 
     assert [x.job for x in lanes] == [2]
+    assert lanes.tenants() == {"u": 1}
     lanes.drop(2, 1)
     assert len(lanes) == 0
     assert lanes.choose(5, lambda _: 5) == []
 
 
+def test_a_choice_among_ten_thousand_jobs_does_not_look_at_all_of_them() -> None:
+    lanes = Lanes()
+    lanes.add([lane(f"t{job % 200}", job, domain=job % 5000) for job in range(10_000)])
+    asked = Counter[int]()
+
+    def room(one: Lane) -> int:
+        asked[one.job] += 1
+        return 1
+
+    lanes.choose(128, room, freed=())
+
+    assert asked.total() == 128
+
+
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 6), st.integers(1, 4), st.integers(-1, 1)), max_size=20),
     st.integers(0, 30),
-    st.dictionaries(st.integers(1, 4), st.integers(0, 5)),
+    st.lists(st.dictionaries(st.integers(1, 4), st.integers(0, 5)), min_size=1, max_size=4),
 )
 def test_never_more_than_the_budget_nor_than_any_domain_has_room_for(
-    rows: list[tuple[str, int, int, int]], budget: int, rooms: dict[int, int]
+    rows: list[tuple[str, int, int, int]], budget: int, calls: list[dict[int, int]]
 ) -> None:
     lanes = Lanes()
     lanes.add(lane(tenant, ord(tenant) * 10 + job, domain, priority) for tenant, job, domain, priority in rows)
 
-    takes = lanes.choose(budget, lambda x: rooms.get(x.domain, 0))
+    for rooms in calls:
+        takes = lanes.choose(budget, lambda x, rooms=rooms: rooms.get(x.domain, 0))  # type: ignore[misc]
 
-    assert sum(take.n for take in takes) <= budget
-    per_domain: Counter[int] = Counter()
-    for take in takes:
-        per_domain[take.domain] += take.n
-    assert all(n <= rooms.get(domain, 0) for domain, n in per_domain.items())
-    possible = sum(rooms.get(domain, 0) for domain in {x.domain for x in lanes})
-    assert sum(take.n for take in takes) == min(budget, possible)
+        per_domain: Counter[int] = Counter()
+        for take in takes:
+            per_domain[take.domain] += take.n
+        assert all(n <= rooms.get(domain, 0) for domain, n in per_domain.items())
+        possible = sum(rooms.get(domain, 0) for domain in {x.domain for x in lanes})
+        assert sum(take.n for take in takes) == min(budget, possible)

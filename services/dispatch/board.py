@@ -1,0 +1,103 @@
+"""What the loops of one dispatcher share. All of it can be lost: the truth is in the store."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import structlog
+
+from agent.status import FINAL, Status
+from agent.work import Work
+from services.dispatch.config import DispatchConfig
+from services.dispatch.counting import Counting
+from services.dispatch.domains import Domains
+from services.dispatch.lanes import Lanes
+from services.events import LogEvent
+from services.store.records import Claimed, Finish, Freed
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A session that one of our workers holds."""
+
+    work: Work
+    domain: int
+    worker: str
+
+
+@dataclass(slots=True)
+class Board:
+    """Lanes, domains and leases, with the events by which the loops wake each other."""
+
+    config: DispatchConfig
+    lanes: Lanes
+    domains: Domains
+    counting: Counting = field(default_factory=Counting)
+    leases: dict[int, Lease] = field(default_factory=dict)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)  # there may be something to claim, and room for it
+    room: asyncio.Event = field(default_factory=asyncio.Event)  # the committer is not too far behind
+    unborn: asyncio.Event = field(default_factory=asyncio.Event)  # long loops have children to be stored
+    stale: bool = True  # the lanes must be read anew
+    stopping: bool = False
+    store_away: bool = False
+    ended: int = 0  # sessions, since the start
+    failed: int = 0
+
+    @classmethod
+    def of(cls, config: DispatchConfig) -> Board:
+        """An empty board; an earlier dispatcher may have left loops in the middle."""
+        board = cls(config, Lanes(config.tenant_weights), Domains(config.per_domain))
+        board.room.set()
+        board.unborn.set()
+        return board
+
+    def look_again(self) -> None:
+        """Something happened in the store that this dispatcher did not do itself."""
+        self.stale = True
+        self.wake.set()
+
+    def note_store(self, *, away: bool, error: str = "") -> None:
+        """The store did not answer, or does again."""
+        if away and not self.store_away:
+            log.warning(LogEvent.STORE_AWAY, error=error)
+        elif self.store_away and not away:
+            log.info(LogEvent.STORE_BACK)
+        self.store_away = away
+
+    # --- leases --------------------------------------------------------------------------------------
+
+    def lease(self, worker: str, one: Claimed) -> None:
+        """A session was claimed for a worker."""
+        work = one.work
+        self.leases[work.session] = Lease(work, one.domain, worker)
+        self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, time.monotonic())
+        self.counting.served(work.job, one.domain)
+
+    def end(self, one: Finish) -> None:
+        """A report was written, or was late: the lease that it was made under is over."""
+        lease = self.leases.get(one.session)
+        if lease is None or lease.work.fence != one.fence:
+            return
+        del self.leases[one.session]
+        self.domains.ended(lease.domain, lease.work.job)
+        self.counting.ended(one.outcome)
+        if one.outcome.status in FINAL:
+            self.ended += 1
+            self.failed += one.outcome.status is not Status.COMPLETED
+
+    def freed(self, some: Iterable[Freed]) -> None:
+        """Leases ended without a report."""
+        found = False
+        for one in some:
+            found = True
+            log.warning(LogEvent.LEASE_REAPED, session=one.session, job=one.job, status=one.status)
+            self.counting.tally.add("shoal_leases_expired")
+            if (lease := self.leases.pop(one.session, None)) is not None:
+                self.domains.ended(lease.domain, lease.work.job)
+        if found:
+            self.look_again()

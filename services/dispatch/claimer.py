@@ -1,0 +1,114 @@
+"""The claimer: takes leases on ready sessions for the workers that have room, in fair order."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+
+from services.dispatch.board import Board
+from services.dispatch.crew import Crew, Member
+from services.dispatch.lanes import Scarce
+from services.dispatch.model_bound import ModelBound
+from services.store.records import Claims, Lane, Take
+from services.store.store import Store
+
+_LONGEST_PAUSE_S = 5.0
+"""Lanes are looked at that often in any case."""
+
+_SHARE = 10
+"""Reading all lanes may take at most this part of the time: with ten thousand jobs it takes a tenth of a second."""
+
+
+class Claimer:
+    """Woken by room at a worker, by ready sessions, by a domain's pause that is over."""
+
+    def __init__(self, store: Store, board: Board, crew: Crew, model_bound: ModelBound | None) -> None:
+        self._store = store
+        self._board = board
+        self._crew = crew
+        self._model_bound = model_bound
+        self._read_after = 0.0  # when the lanes may be read again
+
+    async def run(self) -> None:
+        """Claims until the dispatcher stops."""
+        board = self._board
+        while not board.stopping:
+            await self._wait()
+            if not any(member.wants_more for member in self._crew.members.values()):
+                continue  # nobody could take what the lanes have; whoever can, wakes this loop
+            await self._read_lanes()
+            while not board.stopping and await self.claim_once():
+                pass
+
+    async def _wait(self) -> None:
+        """Until something may have changed, or a domain is worth another look."""
+        now = time.monotonic()
+        pause = self._board.domains.next_change(now)
+        if self._board.stale:  # the lanes were read only just now
+            pause = min(_LONGEST_PAUSE_S if pause is None else pause, max(0.0, self._read_after - now))
+        try:
+            async with asyncio.timeout(pause):
+                await self._board.wake.wait()
+        except TimeoutError:
+            pass
+        self._board.wake.clear()
+
+    async def _read_lanes(self) -> None:
+        began = time.monotonic()
+        if not self._board.stale or began < self._read_after:
+            return
+        self._board.stale = False
+        self._board.lanes.add(await self._store.lanes())
+        self._board.note_store(away=False)
+        took = time.monotonic() - began
+        self._read_after = began + took * _SHARE
+
+    async def claim_once(self) -> bool:
+        """One claim for the worker with the most room; False when there was nothing to do."""
+        members = [member for member in self._crew.members.values() if member.wants_more]
+        member = max(members, key=lambda m: m.credit, default=None)
+        if member is None or not self._board.room.is_set():
+            return False
+        others_starve = any(other.free for other in self._crew.members.values() if other is not member)
+        # Work ahead of time waits until nobody's slots are empty: a domain with few places would lose them to a queue.
+        wanted = member.free if others_starve and member.free else member.credit
+        scarce = await self._scarce()
+        now = time.monotonic()
+        freed = self._board.domains.freed(now)
+        takes = self._board.lanes.choose(wanted, lambda lane: self._room_in(lane, now), scarce, freed)
+        if not takes:
+            return False
+        config = self._board.config
+        claims = await self._store.claim(member.name, takes, lease_s=config.lease_s, per_domain=config.per_domain)
+        self._note(member, takes, claims)
+        if claims.sessions:
+            await self._crew.hand_over(member, [one.work for one in claims.sessions])
+        return True
+
+    def _note(self, member: Member, takes: list[Take], claims: Claims) -> None:
+        board, got = self._board, Counter[tuple[int, int]]()
+        for one in claims.sessions:
+            key = (one.work.job, one.domain)
+            got[key] += 1
+            board.lease(member.name, one)
+            member.hold(one.work.session)
+            board.lanes.advance(*key, one.work.session)
+        now = time.monotonic()
+        for take in takes:
+            key = (take.job, take.domain)
+            if (held := claims.held.get(key)) is not None:
+                board.domains.refused(take.domain, held, now)
+                board.lanes.park(*key)
+            elif got[key] < take.n:
+                board.lanes.drop(*key)
+
+    async def _scarce(self) -> Scarce | None:
+        """The places at the model server that are left; None where nobody has to wait for one."""
+        if self._model_bound is None:
+            return None
+        running = Counter(lease.work.job for lease in self._board.leases.values())
+        return await self._model_bound.scarce(self._board.lanes, running)
+
+    def _room_in(self, lane: Lane, now: float) -> int:
+        return self._board.domains.room(lane.domain, lane.job, lane.politeness, now)

@@ -1,0 +1,108 @@
+"""What a dispatcher counts for the metrics: how attempts ended, what they cost, how long queues wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from agent import errors
+from agent.status import Status
+from agent.types import ErrorInfo, Outcome
+from services.browsers.pool import WorkerStats
+from services.store.records import Lane
+from services.tally import Figures, Tally
+
+Json = Any
+
+_FAMILIES: tuple[tuple[type[errors.AgentError], str], ...] = (
+    (errors.BrowserError, "browser"),
+    (errors.NavigationError, "site"),
+    (errors.ActionError, "action"),
+    (errors.ModelError, "model"),
+    (errors.ReplyUnparsable, "model"),
+    (errors.GoalNeedsModel, "model"),
+    (errors.PolicyUnavailable, "model"),
+    (errors.FieldsMissing, "data"),
+    (errors.RecordInvalid, "data"),
+    (errors.EmptyLoop, "data"),
+    (errors.LoopFailed, "loop"),
+    (errors.StepLimit, "limit"),
+    (errors.BudgetSpent, "limit"),
+    (errors.DeadlinePassed, "limit"),
+    (errors.UnsureAction, "unsure"),
+    (errors.SecretRefused, "secret"),
+    (errors.ArtifactsAway, "artifacts"),
+    (errors.Unexpected, "bug"),
+)
+"""Failure classes, few and for operators: who has to look. Errors that are none of these are `other`."""
+
+
+def _families() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for base, family in _FAMILIES:
+        todo = [base]
+        while todo:
+            one = todo.pop()
+            found.setdefault(one.__name__, family)
+            todo += one.__subclasses__()
+    return found
+
+
+_FAMILY_OF = _families()
+
+
+def failure_of(error: ErrorInfo | None) -> str:
+    """The failure class of an error; `none` without one."""
+    return "none" if error is None else _FAMILY_OF.get(error.cls, "other")
+
+
+class Counting:
+    """One dispatcher's figures, its workers' included."""
+
+    def __init__(self) -> None:
+        self.tally = Tally()
+        self._before: dict[str, Figures] = {}  # what each worker had counted at the last look
+        self._waiting_since: dict[tuple[int, int], float] = {}  # by job and domain
+
+    def ended(self, outcome: Outcome) -> None:
+        """An attempt's outcome was written."""
+        tally, usage = self.tally, outcome.usage
+        tally.add("shoal_attempts", str(outcome.status), failure_of(outcome.error))
+        tally.observe("shoal_session_seconds", seconds=outcome.seconds)
+        tally.add("shoal_slot_seconds", n=outcome.seconds)
+        tally.add("shoal_pages", n=usage.pages)
+        if outcome.status is Status.COMPLETED:
+            tally.add("shoal_records", n=len(outcome.records))
+        if usage.model_calls:
+            tally.add("shoal_model_calls", n=usage.model_calls)
+            tally.add("shoal_tokens", "prompt", n=usage.prompt_tokens)
+            tally.add("shoal_tokens", "cached", n=usage.cached_tokens)
+            tally.add("shoal_tokens", "completion", n=usage.completion_tokens)
+        for task in outcome.tasks:
+            for step in task.steps:
+                tally.observe("shoal_step_seconds", seconds=step.seconds)
+                for result in step.results:
+                    tally.observe("shoal_action_seconds", seconds=result.seconds)
+                    tally.add("shoal_actions", result.action.name, "ok" if result.error is None else "failed")
+
+    def workers(self, stats: Iterable[WorkerStats]) -> None:
+        """Takes in what the workers have counted since the last look."""
+        seen = {one.name: one.figures for one in stats}
+        for name, figures in seen.items():
+            self.tally.absorb(figures, self._before.get(name))
+        self._before.update(seen)
+
+    def forget(self, worker: str) -> None:
+        """A worker is gone; what it had counted stays counted."""
+        self._before.pop(worker, None)
+
+    def served(self, job: int, domain: int) -> None:
+        """Sessions of this queue were claimed."""
+        self._waiting_since.pop((job, domain), None)
+
+    def queue_age_s(self, lanes: Iterable[Lane], now: float) -> float:
+        """For how long the queue that waits longest was not served, as far as this dispatcher saw; ask regularly."""
+        there = {(lane.job, lane.domain) for lane in lanes}
+        known: Mapping[tuple[int, int], float] = self._waiting_since
+        self._waiting_since = {key: known.get(key, now) for key in there}
+        return now - min(self._waiting_since.values(), default=now)

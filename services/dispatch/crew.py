@@ -1,0 +1,262 @@
+"""The workers of one dispatcher: welcomed, listened to, buried when they are lost, more or fewer as there is work."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import structlog
+
+from agent.work import Report, Work
+from services.browsers.pool import Pool, WorkerHandle, WorkerLost, WorkerStats
+from services.dispatch.board import Board
+from services.dispatch.config import DispatchConfig
+from services.events import LogEvent
+
+log = structlog.get_logger()
+
+_LAST_REPORTS_S = 5.0
+"""How long the last reports of a drained worker may take to arrive."""
+
+_SMOOTHING = 0.1
+"""Share of the newest session in what one takes."""
+
+_AGAIN_S = 0.5
+"""Pause between two tries to start a worker."""
+
+
+@dataclass(slots=True)
+class Member:
+    """One worker, as the dispatcher sees it."""
+
+    handle: WorkerHandle
+    config: DispatchConfig
+    held: set[int] = field(default_factory=set)
+    empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
+    committed: int = 0  # serial number up to which the store has everything and refused nothing
+    seen: int = 0  # serial number of the last report pulled
+    puller: asyncio.Task[None] | None = None
+    session_s: float = 1.0  # what a session takes, smoothed
+    leaving: bool = False  # it gets no more sessions
+    idle_since: float = field(default_factory=time.monotonic)
+
+    @property
+    def name(self) -> str:
+        return self.handle.name
+
+    @property
+    def capacity(self) -> int:
+        """Sessions that it may hold: long ones are not taken ahead of time, when another worker may be free sooner."""
+        slots = self.handle.slots
+        ahead = self.config.ahead_s / max(self.session_s, 0.001)
+        return slots + math.ceil(slots * min(self.config.prefetch, ahead))
+
+    @property
+    def credit(self) -> int:
+        """Sessions that it may take."""
+        return 0 if self.leaving else max(0, self.capacity - len(self.held))
+
+    @property
+    def free(self) -> int:
+        """Slots that would run dry without a claim."""
+        return 0 if self.leaving else max(0, self.handle.slots - len(self.held))
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether a claim is worth its price: in quarters of what the worker may hold, before its slots run dry."""
+        return self.credit > 0 and (self.credit >= self.capacity // 4 or len(self.held) <= self.handle.slots)
+
+    def idle_s(self, now: float) -> float:
+        """For how long it has held nothing."""
+        return 0.0 if self.held else now - self.idle_since
+
+    def hold(self, *sessions: int) -> None:
+        """It was given these."""
+        self.held.update(sessions)
+        self._note()
+
+    def release(self, session: int) -> None:
+        """It has ended this one."""
+        self.held.discard(session)
+        self._note()
+
+    def _note(self) -> None:
+        if self.held:
+            self.empty.clear()
+        elif not self.empty.is_set():
+            self.empty.set()
+            self.idle_since = time.monotonic()
+
+
+class Crew:
+    """All workers of one dispatcher.
+
+    Args:
+        take_in: gets what a worker reports.
+        reap: ends the leases of a worker that is gone.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        board: Board,
+        take_in: Callable[[Member, list[Report]], None],
+        reap: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._pool = pool
+        self._board = board
+        self._take_in = take_in
+        self._reap = reap
+        self.members: dict[str, Member] = {}
+        self._starting: set[asyncio.Task[None]] = set()
+
+    @property
+    def slots(self) -> int:
+        """Of one worker."""
+        return next((member.handle.slots for member in self.members.values()), 1)
+
+    async def adopt(self) -> None:
+        """Takes over the workers that an earlier dispatcher left running, with what they hold."""
+        for handle in await self._pool.adopt():
+            await self.welcome(handle)
+
+    async def fill(self) -> None:
+        """Starts what is missing.
+
+        Raises:
+            WorkerLost: one could not be started.
+        """
+        missing = self._board.config.workers - len(self.members)
+        for handle in await asyncio.gather(*(self._pool.start() for _ in range(missing))):
+            await self.welcome(handle)
+
+    async def welcome(self, handle: WorkerHandle) -> None:
+        """Begins to use a worker."""
+        member = Member(handle, self._board.config)
+        member.hold(*(await handle.stats()).held)
+        self.members[handle.name] = member
+        member.puller = asyncio.create_task(self._pull_loop(member), name=f"pull-{handle.name}")
+        log.info(LogEvent.WORKER_STARTED, worker=handle.name, slots=handle.slots, adopted=len(member.held))
+        self._board.wake.set()
+
+    async def _pull_loop(self, member: Member) -> None:
+        """Brings reports in until the worker is gone."""
+        while True:
+            await self._board.room.wait()
+            try:
+                reports = await member.handle.pull(member.seen, member.committed)
+            except WorkerLost as error:
+                if not self._board.stopping and not member.leaving:
+                    await self.bury(member, str(error))
+                return
+            if reports:
+                member.seen = reports[-1].serial
+                self._note(member, reports)
+
+    def _note(self, member: Member, reports: list[Report]) -> None:
+        for report in reports:
+            if report.outcome is not None:
+                member.release(report.session)
+                member.session_s += (report.outcome.seconds - member.session_s) * _SMOOTHING
+        self._take_in(member, reports)
+        self._board.wake.set()
+
+    async def hand_over(self, member: Member, works: list[Work]) -> None:
+        """Gives claimed sessions to their worker."""
+        try:
+            await member.handle.submit(works)
+        except WorkerLost as error:  # its puller would see the same, but only when its long poll ends
+            if member.puller is not None:
+                member.puller.cancel()
+            await self.bury(member, str(error))
+
+    async def bury(self, member: Member, why: str) -> None:
+        """A worker is gone: its leases end at once, and another takes its place."""
+        if self.members.pop(member.name, None) is None:
+            return  # somebody else did
+        log.warning(LogEvent.WORKER_LOST, worker=member.name, sessions=len(member.held), why=why)
+        self._board.counting.forget(member.name)
+        self._board.counting.tally.add("shoal_workers_lost")
+        await self._reap(member.name)
+        await self._start_one()
+
+    async def _start_one(self) -> None:
+        while not self._board.stopping:
+            try:
+                await self.welcome(await self._pool.start())
+                return
+            except WorkerLost as error:
+                log.warning(LogEvent.WORKER_LOST, worker="", why=str(error))
+                await asyncio.sleep(_AGAIN_S)
+
+    # --- more or fewer -------------------------------------------------------------------------------
+
+    async def resize(self, wanted: int, elsewhere: int) -> None:
+        """Begins to start workers that are missing, and lets those go that have held nothing for `idle_worker_s`.
+
+        `elsewhere`: workers that other dispatchers on the same machines want.
+        """
+        await self._pool.expect(wanted + elsewhere)
+        for _ in range(wanted - len(self.members) - len(self._starting)):
+            task = asyncio.create_task(self._start_one(), name="start-worker")
+            self._starting.add(task)
+            task.add_done_callback(self._starting.discard)
+        now = time.monotonic()
+        idle = [one for one in self.members.values() if one.idle_s(now) >= self._board.config.idle_worker_s]
+        for member in idle[: max(0, len(self.members) - wanted)]:
+            await self._let_go(member)
+
+    async def _let_go(self, member: Member) -> None:
+        member.leaving = True
+        if member.held:
+            member.leaving = False
+            return  # it was given something at this moment
+        del self.members[member.name]
+        self._board.counting.forget(member.name)
+        log.info(LogEvent.WORKER_STOPPED, worker=member.name)
+        with suppress(WorkerLost):  # gone by itself
+            await member.handle.end()
+        if member.puller is not None:
+            member.puller.cancel()
+
+    # --- the end -------------------------------------------------------------------------------------
+
+    async def drain(self) -> None:
+        """Lets every worker finish; the pullers bring in what is left to say."""
+        for task in self._starting:
+            task.cancel()
+        await asyncio.gather(*(self._drain(member) for member in self.members.values()))
+
+    async def _drain(self, member: Member) -> None:
+        try:
+            await member.handle.drain(self._board.config.drain_s)
+            async with asyncio.timeout(_LAST_REPORTS_S):
+                await member.empty.wait()
+        except (WorkerLost, TimeoutError):
+            return  # its leases run out
+
+    async def end(self) -> None:
+        """Ends the workers."""
+        members = list(self.members.values())
+        pullers = [member.puller for member in members if member.puller]
+        for task in pullers:
+            task.cancel()
+        await asyncio.gather(*pullers, return_exceptions=True)
+        await asyncio.gather(*(member.handle.end() for member in members), return_exceptions=True)
+        await self._pool.close()
+
+    async def stats(self) -> list[WorkerStats]:
+        """How those stand that answer."""
+
+        async def one(member: Member) -> WorkerStats | None:
+            try:
+                return await member.handle.stats()
+            except WorkerLost:
+                return None
+
+        found = await asyncio.gather(*(one(member) for member in list(self.members.values())))
+        return [stats for stats in found if stats is not None]

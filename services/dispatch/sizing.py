@@ -1,0 +1,64 @@
+"""How many browser workers there should be: a pure function of the load."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What there is to do, and what there is to do it with."""
+
+    ready: int  # sessions that could start now if there were slots: their domains have room
+    running: int  # leased sessions
+    workers: int  # that run or are being started
+    slots: int  # of one worker
+    worker_bytes: float = 0.0  # resident memory of a busy worker, as measured; 0: not known yet
+    free_bytes: float | None = None  # memory that further workers may take; None: the cluster finds it, or says no
+    model_places: int | None = None  # sessions that the model servers admit in all; None: as many as there are
+    model_share: float = 0.0  # part of the sessions that ask the model
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the operator allows."""
+
+    least: int = 1  # workers
+    most: int = 1
+    headroom: float = 0.1  # slots beyond the demand, as a share of it, so that new work does not wait for a start
+    slack: float = 0.2  # workers beyond the wanted ones that are kept, as a share: sizes must not swing
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many workers there should be, and what bounds it."""
+
+    workers: int
+    why: str
+
+
+def desired(load: Load, bounds: Bounds) -> Size:
+    """The size of the pool.
+
+    Demand is what runs and what could run; more workers than that would idle. A model that admits fewer sessions than
+    there are slots makes further slots useless to the share of sessions that ask it.
+    """
+    demand = load.ready + load.running
+    why = "the backlog"
+    if load.model_places is not None and load.model_share > 0:
+        admitted = math.floor(load.model_places / load.model_share)
+        if admitted < demand:
+            demand, why = admitted, "the model server"
+    wanted = math.ceil(demand * (1 + bounds.headroom) / load.slots)
+    if load.free_bytes is not None and load.worker_bytes > 0 and wanted > load.workers:
+        affordable = load.workers + max(0, math.floor(load.free_bytes / load.worker_bytes))
+        if affordable < wanted:
+            wanted, why = affordable, "memory"
+    if wanted < load.workers <= math.ceil(wanted * (1 + bounds.slack)) and demand > 0:
+        wanted, why = load.workers, "slack"
+    if wanted > bounds.most:
+        return Size(bounds.most, "the operator's limit")
+    if wanted < bounds.least:
+        return Size(bounds.least, "the operator's least")
+    return Size(wanted, why)

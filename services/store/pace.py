@@ -1,0 +1,176 @@
+"""How gently each domain is treated, by all dispatchers together: sessions at once, pauses, delays, slowing down.
+
+The decisions are pure functions of one row, `Pace`. Claims ask `Manners` how many sessions of each lane may start; the
+rows of their domains are locked until the claim is committed, so that two dispatchers cannot both take the last place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Row
+
+from agent.errors import ServerBusy
+from agent.types import Outcome
+from services.store.records import DELAY, FULL, PAUSE, Held, Take
+from services.store.tx import Tx
+
+RECOVER_AFTER = 20
+"""Good answers in a row after which a domain that was slowed down gets one more session at once."""
+PAUSE_S = 5.0
+"""How long a domain rests that answered 429 or 503 without saying for how long."""
+LONGEST_PAUSE_S = 3600.0
+"""A site may ask for any pause; longer ones are cut so that a slip of a digit does not park a domain for a year."""
+LONGEST_DELAY_S = 60.0
+"""The same for the crawl-delay of robots.txt."""
+FULL_S = 1.0
+"""When to look again at a domain whose places others have taken: nobody is told when they give them back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """One domain, as its row says."""
+
+    domain: int
+    most: float | None = None  # sessions at once, where it was slowed down
+    good: int = 0  # good answers in a row since then
+    blocked_until: float = 0.0  # seconds since the epoch
+    delay_s: float = 0.0  # between session starts, as its robots.txt asks
+    last_start: float = 0.0  # where it asks for a delay
+
+    def limit(self, per_domain: int) -> int:
+        """Sessions at once, where the operator allows `per_domain`."""
+        return per_domain if self.most is None else max(1, min(per_domain, int(self.most)))
+
+
+def slowed(pace: Pace, per_domain: int, wish_s: float, now: float) -> Pace:
+    """The site asked for a pause (0: it did not say how long): half as many sessions, none before it is over.
+
+    Sessions that had begun before it asked will be told the same; they do not slow it down again.
+    """
+    until = max(pace.blocked_until, now + min(wish_s or PAUSE_S, LONGEST_PAUSE_S))
+    if now < pace.blocked_until:
+        return replace(pace, blocked_until=until, good=0)
+    most = max(1.0, min(per_domain, pace.most or per_domain) / 2)
+    return replace(pace, most=most, good=0, blocked_until=until)
+
+
+def recovered(pace: Pace, answers: int, per_domain: int) -> Pace:
+    """The site answered as it should, so many times."""
+    if pace.most is None:
+        return pace
+    more, good = divmod(pace.good + answers, RECOVER_AFTER)
+    most = pace.most + more
+    return replace(pace, most=None if most >= per_domain else most, good=good)
+
+
+class Manners:
+    """What a claim may take from each lane, by the places that are taken and the pauses that run."""
+
+    def __init__(self, tx: Tx, takes: Sequence[Take], per_domain: int) -> None:
+        self._tx = tx
+        self._per_domain = per_domain
+        domains = sorted({take.domain for take in takes})
+        self._paces = _locked(tx, domains)
+        self._busy: Counter[int] = Counter()
+        self._busy_of: Counter[tuple[int, int]] = Counter()
+        for row in tx.rows("busy_on", domains=tx.many(domains)):
+            self._busy[row.domain] += row.n
+            self._busy_of[row.job, row.domain] = row.n
+        slow = sorted({take.job for take in takes if take.rules.delay_s > 0})
+        rows = tx.rows("job_paces", jobs=tx.many(slow)) if slow else ()
+        self._last = {(row.job, row.domain): row.last_start for row in rows}
+        self.held: dict[tuple[int, int], Held] = {}
+
+    def cut(self, takes: Iterable[Take]) -> list[Take]:
+        """The takes as far as they may be; `held` says why and how long the rest has to wait."""
+        return [replace(take, n=n) for take in takes if (n := self._cut(take)) > 0]
+
+    def _cut(self, take: Take) -> int:
+        pace, now, key = self._paces[take.domain], self._tx.now, (take.job, take.domain)
+        limit = pace.limit(self._per_domain)
+        free = limit - self._busy[take.domain]
+        if take.rules.per_domain is not None:
+            free = min(free, take.rules.per_domain - self._busy_of[key])
+        wait, why = max(pace.blocked_until - now, 0.0), PAUSE
+        delays = []
+        if take.rules.delay_s > 0:
+            delays.append((take.rules.delay_s, self._last.get(key, 0.0)))
+        if take.rules.robots and pace.delay_s > 0:
+            delays.append((pace.delay_s, pace.last_start))
+        for delay_s, last in delays:
+            free = min(free, 1)
+            if (left := last + delay_s - now) > wait:
+                wait, why = left, DELAY
+        n = 0 if wait > 0 else min(take.n, max(free, 0))
+        if n < take.n and delays and wait <= 0 and n == 1:
+            wait, why = max(delay_s for delay_s, _ in delays), DELAY  # the rest, after the one that starts now
+        if n < take.n:
+            self.held[key] = Held(why, wait, limit) if wait > 0 else Held(FULL, FULL_S, limit)
+        self._busy[take.domain] += n
+        self._busy_of[key] += n
+        if n and pace.delay_s > 0:
+            self._paces[take.domain] = replace(pace, last_start=now)
+        return n
+
+    def started(self, rows: Iterable[Row[Any]], takes: Iterable[Take]) -> None:
+        """Notes the starts that later ones have to keep their distance from."""
+        slow = {(take.job, take.domain) for take in takes if take.rules.delay_s > 0}
+        keys = sorted({(row.job, row.domain) for row in rows})
+        now = self._tx.now
+        starts = [{"job": job, "domain": domain, "at": now} for job, domain in keys if (job, domain) in slow]
+        self._tx.each("put_job_pace", starts)
+        for domain in sorted({domain for _, domain in keys}):
+            if self._paces[domain].delay_s > 0:
+                _write(self._tx, self._paces[domain])
+
+
+def note_answers(tx: Tx, ends: Iterable[tuple[int, Outcome]], per_domain: int) -> None:
+    """Slows domains down that asked for it in these outcomes, and lets those recover that answered well."""
+    wishes: dict[int, float] = {}
+    good: Counter[int] = Counter()
+    delays: dict[int, float] = defaultdict(float)
+    for domain, outcome in ends:
+        if outcome.error is not None and outcome.error.code == ServerBusy.code:
+            wishes[domain] = max(wishes.get(domain, 0.0), outcome.retry_after_s or 0.0)
+        elif outcome.usage.pages > 0:
+            good[domain] += 1
+        if outcome.crawl_delay_s is not None:
+            delays[domain] = max(delays[domain], min(outcome.crawl_delay_s, LONGEST_DELAY_S))
+    known = {row.domain for row in tx.rows("slow_paces", domains=tx.many(sorted(good)))} if good else set()
+    touched = sorted(wishes.keys() | known | delays.keys())
+    if not touched:
+        return
+    for domain, pace in _locked(tx, touched).items():
+        changed = replace(pace, delay_s=delays.get(domain, pace.delay_s))
+        if domain in wishes:
+            changed = slowed(changed, per_domain, wishes[domain], tx.now)
+        elif good[domain]:
+            changed = recovered(changed, good[domain], per_domain)
+        if changed != pace:
+            _write(tx, changed)
+
+
+def _locked(tx: Tx, domains: Sequence[int]) -> dict[int, Pace]:
+    """The rows of domains, locked in order of their ids; made where there are none."""
+    many = tx.many(domains)
+    rows = tx.rows("lock_paces", domains=many)
+    if len(rows) < len(domains):
+        tx.run("add_paces", domains=many)
+        rows = tx.rows("lock_paces", domains=many)
+    return {r.domain: Pace(r.domain, r.most, r.good, r.blocked_until, r.delay_s, r.last_start) for r in rows}
+
+
+def _write(tx: Tx, pace: Pace) -> None:
+    tx.run(
+        "write_pace",
+        domain=pace.domain,
+        most=pace.most,
+        good=pace.good,
+        blocked_until=pace.blocked_until,
+        delay_s=pace.delay_s,
+        last_start=pace.last_start,
+    )

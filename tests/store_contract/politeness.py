@@ -1,0 +1,143 @@
+"""How gently domains are treated, by all dispatchers together."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from agent.errors import ServerBusy
+from agent.spec import PolitenessSpec
+from agent.status import Status
+from agent.types import Outcome, Usage
+from services.store.pace import PAUSE_S, RECOVER_AFTER
+from services.store.records import Claimed, Claims, Finish, Take
+from services.store.sql import SqlStore
+from tests.store_world import DONE, World, links, loop
+
+ANSWERED = replace(DONE, usage=Usage(pages=1))
+MOST = 4
+
+
+def busy(wish_s: float | None = None) -> Outcome:
+    return Outcome(Status.FAILED, error=ServerBusy("429").info(), retry_after_s=wish_s, usage=Usage(pages=1))
+
+
+async def open_shop(w: World, n: int = 40, **politeness: object) -> int:
+    """A job with `n` items on one domain, which is not the one that the job began on."""
+    job = await w.submit(politeness=politeness)
+    (root,) = await w.claim(job=job)
+    await w.finish((root, loop(links(n))))
+    return job
+
+
+async def claim(w: World, store: SqlStore | None = None, n: int = 100) -> Claims:
+    store = store or w.store
+    takes = [Take(lane.job, lane.domain, lane.cursor, n, lane.politeness) for lane in await store.lanes()]
+    return await store.claim("w1", takes, lease_s=600, per_domain=MOST)
+
+
+async def end(w: World, outcome: Outcome, *some: Claimed) -> None:
+    await w.store.finish([Finish(one.work.session, one.work.fence, outcome) for one in some], per_domain=MOST)
+
+
+async def test_a_domain_has_so_many_places_for_all_dispatchers_and_jobs_together(w: World) -> None:
+    first, second = await open_shop(w), await open_shop(w)
+    other = await w.another()
+    claims = await asyncio.gather(*(claim(w, store) for store in (w.store, other, w.store, other)))
+    got = [one for some in claims for one in some.sessions]
+    assert len(got) == MOST
+    domain = got[0].domain
+    told = (await claim(w)).held
+    assert set(told) == {(first, domain), (second, domain)}
+    assert all(held.limit == MOST and held.wait_s > 0 for held in told.values())
+    await end(w, ANSWERED, got[0])
+    assert len((await claim(w)).sessions) == 1
+
+
+async def test_a_lane_that_has_no_more_to_give_is_not_held(w: World) -> None:
+    await open_shop(w, 2)
+    claims = await claim(w)
+    assert len(claims.sessions) == 2 and not claims.held
+
+
+async def test_a_job_that_asks_for_fewer_places_gets_fewer(w: World) -> None:
+    gentle = await open_shop(w, per_domain=1)
+    assert len((await claim(w)).sessions) == 1
+    assert not (await claim(w)).sessions
+    await open_shop(w)
+    jobs = [one.work.job for one in (await claim(w)).sessions]
+    assert len(jobs) == MOST - 1 and gentle not in jobs
+
+
+async def test_a_delay_is_kept_between_the_starts_of_one_job(w: World) -> None:
+    job = await open_shop(w, delay_s=10)
+    other = await w.another()
+    assert len((await claim(w)).sessions) == 1
+    claims = await claim(w, other)
+    assert not claims.sessions
+    ((key, held),) = claims.held.items()
+    assert key[0] == job and held.wait_s == 10
+    w.clock.now += 10
+    assert len((await claim(w, other)).sessions) == 1
+
+
+async def test_the_crawl_delay_of_a_site_holds_for_every_job_that_obeys_robots(w: World) -> None:
+    await open_shop(w)
+    some = (await claim(w, n=1)).sessions
+    await end(w, replace(ANSWERED, crawl_delay_s=3), *some)
+    assert len((await claim(w)).sessions) == 1
+    await open_shop(w)
+    assert not (await claim(w)).sessions
+    w.clock.now += 3
+    assert len((await claim(w)).sessions) == 1
+    bold = await open_shop(w, robots=False)
+    assert [one.work.job for one in (await claim(w)).sessions] == [bold] * (MOST - 2)
+
+
+async def test_a_site_that_is_busy_gets_its_pause_and_half_as_many_sessions(w: World) -> None:
+    await open_shop(w)
+    some = (await claim(w)).sessions
+    await end(w, busy(30), *some[:2])
+    await end(w, busy(), some[2])  # it had begun before the first was told: that is no second slow-down
+    await end(w, ANSWERED, some[3])
+    claims = await claim(w, await w.another())
+    assert not claims.sessions
+    (held,) = claims.held.values()
+    assert (held.wait_s, held.limit) == (30, MOST // 2)
+    w.clock.now += 30
+    some = (await claim(w)).sessions
+    assert len(some) == MOST // 2
+    await end(w, busy(), *some)
+    assert next(iter((await claim(w)).held.values())).wait_s == PAUSE_S
+    w.clock.now += PAUSE_S
+    assert len((await claim(w)).sessions) == 1
+
+
+async def test_a_site_that_answers_well_again_gets_its_places_back(w: World) -> None:
+    await open_shop(w, 200)
+    await end(w, busy(1), *(await claim(w)).sessions)
+    w.clock.now += 1
+    seen = []
+    for _ in range(RECOVER_AFTER * 2):
+        some = (await claim(w)).sessions
+        seen.append(len(some))
+        await end(w, ANSWERED, *some)
+    assert seen[0] == MOST // 2 and seen[-1] == MOST and seen == sorted(seen)
+
+
+async def test_other_domains_do_not_wait_for_one_that_pauses(w: World) -> None:
+    job = await w.submit()
+    await w.finish((await w.claim_one(), loop(links(40, hosts=2))))
+    some = (await claim(w)).sessions
+    assert len(some) == 2 * MOST
+    first = some[0].domain
+    await end(w, busy(60), *(one for one in some if one.domain == first))
+    await end(w, ANSWERED, *(one for one in some if one.domain != first))
+    claims = await claim(w)
+    assert len(claims.sessions) == MOST and set(claims.held) == {(job, first), (job, claims.sessions[0].domain)}
+
+
+async def test_politeness_is_that_of_the_spec(w: World) -> None:
+    await open_shop(w, per_domain=2, delay_s=1.5, robots=False)
+    (lane,) = await w.store.lanes()
+    assert lane.politeness == PolitenessSpec(robots=False, per_domain=2, delay_s=1.5)
