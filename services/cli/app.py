@@ -32,7 +32,7 @@ def options(
         raise typer.Exit
 
 
-for _part in (up, run, jobs, settling, webhooks, settling, webhooks, page, evaluation, parts, inference, keys):
+for _part in (up, run, jobs, settling, webhooks, page, evaluation, parts, inference, keys):
     _part.add_to(app)
 
 

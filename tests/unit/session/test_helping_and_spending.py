@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent import session
+from agent.browser import ContextOptions
 from agent.help import Question
+from agent.hooks import Hooks
 from agent.plan import Plan
 from agent.policies.model import ModelPolicy
 from agent.policies.policy import Extraction, Scene
 from agent.status import Status
 from agent.step import StepDecision
-from agent.testing import FakePage, ScriptedModel
+from agent.testing import FakeBrowser, FakeContext, FakePage, ScriptedModel
 from agent.types import Action, Checkpoint, Record, Step, Usage
 from tests.acceptance.test_model import PLAN
 from tests.cluster_world import PlainPolicy
-from tests.unit.session.test_session import FORM, URL, Clicks, run, work
+from tests.unit.session.test_session import FORM, URL, Clicks, Notes, desk, run, work
 
 Json = Any
 
@@ -115,9 +118,15 @@ async def test_the_hooks_of_a_context_ask_the_job_s_helper() -> None:
         asked.append(question)
         return "123456"
 
+    class Remembers(FakeBrowser):
+        async def new_context(self, options: ContextOptions = ContextOptions()) -> FakeContext:
+            given.append(options.hooks)
+            return await super().new_context(options)
+
+    given: list[Hooks] = []
     one = work(goal="log in", help={"webhook": "https://hooks.example/x"})
-    _, browser, _ = await run(one, FORM, policy=Clicks(), helper=helper)
-    hooks = browser.asked[0].hooks
+    await session.run(one, desk(Remembers(FORM), Notes(), policy=Clicks(), helper=helper))
+    (hooks,) = given
     assert hooks.verification_code is not None
     assert await hooks.verification_code(URL) == "123456"
     assert asked[0].kind == "code"
