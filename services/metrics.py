@@ -1,17 +1,19 @@
 """Every metric of Shoal, in one place: name, type, labels, meaning.
 
-Labels take few values: never an id, a host, a URL, a tenant or a caller's words. To add a metric, add its line to
-`CATALOGUE`; what is counted where it happens goes through `Metrics`, what others keep is read at each scrape by
-`services.gateway.scrape`.
+Labels take few values: never an id, a host, a URL or a caller's words; tenants only as the few largest and the rest. To
+add a metric, add its line to `CATALOGUE`. What the gateway counts goes through `Metrics`; what dispatchers and workers
+count goes through their `services.tally.Tally` and comes with the dispatcher's snapshot; the rest is read from the
+store. `services.gateway.scrape` puts the last two into each scrape, for the whole cluster. What dispatchers and workers
+count is also on Ray's metrics endpoint of their node, there with the prefix `ray_` and by process.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
 Type = Literal["counter", "gauge", "histogram"]
 
@@ -25,9 +27,25 @@ class Metric:
     labels: tuple[str, ...]
     meaning: str  # with the unit, where it has one
     buckets: tuple[float, ...] = ()  # of a histogram
+    by: Literal["gateway", "store", "snapshot", "tally"] = "gateway"  # who knows it
+
+    @property
+    def exposed(self) -> tuple[str, ...]:
+        """Names of its series in the exposition."""
+        endings = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
+        return tuple(self.name + ending for ending in endings[self.type])
 
 
 _LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+_SESSION_S = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
+_STEP_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_MODEL_S = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 120.0, 300.0)
+
+
+def _known_by(by: Literal["snapshot", "tally"], *lines: Metric) -> tuple[Metric, ...]:
+    return tuple(replace(line, by=by) for line in lines)
+
 
 CATALOGUE: tuple[Metric, ...] = (
     # counted by the gateway
@@ -43,26 +61,55 @@ CATALOGUE: tuple[Metric, ...] = (
     Metric("shoal_submissions_refused", "counter", ("code",), "Submissions that were refused, by error code."),
     Metric("shoal_event_streams", "gauge", (), "Event streams that are open."),
     # read from the store
-    Metric("shoal_sessions", "gauge", ("status",), "Sessions in the store, by status."),
-    Metric("shoal_store_up", "gauge", (), "1 when the store answered at this scrape, else 0."),
+    Metric("shoal_sessions", "gauge", ("status",), "Sessions in the store, by status.", by="store"),
+    Metric("shoal_tenant_sessions", "gauge", ("tenant", "status"), "The same of the 20 tenants with most.", by="store"),
+    Metric("shoal_webhooks", "gauge", ("state",), "Webhook messages that wait, or were given up (`dead`).", by="store"),
+    Metric("shoal_store_up", "gauge", (), "1 when the store answered at this scrape, else 0.", by="store"),
     # read from the dispatchers' snapshots
-    Metric("shoal_dispatchers", "gauge", (), "Dispatchers whose snapshot is fresh."),
-    Metric("shoal_dispatcher_snapshot_age_seconds", "gauge", (), "Age of the oldest dispatcher snapshot, in seconds."),
-    Metric("shoal_workers", "gauge", (), "Browser workers."),
-    Metric("shoal_slots", "gauge", (), "Browser slots in all."),
-    Metric("shoal_slots_busy", "gauge", (), "Browser slots that run a session."),
-    Metric("shoal_leases", "gauge", (), "Sessions that are leased to workers."),
-    Metric("shoal_reports_uncommitted", "gauge", (), "Outcomes that wait in memory to be written."),
-    Metric("shoal_worker_memory_bytes", "gauge", (), "Resident memory of all browser workers and their browsers."),
-    Metric("shoal_browser_restarts", "counter", (), "Browsers that were replaced, since their workers started."),
-    Metric("shoal_sessions_ended", "counter", (), "Attempts that ended, since the dispatchers started."),
-    Metric("shoal_sessions_ended_failed", "counter", (), "Attempts that ended in an error, likewise."),
+    *_known_by(
+        "snapshot",
+        Metric("shoal_dispatchers", "gauge", (), "Dispatchers whose snapshot is fresh."),
+        Metric("shoal_dispatcher_snapshot_age_seconds", "gauge", (), "Age of the oldest snapshot, in seconds."),
+        Metric("shoal_workers", "gauge", (), "Browser workers."),
+        Metric("shoal_browsers", "gauge", (), "Browser processes that are up."),
+        Metric("shoal_slots", "gauge", (), "Browser slots in all."),
+        Metric("shoal_slots_busy", "gauge", (), "Browser slots that run a session."),
+        Metric("shoal_leases", "gauge", (), "Sessions that are leased to workers."),
+        Metric("shoal_reports_uncommitted", "gauge", (), "Outcomes that wait in memory to be written."),
+        Metric("shoal_queues_waiting", "gauge", ("cause",), "Queues (a job on a site) by what they wait for."),
+        Metric("shoal_queue_age_seconds", "gauge", (), "Longest time that a queue was not served, in seconds."),
+        Metric("shoal_worker_memory_bytes", "gauge", (), "Resident memory of all workers and their browsers."),
+        Metric("shoal_browser_restarts", "counter", (), "Browsers that died and were replaced."),
+        Metric("shoal_model_servers", "gauge", ("state",), "Model servers that admission watches: `up` or `away`."),
+        Metric("shoal_model_admitted", "gauge", (), "Model-bound sessions that run."),
+        Metric("shoal_model_admission_limit", "gauge", (), "Model-bound sessions that may run at once."),
+        Metric("shoal_sessions_ended", "counter", (), "Sessions that ended, since the dispatchers started."),
+        Metric("shoal_sessions_ended_failed", "counter", (), "Sessions that ended other than completed, likewise."),
+    ),
+    # counted by dispatchers and workers
+    *_known_by(
+        "tally",
+        Metric("shoal_attempts", "counter", ("status", "failure"), "Attempts by how they ended and what failed."),
+        Metric("shoal_session_seconds", "histogram", (), "Time of one attempt of a session, in seconds.", _SESSION_S),
+        Metric("shoal_slot_seconds", "counter", (), "Time that sessions held a slot, in seconds."),
+        Metric("shoal_step_seconds", "histogram", (), "Time of one step: observe, decide, act, in seconds.", _STEP_S),
+        Metric("shoal_action_seconds", "histogram", (), "Time of one action, in seconds.", _STEP_S),
+        Metric("shoal_actions", "counter", ("action", "outcome"), "Actions by name: `ok` or `failed`."),
+        Metric("shoal_pages", "counter", (), "Pages that were opened."),
+        Metric("shoal_records", "counter", (), "Records that completed sessions gave."),
+        Metric("shoal_model_calls", "counter", (), "Model calls of sessions."),
+        Metric("shoal_model_seconds", "histogram", ("outcome",), "Time of one model call, in seconds.", _MODEL_S),
+        Metric("shoal_tokens", "counter", ("kind",), "Tokens: `prompt`, `cached` (of the prompt), `completion`."),
+        Metric("shoal_leases_expired", "counter", (), "Leases that ran out or ended with their worker."),
+        Metric("shoal_reports_late", "counter", (), "Outcomes that came after their lease was another's."),
+        Metric("shoal_workers_lost", "counter", (), "Browser workers that died or fell silent."),
+    ),
 )
 
 # The library adds a `_created` series to each counter, which doubles their number and tells nobody anything.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-_BY_NAME = {metric.name: metric for metric in CATALOGUE}
+_BY_NAME = {line.name: line for line in CATALOGUE}
 
 
 class Metrics:
@@ -77,20 +124,34 @@ class Metrics:
         self.event_streams = self._gauge("shoal_event_streams")
 
     def _counter(self, name: str) -> Counter:
-        metric = _BY_NAME[name]
-        return Counter(metric.name, metric.meaning, metric.labels, registry=self.registry)
+        line = _BY_NAME[name]
+        return Counter(line.name, line.meaning, line.labels, registry=self.registry)
 
     def _gauge(self, name: str) -> Gauge:
-        metric = _BY_NAME[name]
-        return Gauge(metric.name, metric.meaning, metric.labels, registry=self.registry)
+        line = _BY_NAME[name]
+        return Gauge(line.name, line.meaning, line.labels, registry=self.registry)
 
     def _histogram(self, name: str) -> Histogram:
-        metric = _BY_NAME[name]
-        return Histogram(metric.name, metric.meaning, metric.labels, buckets=metric.buckets, registry=self.registry)
+        line = _BY_NAME[name]
+        return Histogram(line.name, line.meaning, line.labels, buckets=line.buckets, registry=self.registry)
+
+
+def metric(name: str) -> Metric:
+    """The catalogue's line of that name.
+
+    Raises:
+        KeyError: there is none; add it.
+    """
+    return _BY_NAME[name]
 
 
 def family(name: str) -> CounterMetricFamily | GaugeMetricFamily:
     """An empty family of a catalogued metric, for values that are read at a scrape."""
-    metric = _BY_NAME[name]
-    cls = CounterMetricFamily if metric.type == "counter" else GaugeMetricFamily
-    return cls(metric.name, metric.meaning, labels=metric.labels)
+    line = _BY_NAME[name]
+    cls = CounterMetricFamily if line.type == "counter" else GaugeMetricFamily
+    return cls(line.name, line.meaning, labels=line.labels)
+
+
+def histogram_family(name: str) -> HistogramMetricFamily:
+    """The same of a histogram."""
+    return HistogramMetricFamily(_BY_NAME[name].name, _BY_NAME[name].meaning, labels=_BY_NAME[name].labels)

@@ -23,9 +23,11 @@ from services.browsers.config import WorkerConfig
 from services.browsers.egress import CHROMIUM_FLAGS, EgressProxy
 from services.browsers.gate import Pace, PoliteGate
 from services.browsers.help import WebhookHelper
+from services.browsers.measured import MeasuredModel
 from services.browsers.owner import BrowserOwner
 from services.browsers.robots import Robots
 from services.browsers.worker import Worker
+from services.tally import Tally
 
 _SANDBOX: dict[str, Literal["auto", "yes", "no"]] = {"auto": "auto", "on": "yes", "off": "no"}
 
@@ -36,6 +38,7 @@ class RealParts:
     def __init__(self, name: str, config: WorkerConfig) -> None:
         self._config = config
         self._stack = AsyncExitStack()
+        self.tally = Tally()
         self._rules = RulesPolicy()
         self._model: ModelPolicy | None = None
         self._pace = Pace()
@@ -52,7 +55,7 @@ class RealParts:
         self._stack.push_async_callback(self._robots.close)
         self._http = await self._stack.enter_async_context(httpx.AsyncClient(proxy=self._proxy, trust_env=False))
         if self._config.model is not None:
-            model = OpenAICompatible(self._config.model)
+            model = MeasuredModel(OpenAICompatible(self._config.model), self.tally)
             self._stack.push_async_callback(model.close)
             self._model = ModelPolicy(model, self._rules)
         self._stack.push_async_callback(self.owner.close)
@@ -95,4 +98,4 @@ async def make_worker(name: str, config: WorkerConfig) -> Worker:
     except BaseException:
         await parts.close()
         raise
-    return Worker(name, config, parts)
+    return Worker(name, config, parts, parts.tally)

@@ -32,6 +32,7 @@ from services.browsers.owner import BrowserOwner
 from services.browsers.pool import WorkerStats
 from services.browsers.secrets import FolderSecrets
 from services.events import LogEvent
+from services.tally import Tally
 
 log = structlog.get_logger()
 
@@ -74,8 +75,9 @@ class _Held:
 class Worker:
     """Takes sessions, runs up to `config.slots` of them at once, and keeps their reports until they are committed."""
 
-    def __init__(self, name: str, config: WorkerConfig, parts: Parts) -> None:
+    def __init__(self, name: str, config: WorkerConfig, parts: Parts, tally: Tally | None = None) -> None:
         self.name = name
+        self._tally = tally or Tally()  # of the parts
         self._config = config
         self._parts = parts
         self._queue: deque[Work] = deque()
@@ -177,6 +179,7 @@ class Worker:
             browser_restarts=owner.restarts,
             held={session_id: held.fence for session_id, held in self._held.items()},
             rss_bytes=await asyncio.to_thread(_tree_rss),
+            figures=self._tally.figures(),
         )
 
     async def drain(self, drain_s: float) -> None:

@@ -14,6 +14,8 @@ MAY = {
     "services.events": set[str](),
     "services.settings": {"services.errors", "services.artifacts.options"},
     "services.logs": {"services.events"},
+    "services.metrics": set[str](),
+    "services.tally": {"services.metrics"},
     "services.addresses": {"services.errors", "services.events"},
     "services.store": {
         "agent.types",
@@ -33,6 +35,7 @@ MAY = {
         "services.errors",
         "services.events",
         "services.logs",
+        "services.tally",
         "services.browsers",
     },
     "services.inference": {"services.errors", "services.events", "services.settings", "services.inference"},
@@ -48,6 +51,7 @@ MAY = {
         "services.errors",
         "services.events",
         "services.logs",
+        "services.tally",
         "services.dispatch",
     },
     "services.gateway": {
@@ -61,6 +65,7 @@ MAY = {
         "services.artifacts",
         "services.addresses",
         "services.metrics",
+        "services.tally",
         "services.errors",
         "services.events",
         "services.logs",

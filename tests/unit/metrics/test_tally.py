@@ -1,0 +1,130 @@
+"""Counts that travel: from a worker to the dispatcher, with its snapshot to the store, into the exposition."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from agent.errors import NavigationTimeout, RecordInvalid
+from agent.status import Status
+from agent.types import Action, ActionResult, Outcome, Record, Step, Task, Usage
+from services.browsers.pool import WorkerStats
+from services.dispatch.counting import Counting, failure_of
+from services.gateway.overview import Overview, Snapshot
+from services.gateway.scrape import Snapshots, Values
+from services.metrics import CATALOGUE
+from services.store.records import Lane
+from services.tally import Tally
+
+
+def test_what_does_not_fit_the_catalogue_is_refused() -> None:
+    tally = Tally()
+    with pytest.raises(KeyError):
+        tally.add("shoal_invented")
+    with pytest.raises(ValueError, match="does not fit"):
+        tally.add("shoal_tokens")
+    with pytest.raises(ValueError, match="does not fit"):
+        tally.observe("shoal_pages", seconds=1)
+
+
+def test_only_what_is_new_is_absorbed() -> None:
+    worker, dispatcher = Tally(), Tally()
+    worker.observe("shoal_model_seconds", "ok", seconds=0.7)
+    first = json.loads(json.dumps(worker.figures()))
+    dispatcher.absorb(first)
+    worker.observe("shoal_model_seconds", "ok", seconds=100.0)
+    worker.add("shoal_pages", n=3)
+    dispatcher.absorb(worker.figures(), first)
+    assert dispatcher.counts[("shoal_pages",)] == 3
+    span = dispatcher.spans["shoal_model_seconds", "ok"]
+    assert sum(span[:-1]) == 2
+    assert span[-1] == pytest.approx(100.7)
+
+
+def _outcome() -> Outcome:
+    results = (ActionResult(Action("click", {"bid": "a1"}), seconds=0.2),)
+    step = Step(0, "https://x.example", "", results, seconds=0.3)
+    return Outcome(
+        Status.COMPLETED,
+        records=(Record({"a": 1}), Record({"a": 2})),
+        seconds=2.0,
+        tasks=(Task("navigate", "go", Status.COMPLETED, steps=(step,)),),
+        usage=Usage(model_calls=2, prompt_tokens=100, completion_tokens=10, cached_tokens=80, pages=3),
+    )
+
+
+def _scraped(counting: Counting) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    data = json.loads(json.dumps({"figures": counting.tally.figures(), "queue_age_s": 4.0}))
+    seen = Overview(sessions={Status.QUEUED: 2}, dispatchers={"main": Snapshot(data, 0.5)})
+    tenants = {(f"t{n:02}", Status.QUEUED): n + 1 for n in range(25)}
+    text = generate_latest(Snapshots(Values(seen, tenants, {"dead": 1}))).decode()
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for found in text_string_to_metric_families(text)
+        for sample in found.samples
+    }
+
+
+def test_an_outcome_is_counted_once_and_shown_by_the_gateway() -> None:
+    counting = Counting()
+    counting.ended(_outcome())
+    counting.ended(Outcome(Status.FAILED, error=NavigationTimeout("slow").info(), seconds=30.0))
+    worker = Tally()
+    worker.observe("shoal_model_seconds", "ok", seconds=0.7)
+    stats = WorkerStats("w1", 4, 1, 0, 1, 0, {}, figures=worker.figures())
+    counting.workers([stats])
+    counting.workers([stats])
+    seen = _scraped(counting)
+    assert seen["shoal_attempts_total", (("failure", "none"), ("status", "completed"))] == 1
+    assert seen["shoal_attempts_total", (("failure", "site"), ("status", "failed"))] == 1
+    assert seen["shoal_records_total", ()] == 2
+    assert seen["shoal_tokens_total", (("kind", "cached"),)] == 80
+    assert seen["shoal_slot_seconds_total", ()] == 32
+    assert seen["shoal_session_seconds_count", ()] == 2
+    assert seen["shoal_session_seconds_bucket", (("le", "2.5"),)] == 1
+    assert seen["shoal_actions_total", (("action", "click"), ("outcome", "ok"))] == 1
+    assert seen["shoal_model_seconds_count", (("outcome", "ok"),)] == 1
+    assert seen["shoal_leases_expired_total", ()] == 0
+    assert seen["shoal_queue_age_seconds", ()] == 4
+    assert seen["shoal_webhooks", (("state", "dead"),)] == 1
+    assert seen["shoal_webhooks", (("state", "waiting"),)] == 0
+
+
+def test_tenants_beyond_the_largest_are_one() -> None:
+    tenants = {labels: n for (name, labels), n in _scraped(Counting()).items() if name == "shoal_tenant_sessions"}
+    assert len(tenants) == 21
+    assert tenants[("status", "queued"), ("tenant", "(others)")] == 1 + 2 + 3 + 4 + 5
+
+
+def test_failures_have_few_classes() -> None:
+    assert failure_of(None) == "none"
+    assert failure_of(RecordInvalid("no").info()) == "data"
+
+
+def test_the_age_of_a_queue_begins_anew_when_it_is_served() -> None:
+    counting = Counting()
+    lanes = [_lane(1), _lane(2)]
+    assert counting.queue_age_s(lanes, 100.0) == 0
+    assert counting.queue_age_s(lanes, 130.0) == 30
+    counting.served(1, 7)
+    assert counting.queue_age_s(lanes, 140.0) == 40
+    counting.served(2, 7)
+    assert counting.queue_age_s(lanes, 150.0) == 10
+    assert counting.queue_age_s([], 160.0) == 0
+
+
+def _lane(job: int) -> Lane:
+    return Lane(job=job, tenant="t", domain=7, host="x.example", priority=0, cursor=0)
+
+
+def test_the_catalogue_is_in_order() -> None:
+    names = [line.name for line in CATALOGUE]
+    assert len(names) == len(set(names))
+    for line in CATALOGUE:
+        assert line.name.startswith("shoal_") and not line.name.endswith("_total")
+        assert line.meaning.endswith(".")
+        assert bool(line.buckets) is (line.type == "histogram")
+        assert not {"id", "job", "session", "url", "host", "user"} & set(line.labels)
