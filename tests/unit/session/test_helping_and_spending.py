@@ -15,7 +15,8 @@ from agent.policies.model import ModelPolicy
 from agent.policies.policy import Extraction, Scene
 from agent.status import Status
 from agent.step import StepDecision
-from agent.testing import FakeBrowser, FakeContext, FakePage, ScriptedModel
+from agent.testing import FakeBrowser, FakePage, ScriptedModel
+from agent.testing.browser import FakeContext
 from agent.types import Action, Checkpoint, Record, Step, Usage
 from tests.acceptance.test_model import PLAN
 from tests.cluster_world import PlainPolicy
