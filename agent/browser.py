@@ -110,6 +110,17 @@ class Context(Protocol):
         """The active tab as an observation, without goal, history and elapsed time."""
         ...
 
+    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+        """For each CSS selector or XPath ("/…" or "(…") the id of the only element of the main frame that it finds.
+
+        None where it finds none or several, or is no selector.
+        """
+        ...
+
+    async def selectors(self, bid: str) -> tuple[str, str] | None:
+        """A CSS selector and an XPath by which this element of the main frame is found again; None when it is gone."""
+        ...
+
     async def act(self, action: Action) -> ActionResult:
         """Performs one action and says what it changed; a failed action is a result, not an exception.
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-from agent.actions.dialects.notations import Dialect, read_reply
+from agent.actions.dialects.notations import Dialect, read_reply_on
 from agent.browser import Browser, Context, ContextOptions, ObserveOptions
 from agent.chromium import launch
 from agent.errors import BrowserError, ReplyUnparsable
@@ -115,7 +115,7 @@ class BrowserEnv:
         results: list[ActionResult] = []
         unparsable = ""
         try:
-            actions = read_reply(self._dialect, action, self._seen.elements)
+            actions = await read_reply_on(self._dialect, action, self._seen.elements, self._context)
         except ReplyUnparsable as error:
             actions, unparsable = [], error.message
         for one in actions:

@@ -88,6 +88,12 @@ class SessionPage:
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         return await (await self._open()).observe(options)
 
+    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+        return await (await self._open()).locate(selectors)
+
+    async def selectors(self, bid: str) -> tuple[str, str] | None:
+        return await (await self._open()).selectors(bid)
+
     async def act(self, action: Action) -> ActionResult:
         return await (await self._open()).act(action)
 

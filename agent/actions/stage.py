@@ -52,8 +52,8 @@ class Stage(Protocol):
         """Translates the browser's exceptions into `ActionError`s, so that an action can act on them."""
         ...
 
-    async def target(self, bid: str) -> Target:
-        """What the element is.
+    async def target(self, bid: str, *, again: bool = False) -> Target:
+        """What the element is, as it was when the action began; with `again` as it is now.
 
         Raises:
             ElementMissing: there is none with this id.
@@ -98,6 +98,10 @@ class Stage(Protocol):
         Raises:
             DownloadFailed.
         """
+        ...
+
+    async def print_page(self) -> Download:
+        """The page as a PDF, kept with the downloads."""
         ...
 
     async def navigate(self, url: str) -> None:

@@ -7,6 +7,7 @@ import base64
 import contextlib
 import email.utils
 import io
+import json
 import time
 import urllib.parse
 from collections.abc import AsyncIterator, Sequence
@@ -28,7 +29,7 @@ from agent.chromium.downloads import Downloads
 from agent.chromium.driver import Driver
 from agent.chromium.effects import Moment, effect, moment
 from agent.chromium.faults import action_error, navigation_error, net_error
-from agent.chromium.stage import ChromiumStage
+from agent.chromium.stage import ChromiumStage, split_bid
 from agent.chromium.tab import Tab
 from agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageCrashed
 from agent.observe.marks import marked_elements, paint_marks
@@ -79,8 +80,8 @@ class ChromiumContext:
             options.downloads_dir, max_bytes=options.max_download_bytes, limit_s=options.download_timeout_s
         )
         self._stage = ChromiumStage(self, driver)
-        tab.page.on("download", self.files.on_download)
-        tab.page.on("close", self._on_page_closed)
+        self._blocking: set[asyncio.Task[None]] = set()
+        self._follow_tab(tab)
         context.on("page", self._on_page)
         context.on("dialog", self.dialogs.on_dialog)
 
@@ -90,20 +91,33 @@ class ChromiumContext:
         """A page that the site opened becomes a tab and gets the focus."""
         if any(tab.page == page for tab in self.tabs):
             return
-        page.on("download", self.files.on_download)
-        page.on("close", self._on_page_closed)
         self.tab = Tab(page)
+        self._follow_tab(self.tab)
         self.tabs.append(self.tab)
         self.opened_tabs += 1
         self._tab_came.set()
+        if self._blocked:
+            task = asyncio.ensure_future(self._block_in(self.tab))
+            self._blocking.add(task)
+            task.add_done_callback(self._blocking.discard)
+
+    def _follow_tab(self, tab: Tab) -> None:
+        tab.files = self.files
+        tab.page.on("download", self.files.on_download)
+        tab.page.on("close", self._on_page_closed)
+
+    async def _block_in(self, tab: Tab) -> None:
+        """In a tab that the site opened; it may be gone again before it is asked."""
+        with contextlib.suppress(PlaywrightError):
+            await block(await tab.session(), self._blocked)
 
     async def add_tab(self) -> None:
         """Opens an empty tab and turns to it."""
         before = self.opened_tabs
         await self.playwright.new_page()
         self.opened_tabs = before  # its page event came by now, but no site opened it
-        if self._blocked:
-            await block(await self.tab.session(), self._blocked)
+        if self._blocking:
+            await asyncio.wait(tuple(self._blocking))
 
     def _on_page_closed(self, page: Page) -> None:
         """A closed tab leaves; its left neighbour gets the focus. The last one stays, so that there is a tab."""
@@ -262,6 +276,20 @@ class ChromiumContext:
             await self.tab.read(_DRAWN)
         return base64.b64decode((await session.send("Page.captureScreenshot", asked))["data"])
 
+    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+        async with self.guard(self.options.action_timeout_s, "looking for elements"):
+            world = await self.tab.main_world()
+            found = await world.call(f"shoalWalker.locate({json.dumps(list(selectors))})")
+        return [str(number) if number else None for number in found]
+
+    async def selectors(self, bid: str) -> tuple[str, str] | None:
+        prefix, number = split_bid(bid)
+        if prefix:
+            return None
+        async with self.guard(self.options.action_timeout_s, "describing an element"):
+            found = await (await self.tab.main_world()).call(f"shoalWalker.selectors({number})")
+        return (found[0], found[1]) if found else None
+
     async def act(self, action: Action) -> ActionResult:
         self._check()
         started = time.monotonic()
@@ -272,21 +300,24 @@ class ChromiumContext:
         try:
             one, _ = check(action, allow_unsafe=self.options.allow_python)
             limit = self._limit(one.limit, action)
-            self._stage.deadline = started + limit
+            self._stage.begin(started + limit)
             bid = _bid_of(action)
             if one.changes:
                 await self.tab.journey()
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
             inside = one.limit != "navigation"
             before = await self._moment(bid, inside) if one.changes else None
+            after: Moment | None = None
             try:
                 async with self.guard(limit + _GRACE_S, f"{action.name}"):
                     value = await perform(action, self._stage, allow_unsafe=self.options.allow_python)
-                    if inside:
-                        await self._follow_up(before)
+                    if inside and before is not None:
+                        after = await self._follow_up(before, bid)
             finally:
                 if before is not None and self._end() is None:
-                    changes = effect(before, await self._moment(bid, inside), bid)
+                    changes = effect(before, after or await self._moment(bid, inside), bid)
+                    if inside:
+                        self.tab.acted()
         except (PageCrashed, BrowserGone):
             raise
         except AgentError as error:
@@ -310,14 +341,15 @@ class ChromiumContext:
         async with self.guard(_LOOK_S, "looking for the effect"):
             return await moment(self, self._stage, bid, inside=inside)
 
-    async def _follow_up(self, before: Moment | None) -> None:
-        """After an action: lets a navigation that it began come to its document, and a new tab to its page."""
-        if before is None:
-            return
+    async def _follow_up(self, before: Moment, bid: str | None) -> Moment | None:
+        """After an action: lets a navigation that it began come to its document, and a new tab to its page.
+
+        Gives the moment after it when the page is still the same.
+        """
         tab = self.tab
         if tab is before.tab:
             journey = await tab.journey()
-            await moment(self, self._stage, None)  # whatever the action began is known once this is answered
+            after = await moment(self, self._stage, bid)  # what the action began is known once this is answered
             if journey.windows > before.windows and self.opened_tabs == before.opened:
                 await self._new_tab_comes()
             elif journey.under_way:
@@ -325,9 +357,10 @@ class ChromiumContext:
                     async with asyncio.timeout(self._stage.left_ms / 1000):
                         await journey.arrival()
             elif tab.page.url == before.url:
-                return
+                return after
         with contextlib.suppress(PlaywrightTimeout):
             await self.tab.page.wait_for_load_state("domcontentloaded", timeout=self._stage.left_ms)
+        return None
 
     async def _new_tab_comes(self) -> None:
         """The page said that it opens a window: Playwright's event comes a moment later, or never if it is blocked."""

@@ -7,7 +7,9 @@ import contextlib
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from playwright.async_api import Download as PlaywrightDownload
 from playwright.async_api import Error as PlaywrightError
@@ -31,6 +33,9 @@ class Downloads:
         self._running: dict[asyncio.Task[Download], PlaywrightDownload] = {}
         self._done: list[Download] = []
         self._failures: list[str] = []
+        self._urls: dict[str, str] = {}  # of downloads that DevTools told of, by its id
+        self._too_large: dict[asyncio.Task[Any] | None, int] = {}  # ended for their size, with how much had come
+        self._ending: set[asyncio.Task[None]] = set()
         self.count = 0  # begun so far
         self._begun = asyncio.Event()
         self.latest: asyncio.Task[Download] | None = None
@@ -43,6 +48,33 @@ class Downloads:
         self.latest = task
         self._begun.set()
         task.add_done_callback(self._finished)
+
+    def on_progress(self, event: Mapping[str, Any]) -> None:
+        """DevTools' word on a download: one that is or becomes too large is ended at once, not when it is whole."""
+        if event.get("state") != "inProgress":
+            return
+        size = max(event.get("receivedBytes", 0), event.get("totalBytes", 0))
+        url = self._urls.get(event["guid"])
+        if size <= self._max_bytes or url is None:
+            return
+        for task, download in self._running.items():
+            if download.url == url and task not in self._too_large:
+                self._too_large[task] = int(size)
+                ending = asyncio.ensure_future(_cancel(download))
+                self._ending.add(ending)
+                ending.add_done_callback(self._ending.discard)
+
+    def on_begin(self, event: Mapping[str, Any]) -> None:
+        """DevTools' word that a download begins, which gives its address to its later numbers."""
+        self._urls[event["guid"]] = event["url"]
+
+    async def keep(self, name: str, url: str, data: bytes) -> Download:
+        """Stores what did not come over the network, such as a printed page, like a download."""
+        target = self._place(name)
+        await asyncio.to_thread(target.write_bytes, data)
+        text = await asyncio.to_thread(file_text, target)
+        self._done.append(Download(name, url, len(data), text=text, path=str(target)))
+        return self._done[-1]
 
     def _finished(self, task: asyncio.Task[Download]) -> None:
         self._running.pop(task, None)
@@ -70,15 +102,21 @@ class Downloads:
             await _cancel(download)
             raise DownloadFailed(f"{name} did not end within {self._limit_s:g} s", url=download.url) from error
         except PlaywrightError as error:
+            task = asyncio.current_task()
+            if task in self._too_large:
+                raise self._excess(name, download.url, self._too_large.pop(task)) from error
             raise DownloadFailed(f"{name} could not be downloaded: {error.message}", url=download.url) from error
         size = source.stat().st_size
         if size > self._max_bytes:
             await _cancel(download)
-            raise DownloadFailed(f"{name} has {size} bytes; {self._max_bytes} are allowed", url=download.url)
+            raise self._excess(name, download.url, size)
         target = self._place(name)
         await asyncio.to_thread(shutil.copyfile, source, target)
         text = await asyncio.to_thread(file_text, target)
         return Download(download.suggested_filename, download.url, size, text=text, path=str(target))
+
+    def _excess(self, name: str, url: str, size: int) -> DownloadFailed:
+        return DownloadFailed(f"{name} has {size} bytes or more; {self._max_bytes} are allowed", url=url)
 
     def _place(self, name: str) -> Path:
         folder = Path(self._given) if self._given else self._own

@@ -34,7 +34,7 @@ class Moment:
 
 
 async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None, *, inside: bool = True) -> Moment:
-    """The page now; `bid` is the element that the action is about.
+    """The page now; `bid` is the element that the action is about, of which the stage learns as well.
 
     Without `inside` the page itself is not asked, which after a navigation would wait for all that it has to do.
     """
@@ -45,9 +45,12 @@ async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None
         if world is None:
             return _outside(context, tab, (await tab.journey()).windows)
         document = world.context
-        prefix, number = split_bid(bid) if bid else ("", 0)
-        main = await world.call(f"shoalWalker.pulse({0 if prefix else number})")
-        frame = await stage.pulse(bid) if bid and prefix else main
+        prefix, _ = split_bid(bid) if bid else ("", 0)
+        if bid and not prefix:
+            main = frame = await stage.pulse(bid)
+        else:
+            main = await world.call("shoalWalker.pulse(0)")
+            frame = await stage.pulse(bid) if bid else main
     except (PlaywrightError, ActionError, BrowserError):
         # Between two documents there is nothing to ask. That it is so is itself told by `document`.
         pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import re
 import shutil
@@ -33,6 +34,7 @@ Json = Any
 _BID = re.compile(r"([A-Za-z]*)([0-9]+)")
 _MAX_UPLOAD_BYTES = 100_000_000
 _POLL_S = 0.2
+_PRINT = {"printBackground": True, "preferCSSPageSize": True}
 _BEGIN_S = 5.0
 """How long after a click a download may begin."""
 
@@ -48,6 +50,8 @@ class ChromiumStage:
         self.hooks = context.options.hooks
         self.messages: list[tuple[str, str]] = []
         self.deadline = 0.0  # monotonic
+        self._pulses: dict[str, Json] = {}  # of this action: what was last told about each element
+        self._told_last = ""  # the element of the pulse that was taken after everything else, "" when there is none
 
     @property
     def page(self) -> Page:
@@ -62,8 +66,15 @@ class ChromiumStage:
         # Playwright takes 0 for "no limit".
         return max(1.0, (self.deadline - time.monotonic()) * 1000)
 
+    def begin(self, deadline: float) -> None:
+        """A new action, with the moment at which its time is up."""
+        self.deadline = deadline
+        self._pulses.clear()
+        self._told_last = ""
+
     @contextmanager
     def faults(self) -> Iterator[None]:
+        self._told_last = ""  # what comes now may change everything
         try:
             yield
         except PlaywrightError as error:
@@ -73,8 +84,11 @@ class ChromiumStage:
 
     # --- elements -----------------------------------------------------------------------------------
 
-    async def target(self, bid: str) -> Target:
-        pulse = await self.pulse(bid)
+    async def target(self, bid: str, *, again: bool = False) -> Target:
+        pulse = None if again else self._pulses.get(bid)
+        if pulse is None:
+            pulse = await self.pulse(bid)
+            self._told_last = bid if again else ""
         if pulse is None or not pulse["found"]:
             raise ElementMissing(f"there is no element {bid} on the page now; observe again", bid=bid)
         return Target(
@@ -89,10 +103,16 @@ class ChromiumStage:
         )
 
     async def pulse(self, bid: str) -> Json:
-        """The walker's word on an element and its frame; None when there is no such frame."""
+        """The walker's word on an element and its frame; None when there is no such frame.
+
+        Not asked again when the action itself asked last: each question costs what a small action costs.
+        """
+        if self._told_last == bid:
+            return self._pulses.get(bid)
         prefix, number = split_bid(bid)
         world = await self._world(prefix)
-        return await world.call(f"shoalWalker.pulse({number})") if world else None
+        self._pulses[bid] = await world.call(f"shoalWalker.pulse({number})") if world else None
+        return self._pulses[bid]
 
     async def _world(self, prefix: str) -> World | None:
         if not prefix:
@@ -107,6 +127,9 @@ class ChromiumStage:
         return root.locator(f"{ENGINE}={number}{'/label' if clickable and target.label else ''}")
 
     async def options(self, bid: str) -> list[tuple[str, str]]:
+        told = (self._pulses.pop(bid, None) or {}).get("options")
+        if told is not None:
+            return [(label, value) for label, value in told]
         prefix, number = split_bid(bid)
         world = await self._world(prefix)
         found = await world.call(f"shoalWalker.options({number})") if world else []
@@ -231,6 +254,13 @@ class ChromiumStage:
 
     async def next_download(self, after: int) -> Download:
         return await self._context.files.next(after, _BEGIN_S)
+
+    async def print_page(self) -> Download:
+        session = await self._context.tab.session()
+        with self.faults():
+            printed = await session.send("Page.printToPDF", _PRINT)
+        name = safe_name(f"{await self.page.title() or 'page'}.pdf")
+        return await self._context.files.keep(name, self.url, base64.b64decode(printed["data"]))
 
     # --- tabs and pages -----------------------------------------------------------------------------
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import Any
 
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from agent.browser import ObserveOptions
+from agent.chromium.downloads import Downloads
 from agent.chromium.journey import Journey
 from agent.chromium.look import Look
 from agent.chromium.traffic import Traffic
@@ -56,6 +58,7 @@ class Tab:
 
     def __init__(self, page: Page) -> None:
         self.page = page
+        self.files: Downloads | None = None  # told how this tab's downloads go
         self._crash = asyncio.Event()
         self._session: asyncio.Task[CDPSession] | None = None
         self._frame_id = ""
@@ -64,6 +67,7 @@ class Tab:
         self._journey: Journey | None = None
         self._worlds: Worlds | None = None
         self._look: Look | None = None
+        self._acted_at = 0.0  # monotonic: when the last action on it ended
         page.on("crash", self._on_crash)
 
     @property
@@ -85,6 +89,14 @@ class Tab:
     def _on_crash(self, _: Page) -> None:
         self._crash.set()
 
+    def _on_download_begin(self, event: dict[str, Any]) -> None:
+        if self.files is not None:
+            self.files.on_begin(event)
+
+    def _on_download_progress(self, event: dict[str, Any]) -> None:
+        if self.files is not None:
+            self.files.on_progress(event)
+
     @property
     def crashed(self) -> bool:
         """Whether the page's renderer ended."""
@@ -134,7 +146,10 @@ class Tab:
         """The watch over this tab's navigations, which sees those that begin from now on."""
         if self._journey is None:
             journey = Journey(await self.frame_id())
-            await journey.follow(await self.session())
+            session = await self.session()
+            session.on("Page.downloadWillBegin", self._on_download_begin)
+            session.on("Page.downloadProgress", self._on_download_progress)
+            await journey.follow(session)
             self._journey = journey
         return self._journey
 
@@ -192,123 +207,27 @@ class Tab:
             self._world = int((await session.send("Page.createIsolatedWorld", asked))["executionContextId"])
         return self._world
 
-    def _on_crash(self, _: Page) -> None:
-        self._crash.set()
-
-    @property
-    def crashed(self) -> bool:
-        """Whether the page's renderer ended."""
-        return self._crash.is_set()
-
-    async def crashes(self, *, within_s: float) -> None:
-        """Returns once the crash of the page is known, or after `within_s`."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(within_s):
-                await self._crash.wait()
-
-    async def session(self) -> CDPSession:
-        """The DevTools session of this tab, opened once."""
-        if self._session is None or (self._session.done() and self._session.exception() is not None):
-            self._session = asyncio.ensure_future(self.page.context.new_cdp_session(self.page))
-        return await asyncio.shield(self._session)
-
-    async def frame_id(self) -> str:
-        """DevTools' id of the main frame; it stays the same through all navigations."""
-        if not self._frame_id:
-            tree = await (await self.session()).send("Page.getFrameTree")
-            self._frame_id = tree["frameTree"]["frame"]["id"]
-        return self._frame_id
-
-    async def traffic(self) -> Traffic:
-        """The watch over this tab's requests, which sees those that start from now on."""
-        if self._traffic is None:
-            self._traffic = Traffic(await self.frame_id())
-            await self._traffic.follow(await self.session())
-        return self._traffic
-
-    async def worlds(self) -> Worlds:
-        """The worlds of this tab's frames, followed from the first call on."""
-        if self._worlds is None:
-            worlds = Worlds(self.page, await self.session())
-            await worlds.open()
-            self._worlds = worlds
-        return self._worlds
-
-    async def look(self) -> Look:
-        """What this tab remembers about its elements."""
-        if self._look is None:
-            self._look = Look(await self.worlds())
-        return self._look
-
-    async def journey(self) -> Journey:
-        """The watch over this tab's navigations, which sees those that begin from now on."""
-        if self._journey is None:
-            journey = Journey(await self.frame_id())
-            await journey.follow(await self.session())
-            self._journey = journey
-        return self._journey
-
-    async def walk(self, options: ObserveOptions) -> FrameWalk:
-        """All frames as they are now; tried again when the page navigates meanwhile."""
-        look = await self.look()
-        for attempt in range(_TRIES):
-            try:
-                return await look.whole(await self.frame_id(), options)
-            except (PlaywrightError, BrowserError) as error:
-                lost = isinstance(error, BrowserError) or any(saying in error.message for saying in _LOST)
-                if attempt + 1 == _TRIES or not lost:
-                    raise
-                await self.page.wait_for_load_state("domcontentloaded")
-        raise AssertionError("unreachable: the last try returns or raises")
-
-    async def main_world(self) -> World:
-        """The world of the main frame."""
-        world = (await self.worlds()).get(await self.frame_id())
-        if world is None:
-            raise BrowserError("the page's document is not ready")
-        return world
-
-    async def read(self, script: str, arg: Json = None) -> Json:
-        """What the function `script` returns for `arg`, run beside the page's own scripts.
-
-        Raises:
-            ActionError: the script threw, or gave what JSON cannot express.
-        """
-        session = await self.session()
-        for attempt in range(_TRIES):
-            try:
-                answer = await session.send(
-                    "Runtime.callFunctionOn",
-                    {
-                        "functionDeclaration": script,
-                        "executionContextId": await self._isolated_world(session),
-                        "arguments": [{"value": arg}],
-                        "returnByValue": True,
-                        "awaitPromise": True,
-                    },
-                )
-            except PlaywrightError as error:
-                # The page navigated in between: the same question to its new document.
-                self._world = None
-                if attempt + 1 == _TRIES or not any(saying in error.message for saying in _LOST):
-                    raise
-                continue
-            return _value(answer)
-        raise AssertionError("unreachable: the last try returns or raises")
-
-    async def _isolated_world(self, session: CDPSession) -> int:
-        if self._world is None:
-            asked = {"frameId": await self.frame_id(), "worldName": _WORLD}
-            self._world = int((await session.send("Page.createIsolatedWorld", asked))["executionContextId"])
-        return self._world
+    def acted(self) -> None:
+        """Says that an action on this page ended just now; what it began may show later."""
+        self._acted_at = time.monotonic()
 
     async def settled(self, quiet_s: float) -> None:
-        """Returns once neither requests nor changes of the document were seen for `quiet_s`."""
+        """Returns once neither requests nor changes in any frame were seen for `quiet_s`, nor an action."""
         traffic = await self.traffic()
         while True:
-            await asyncio.gather(traffic.quiet(quiet_s), self.read(_DOM_QUIET, quiet_s * 1000))
-            if traffic.quiet_for() >= quiet_s:
+            await asyncio.gather(traffic.quiet(quiet_s), self._documents_quiet(quiet_s))
+            left = self._acted_at + quiet_s - time.monotonic()
+            if left > 0:  # a page that was quiet before the action is no proof of quiet after it
+                await asyncio.sleep(left)
+            elif traffic.quiet_for() >= quiet_s:
                 return
+
+    async def _documents_quiet(self, quiet_s: float) -> None:
+        """Returns once the main document, and those of frames that were looked at, have not changed for `quiet_s`."""
+        inner = self._worlds.inner(await self.frame_id()) if self._worlds is not None else []
+        await asyncio.gather(
+            self.read(_DOM_QUIET, quiet_s * 1000), *(world.wait(_DOM_QUIET, quiet_s * 1000) for world in inner)
+        )
 
 
 def _value(answer: dict[str, Any]) -> Json:

@@ -7,6 +7,7 @@ own; that it is found at all is checked at every use.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,17 @@ class World:
         asked = {"expression": expression, "contextId": self.context, "returnByValue": True}
         answer: dict[str, Any] = await self.session.send("Runtime.evaluate", asked)
         return answer
+
+    async def wait(self, function: str, arg: Json) -> None:
+        """Returns when what the async function gives is there, or when the frame is gone."""
+        asked = {
+            "functionDeclaration": function,
+            "executionContextId": self.context,
+            "arguments": [{"value": arg}],
+            "awaitPromise": True,
+        }
+        with contextlib.suppress(PlaywrightError):
+            await self.session.send("Runtime.callFunctionOn", asked)
 
     async def handle(self, expression: str) -> str | None:
         """DevTools' object id of what `expression` gives; None for null."""
@@ -116,6 +128,15 @@ class Worlds:
     def of_session(self, session: CDPSession) -> list[World]:
         """The worlds of one process of the page."""
         return [World(session, number, frame) for frame, number in self._sessions.get(session, {}).items()]
+
+    def inner(self, main_frame: str) -> list[World]:
+        """The worlds of all frames but the main one."""
+        return [
+            World(session, number, frame)
+            for session, contexts in self._sessions.items()
+            for frame, number in contexts.items()
+            if frame != main_frame
+        ]
 
     @property
     def sessions(self) -> tuple[CDPSession, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from agent.types import Box, Element
 
@@ -27,6 +27,15 @@ _COLOURS = (
 _SMALLEST = 4
 """CSS pixels; what is smaller cannot be pointed at."""
 _JPEG_QUALITY = 80
+_INK_CELL = 4
+"""Image pixels per side of the squares in which the picture's edges are counted."""
+_INK_EDGE = 40
+"""Of 255: how strong an edge must be to be writing rather than shade or JPEG noise."""
+
+_WRITING = 1.5
+"""Edges fill about a third of the space that letters take, so each counts for more than one pixel."""
+_APART = 0.4
+"""A label that does not touch its element is harder to read than one that covers as much of something else."""
 
 _Rect = tuple[float, float, float, float]  # left, top, right, bottom in image pixels
 
@@ -58,15 +67,16 @@ def marked_elements(elements: Sequence[Element], viewport: tuple[int, int]) -> l
     ]
 
 
-def place_marks(elements: Sequence[Element], size: tuple[int, int], scale: float) -> list[Mark]:
+def place_marks(elements: Sequence[Element], size: tuple[int, int], scale: float, ink: Ink | None = None) -> list[Mark]:
     """Where boxes and labels go on an image of `size` with `scale` image pixels per CSS pixel.
 
-    A label stands where it covers least of other labels, of other elements and of its own.
+    A label stands where it covers least of other labels, of other elements and of its own, and of what `ink` says is
+    written on the picture, such as a field's caption.
     """
     font = _font(scale)
     boxes = [_clip(_scaled(element.box, scale), size) for element in elements if element.box is not None]
     placed: list[Mark] = []
-    grid = _Grid(boxes, cell=64 * scale)
+    grid = _Grid(boxes, cell=64 * scale, ink=ink)
     for element, box in zip(elements, boxes, strict=True):
         left, top, right, bottom = font.getbbox(element.bid)
         width, height = right - left + 4 * scale, bottom - top + 4 * scale
@@ -83,7 +93,7 @@ def paint_marks(image: bytes, elements: Sequence[Element], viewport: tuple[int, 
     draw = ImageDraw.Draw(picture)
     font = _font(scale)
     line = max(1, round(1.5 * scale))
-    marks = place_marks(elements, picture.size, scale)
+    marks = place_marks(elements, picture.size, scale, Ink(picture))
     for index, mark in enumerate(marks):
         draw.rectangle(mark.box, outline=_COLOURS[index % len(_COLOURS)], width=line)
     for index, mark in enumerate(marks):  # labels last: no box may cross out a number
@@ -133,11 +143,30 @@ def _spots(box: _Rect, width: float, height: float, size: tuple[int, int]) -> It
     yield (x, y, x + width, y + height)
 
 
+class Ink:
+    """Where a picture shows writing and lines."""
+
+    def __init__(self, picture: Image.Image) -> None:
+        edges = picture.convert("L").filter(ImageFilter.FIND_EDGES).point([255 * (v > _INK_EDGE) for v in range(256)])
+        self._counts = edges.reduce(_INK_CELL)
+        self._pixels = self._counts.tobytes()
+
+    def under(self, rect: _Rect) -> float:
+        """How much of it a rectangle would cover, in image pixels."""
+        width, height = self._counts.size
+        rim = _INK_CELL / 2  # what a label only touches, such as its element's border, it does not cover
+        left, right = int((rect[0] + rim) // _INK_CELL), min(width, int((rect[2] - rim) // _INK_CELL) + 1)
+        top, bottom = int((rect[1] + rim) // _INK_CELL), min(height, int((rect[3] - rim) // _INK_CELL) + 1)
+        total = sum(sum(self._pixels[row * width + left : row * width + right]) for row in range(top, bottom))
+        return total / 255 * _INK_CELL * _INK_CELL
+
+
 class _Grid:
     """Finds what a label would cover without comparing it with everything on the page."""
 
-    def __init__(self, boxes: Sequence[_Rect], cell: float) -> None:
+    def __init__(self, boxes: Sequence[_Rect], cell: float, ink: Ink | None) -> None:
         self._cell = cell
+        self._ink = ink
         self._boxes: dict[tuple[int, int], list[_Rect]] = {}
         self._labels: dict[tuple[int, int], list[_Rect]] = {}
         for box in boxes:
@@ -147,12 +176,14 @@ class _Grid:
         self._put(self._labels, label)
 
     def cost(self, spot: _Rect, own: _Rect) -> float:
-        """How much of labels (worst), of the own element, and of others `spot` covers."""
+        """How much of labels (worst), of writing, of the own element, and of others `spot` covers."""
         labels = sum(_overlap(spot, other) for other in self._near(self._labels, spot))
         boxes = sum(
             _overlap(spot, other) for other in self._near(self._boxes, spot) if other != own and not _holds(other, own)
         )
-        return labels * 10 + boxes + _overlap(spot, own) * 0.8
+        written = self._ink.under(spot) if self._ink is not None else 0.0
+        apart = _APART * _area(spot) if not _overlap(_grown(spot), own) else 0.0
+        return labels * 10 + written * _WRITING + boxes + _overlap(spot, own) * 0.8 + apart
 
     def _cells(self, rect: _Rect) -> Iterator[tuple[int, int]]:
         for column in range(int(rect[0] // self._cell), int(rect[2] // self._cell) + 1):
@@ -165,6 +196,14 @@ class _Grid:
 
     def _near(self, among: dict[tuple[int, int], list[_Rect]], rect: _Rect) -> set[_Rect]:
         return {other for cell in self._cells(rect) for other in among.get(cell, ())}
+
+
+def _area(rect: _Rect) -> float:
+    return (rect[2] - rect[0]) * (rect[3] - rect[1])
+
+
+def _grown(rect: _Rect) -> _Rect:
+    return (rect[0] - 2, rect[1] - 2, rect[2] + 2, rect[3] + 2)
 
 
 def _overlap(a: _Rect, b: _Rect) -> float:

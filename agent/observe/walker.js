@@ -690,6 +690,7 @@ globalThis.shoalWalker ??= (() => {
     return {
       mutations, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: valueOf(element),
       tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
+      options: element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : undefined,
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       // Styled away, with a label that can be clicked in its place.
       label: !!element && (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || tiny(element.getBoundingClientRect())) && !!standIn(element, element.tagName),
@@ -750,7 +751,38 @@ globalThis.shoalWalker ??= (() => {
   const closedSays = text => places().some(place => place !== document && place.mode === 'closed' &&
     [...place.children].some(child => (child.innerText || '').toLowerCase().includes(text.toLowerCase())));
 
+  // The only element that a CSS selector or an XPath finds: its id, or 0.
+  const onlyOne = selector => {
+    let found = [];
+    try {
+      if (/^[/(]/.test(selector)) {
+        const answer = document.evaluate(selector, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+        for (let index = 0; index < Math.min(answer.snapshotLength, 2); index++) found.push(answer.snapshotItem(index));
+      } else found = [...document.querySelectorAll(selector)];
+    } catch { return 0; } // it is no selector
+    return found.length === 1 && found[0].nodeType === 1 ? idOf(found[0]) : 0;
+  };
+  // A CSS selector and an XPath for an element of this document: by its id where that is its own, else by its place.
+  const selectorsOf = id => {
+    const element = find(id);
+    if (!element || element.getRootNode() !== document) return null;
+    if (element.id && document.querySelectorAll('#' + CSS.escape(element.id)).length === 1 && !element.id.includes('"')) {
+      return ['#' + CSS.escape(element.id), `//*[@id="${element.id}"]`];
+    }
+    const css = [], path = [];
+    for (let node = element; node?.nodeType === 1; node = node.parentElement) {
+      const tag = node.localName, like = node.parentElement ? [...node.parentElement.children].filter(one => one.localName === tag) : [node];
+      const at = like.indexOf(node) + 1;
+      css.unshift(like.length > 1 ? `${CSS.escape(tag)}:nth-of-type(${at})` : CSS.escape(tag));
+      // XPath knows no SVG by its plain name in HTML documents.
+      const step = node.namespaceURI === 'http://www.w3.org/1999/xhtml' ? tag : `*[name()="${node.nodeName}"]`;
+      path.unshift(like.length > 1 ? `${step}[${at}]` : step);
+    }
+    return [css.join(' > '), '/' + path.join('/')];
+  };
+
   return {
+    locate: selectors => selectors.map(onlyOne), selectors: selectorsOf,
     walk, find, pulse, choice, closedSays, scrollRegion, scrollPage,
     options: id => { const element = find(id); return element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : []; },
     // What Playwright's selector engine asks: "12", or "12/label" for the label that stands for a hidden field.

@@ -126,6 +126,14 @@ class FakeContext:
         page = self._page()
         return Observation(self._url, page.title, page.elements, screenshot=_PIXEL if options.screenshot else None)
 
+    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+        self._page()
+        return [None for _ in selectors]  # there is no document behind the tree
+
+    async def selectors(self, bid: str) -> tuple[str, str] | None:
+        self._page()
+        return None
+
     async def act(self, action: Action) -> ActionResult:
         page = self._page()
         self._browser.performed.append(action)

@@ -11,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from _site import products
+
 DOCS = (Path("/usr/share/doc/python3-doc/html"), Path("/usr/share/doc/python3/html"))
 SITES = Path(__file__).resolve().parents[2] / "tests" / "sites"
 MINIWOB = (
@@ -141,12 +143,19 @@ def miniwob_folder() -> Path | None:
     return Path(found.origin).parent / "html" if found is not None and found.origin else None
 
 
+def shop_pages(shop: str) -> list[BenchPage]:
+    """A product, a list of products, and the longest form of the demo shop."""
+    return [
+        BenchPage("product", products(shop)[0]),
+        BenchPage("catalogue", f"{shop}/all"),
+        BenchPage("quote form", f"{shop}/quote"),
+    ]
+
+
 def bench_pages(shop: str, made: str, *, quick: bool) -> list[BenchPage]:
     """Everything that is looked at; what is not installed here is left out."""
     pages = [
-        BenchPage("product", f"{shop}/product/1"),
-        BenchPage("catalogue", f"{shop}/"),
-        BenchPage("quote form", f"{shop}/quote"),
+        *shop_pages(shop),
         BenchPage("nested", f"{made}/nested"),
         BenchPage("controls", f"{made}/controls"),
         BenchPage("table", f"{made}/table", big=True),

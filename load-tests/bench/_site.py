@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,3 +33,10 @@ def demo_site(*options: str) -> Iterator[str]:
             process.kill()
             process.wait()
         process.stdout.close()
+
+
+def products(site: str) -> list[str]:
+    """Addresses of products that are sold and answer at once."""
+    with urllib.request.urlopen(f"{site}/_truth/products.json") as answer:
+        truth = json.load(answer)
+    return [site + product["path"] for product in truth if not product["discontinued"] and not product["slow"]]

@@ -113,6 +113,8 @@
       for (let y = step / 2; y < innerHeight; y += step) for (let x = step / 2; x < innerWidth; x += step) {
         const hit = deepHit(x, y);
         if (!inside(hit) || hit.tagName === 'IFRAME') continue;
+        // What nobody can see is not asked for, unless it is a field that lies over what is drawn for it.
+        if (hit.tagName !== 'INPUT' && !hit.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
         if (!found.has(hit)) found.set(hit, []);
         found.get(hit).push([x, y]);
       }

@@ -9,12 +9,12 @@ An action checks its arguments, finds the element by its id, acts with Playwrigh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from _report import Report, Target, arguments
-from _site import demo_site
+from _site import demo_site, products
 from observe import timed
 from playwright.async_api import Page, async_playwright
 
@@ -44,7 +44,7 @@ class Pair:
     bare: Callable[[Page, int], Awaitable[Any]]
 
 
-def pairs(ids: Mapping[str, str], site: str) -> dict[str, Pair]:
+def pairs(ids: Mapping[str, str], addresses: Sequence[str]) -> dict[str, Pair]:
     """What is compared. What is filled, chosen and checked changes from round to round."""
     colours = ("green", "blue")
 
@@ -84,8 +84,8 @@ def pairs(ids: Mapping[str, str], site: str) -> dict[str, Pair]:
         ),
         "scroll": Pair(lambda i: Action("scroll", {"dx": 0, "dy": 300 if i % 2 == 0 else -300}), wheel),
         "goto": Pair(
-            lambda i: Action("goto", {"url": f"{site}/product/{i % 5 + 1}"}),
-            lambda page, i: page.goto(f"{site}/product/{i % 5 + 1}", wait_until="domcontentloaded"),
+            lambda i: Action("goto", {"url": addresses[i % len(addresses)]}),
+            lambda page, i: page.goto(addresses[i % len(addresses)], wait_until="domcontentloaded"),
         ),
     }
 
@@ -109,17 +109,17 @@ async def compare(name: str, pair: Pair, context: Context, floor: Page, rounds: 
     report.targets[f"{name}: more than Playwright, ms"] = Target(max(MAY_MS, MAY_SHARE * bare), at_least=False)
 
 
-async def measure(site: str, rounds: int, report: Report) -> None:
+async def measure(addresses: Sequence[str], rounds: int, report: Report) -> None:
     browser = await launch()
     try:
         async with async_playwright() as playwright:
             plain = await playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
             context, floor = await browser.new_context(), await plain.new_page(viewport={"width": 1280, "height": 800})
             for page in (context, floor):
-                await page.goto(f"{site}/product/1")
+                await page.goto(addresses[0])
             await context.read("html => { document.open(); document.write(html); document.close(); }", PAGE)
             await floor.set_content(PAGE)
-            for name, pair in pairs(await ids_by_name(context), site).items():
+            for name, pair in pairs(await ids_by_name(context), addresses).items():
                 await compare(name, pair, context, floor, rounds, report)
             await context.close()
             await plain.close()
@@ -133,7 +133,7 @@ def main() -> None:
     chosen = parser.parse_args()
     report = Report("actions")
     with demo_site() as site:
-        asyncio.run(measure(site, 10 if chosen.quick else chosen.rounds, report))
+        asyncio.run(measure(products(site)[:5], 10 if chosen.quick else chosen.rounds, report))
     report.show(as_json=chosen.json)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from _pages import MINIWOB, START_MINIWOB, BenchPage, miniwob_folder, served
+from _pages import MINIWOB, START_MINIWOB, BenchPage, miniwob_folder, served, shop_pages
 from _report import Report, Target, arguments
 from _site import demo_site
 from _truth import SCRIPT, Box, listed_boxes, offset
@@ -35,6 +35,8 @@ AX_ROLES = frozenset(
         *("PopUpButton", "ToggleButton"),
     )
 )
+RESTLESS_S = 1.5
+"""How long a page is watched for what it does by itself."""
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 10)))"
 
 
@@ -48,7 +50,7 @@ class Point:
     live: bool
 
 
-async def notes(page: Page) -> list[str]:
+async def notes(page: Page, ignored: frozenset[str] = frozenset()) -> set[str]:
     """What happened in any frame since the last call."""
     said: list[str] = []
     for frame in page.frames:
@@ -56,7 +58,7 @@ async def notes(page: Page) -> list[str]:
             said += await frame.evaluate("benchTruth.take()")
         except PlaywrightError:
             said.append("navigation")  # the document that was asked is gone
-    return said
+    return set(said) - ignored
 
 
 async def grid(page: Page, step: int) -> list[tuple[float, float, Box | None]]:
@@ -73,22 +75,24 @@ async def grid(page: Page, step: int) -> list[tuple[float, float, Box | None]]:
     return found
 
 
-async def reacts(page: Page, x: float, y: float) -> bool:
+async def reacts(page: Page, x: float, y: float, ignored: frozenset[str]) -> bool:
     """Whether anything happens when the mouse comes to this point and clicks."""
     await page.mouse.move(x, y)
     await page.mouse.down()
     await page.mouse.up()
     await page.evaluate(DRAWN)
-    return bool(await notes(page))
+    return bool(await notes(page, ignored))
 
 
 async def probe(page: Page, spot: BenchPage, boxes: Sequence[Box], step: int) -> list[Point]:
     """Every point tried on the page as it opens; a page that reacted is opened again. Middles of `boxes` as well."""
     tried: list[Point] = []
+    await asyncio.sleep(RESTLESS_S)
+    ignored = frozenset(await notes(page))  # what happens by itself, such as a clock, tells nothing about a click
     points = await grid(page, step)
     points += [(x + w / 2, y + h / 2, None) for x, y, w, h in boxes if 0 <= x + w / 2 < 1280 and 0 <= y + h / 2 < 800]
     for x, y, control in points:
-        live = await reacts(page, x, y)
+        live = await reacts(page, x, y, ignored)
         tried.append(Point(x, y, control, live))
         if live:
             await reopen(page, spot)
@@ -100,6 +104,10 @@ async def probe(page: Page, spot: BenchPage, boxes: Sequence[Box], step: int) ->
 
 async def reopen(page: Page, spot: BenchPage) -> None:
     await page.mouse.move(1, 1)
+    await page.context.clear_cookies()
+    for frame in page.frames:
+        if frame.url.startswith("http"):
+            await frame.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
     await page.goto("about:blank")
     await page.goto(spot.url)
     if spot.script == START_MINIWOB:
@@ -193,9 +201,7 @@ def spots(shop: str, made: str, *, quick: bool) -> list[BenchPage]:
     pages = [
         BenchPage("wanted", f"{made}/sites/wanted.html"),
         BenchPage("acts", f"{made}/sites/acts.html"),
-        BenchPage("product", f"{shop}/product/1"),
-        BenchPage("catalogue", f"{shop}/"),
-        BenchPage("quote form", f"{shop}/quote"),
+        *shop_pages(shop),
         BenchPage("nested", f"{made}/nested"),
     ]
     if miniwob_folder() is not None:
@@ -224,6 +230,7 @@ async def measure(pages: Sequence[BenchPage], step: int, report: Report) -> None
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--step", type=int, default=8, help="CSS pixels between the points of the grid")
+    parser.add_argument("--rounds", type=int, help="not used: one probe of a page says all there is to say")
     parser.add_argument("--only", help="pages whose name begins so")
     chosen = parser.parse_args()
     report = Report("interactive")

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 from agent.actions import ACTION_SETS, catalogue
 from agent.actions.dialects.browsergym import format_call
-from agent.actions.dialects.notations import Dialect, read_reply
+from agent.actions.dialects.notations import Dialect, read_reply_on
 from agent.browser import Context, ContextOptions, ObserveOptions
 from agent.chromium import LaunchOptions, launch
 from agent.observe.renderings import Format, render
@@ -70,7 +70,7 @@ async def act_on_page(
     async with _opened(url, options) as page:
         for call in calls:
             seen = await page.observe()
-            for action in read_reply(cast("Dialect", dialect), call, seen.elements):
+            for action in await read_reply_on(cast("Dialect", dialect), call, seen.elements, page):
                 result = await page.act(action)
                 worked = worked and result.error is None
                 _tell_result(result, as_json=as_json)

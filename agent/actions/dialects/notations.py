@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, get_args
 
 from agent.actions.dialects import automa, browsergym, seeact, stepjson, webaction, webvoyager
-from agent.actions.dialects.ui_element import describer, resolver
+from agent.actions.dialects.ui_element import UiElement, describer, resolver
+from agent.browser import Context
 from agent.observe.ranking import lettered
 from agent.observe.tree import clickable_elements
 from agent.types import Action, Element
@@ -32,6 +33,42 @@ def read_reply(dialect: Dialect, text: str, page: Element) -> list[Action]:
         "automa": lambda: automa.parse(text, resolver(page)),
     }
     return readers[dialect]()
+
+
+async def read_reply_on(dialect: Dialect, text: str, page: Element, context: Context) -> list[Action]:
+    """The same as `read_reply`, where the page itself can be asked: elements are found by their selectors as well.
+
+    Raises:
+        ReplyUnparsable: it is not in that notation.
+    """
+    if dialect not in ("webaction", "automa"):
+        return read_reply(dialect, text, page)
+    parse = webaction.parse if dialect == "webaction" else automa.parse
+    named: list[UiElement] = []
+
+    def note(element: UiElement) -> str:
+        named.append(element)
+        return "0"
+
+    parse(text, note)
+    wanted = [one for element in named for one in (element.css_selector, element.xpath) if one]
+    found = dict(zip(wanted, await context.locate(wanted), strict=True)) if wanted else {}
+    return parse(text, resolver(page, {selector: bid for selector, bid in found.items() if bid is not None}))
+
+
+async def write_reply_on(dialect: Dialect, actions: Iterable[Action], page: Element, context: Context) -> str:
+    """The same as `write_reply`, with selectors that the page itself gives for its elements.
+
+    Raises:
+        ActionInvalid: it cannot express one of them.
+    """
+    listed = list(actions)
+    if dialect not in ("webaction", "automa"):
+        return write_reply(dialect, listed, page)
+    bids = dict.fromkeys(str(action.args["bid"]) for action in listed if action.args.get("bid"))
+    told = {bid: await context.selectors(bid) for bid in bids}
+    describe = describer(page, {bid: found for bid, found in told.items() if found is not None})
+    return webaction.format(listed, describe) if dialect == "webaction" else automa.format(listed, describe)
 
 
 def write_reply(dialect: Dialect, actions: Iterable[Action], page: Element) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agent.observe.tree import clickable_elements, find_element
@@ -27,31 +27,41 @@ Describe = Callable[[str], UiElement | None]
 """Gives what is known of the element with an id, None when there is none."""
 
 
-def resolver(root: Element) -> Resolve:
-    """Finds elements in an observed page by label, placeholder and type. Selectors need a page, not an observation."""
+def resolver(root: Element, located: Mapping[str, str] = {}) -> Resolve:
+    """Finds elements in an observed page by label, placeholder and type, else by selector, else by almost the label.
+
+    Args:
+        located: ids by selector, which only the page itself can tell (`Context.locate`).
+    """
     elements = clickable_elements(root)
 
-    def resolve(wanted: UiElement) -> str | None:
+    def by_words(wanted: UiElement, test: Callable[[Element, UiElement], bool]) -> str | None:
         if not (wanted.label or wanted.placeholder):
             return None
-        for test in (_same, _alike):
-            found = [element for element in elements if test(element, wanted)]
-            if len(found) == 1:
-                return found[0].bid
-        return None
+        found = [element for element in elements if test(element, wanted)]
+        return found[0].bid if len(found) == 1 else None
+
+    def resolve(wanted: UiElement) -> str | None:
+        return (
+            by_words(wanted, _same)
+            or located.get(wanted.css_selector)
+            or located.get(wanted.xpath)
+            or by_words(wanted, _alike)
+        )
 
     return resolve
 
 
-def describer(root: Element) -> Describe:
-    """Describes elements of an observed page."""
+def describer(root: Element, selectors: Mapping[str, tuple[str, str]] = {}) -> Describe:
+    """Describes elements of an observed page; `selectors` are their CSS selectors and XPaths, where those are known."""
 
     def describe(bid: str) -> UiElement | None:
         element = find_element(root, bid)
         if element is None:
             return None
         placeholder = element.attributes.get("placeholder", "")
-        return UiElement(type=element.role or element.tag, label=element.name, placeholder=placeholder)
+        css, xpath = selectors.get(bid, ("", ""))
+        return UiElement(xpath, css, type=element.role or element.tag, label=element.name, placeholder=placeholder)
 
     return describe
 

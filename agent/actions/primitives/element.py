@@ -115,7 +115,7 @@ async def fill(on: Stage, bid: Bid, value: str, enable_autocomplete_menu: bool =
             await element.press_sequentially(value[-1], timeout=on.left_ms)
         else:
             await element.fill(value, timeout=min(_PATIENCE_MS, on.left_ms))
-    if value and target.tag == "input" and not (await on.target(bid)).value:
+    if value and target.tag == "input" and not (await on.target(bid, again=True)).value:
         raise ElementNotUsable(f"the {target.type} field {bid} does not take {value!r}")
 
 
@@ -163,7 +163,7 @@ async def _set_checked(on: Stage, bid: str, wanted: bool) -> None:
             f"element {bid} cannot be checked: it is neither a check box, a radio button nor a switch"
         )
     await _click(on, bid, 1, "left", ())
-    if _is_checked(await on.target(bid)) is not wanted:
+    if _is_checked(await on.target(bid, again=True)) is not wanted:
         raise ElementNotUsable(f"element {bid} did not change its state when it was clicked")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -56,6 +56,16 @@ async def wait_for(
     element = await on.element(bid)
     with on.faults():
         await element.wait_for(state="visible", timeout=timeout * 1000)
+
+
+async def save_as_pdf(on: Stage) -> dict[str, Any]:
+    """Keeps the page as a PDF, as printing it would. Its text comes with the next observation.
+
+    Examples:
+        save_as_pdf()
+    """
+    file = await on.print_page()
+    return {"filename": file.filename, "bytes": file.bytes}
 
 
 async def send_msg_to_user(on: Stage, text: str) -> None:

@@ -206,6 +206,29 @@ async def test_settling_waits_for_requests_and_changes_but_not_for_ever(context:
     assert time.monotonic() - started < 2
 
 
+async def test_settling_waits_for_what_an_action_begins_late(context: Context, site: Site) -> None:
+    await context.goto(f"{site.url}/acts")
+    seen = await context.observe()
+    await context.settle(quiet_s=0.4)
+    await context.settle(quiet_s=0.4)  # by now the page has long been quiet
+    later = next(element for element in clickable_elements(seen.elements) if element.name == "Later")
+    await context.act(Action("click", {"bid": later.bid}))  # writes 300 ms after the click
+    assert await context.settle(quiet_s=0.4)
+    assert "late news" in compact((await context.observe()).elements)
+
+
+async def test_settling_waits_for_frames(context: Context, site: Site) -> None:
+    for how in ("iframe", "cross"):
+        await context.goto(f"{site.url}/wrap?how={how}")
+        await context.settle(quiet_s=0.1)
+        seen = await context.observe()
+        await context.settle(quiet_s=0.05)
+        later = next(element for element in clickable_elements(seen.elements) if element.name == "Later")
+        await context.act(Action("click", {"bid": later.bid}))
+        assert await context.settle(quiet_s=0.4)
+        assert "late news" in compact((await context.observe()).elements)
+
+
 async def test_blocked_resources_are_not_fetched(browser: Browser, site: Site) -> None:
     context = await browser.new_context(ContextOptions(browser=BrowserSpec(block=("image",))))
     site.requests.clear()

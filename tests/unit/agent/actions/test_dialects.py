@@ -226,6 +226,21 @@ class TestWebAction:
         )
         assert resolver(twice)(UiElement(label="Send")) is None
 
+    def test_selectors_find_what_words_do_not_tell_apart(self) -> None:
+        twice = Element(
+            "", "body", children=(BUTTON, Element("13", "button", role="button", name="Send", clickable=True))
+        )
+        resolve = resolver(twice, {"#second": "13", "//form[2]/button": "13"})
+        assert resolve(UiElement(label="Send", css_selector="#second")) == "13"
+        assert resolve(UiElement(xpath="//form[2]/button")) == "13"
+        assert resolve(UiElement(css_selector="#third")) is None
+        assert resolver(PAGE, {"#second": "13"})(UiElement(label="Send", css_selector="#second")) == "12"
+
+    def test_selectors_that_the_page_tells_are_written(self) -> None:
+        describe = describer(PAGE, {"12": ("#send", "//button[1]")})
+        (said,) = json.loads(webaction.format([Action("click", {"bid": "12"})], describe))
+        assert (said["ui_element"]["cssSelector"], said["ui_element"]["xpath"]) == ("#send", "//button[1]")
+
 
 class TestAutoma:
     def test_round_trip_of_a_line(self) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -25,18 +28,20 @@ from agent.actions import (
     primitives_of,
 )
 from agent.actions.arguments import keys
+from agent.actions.dialects.expressible import table
 from agent.actions.primitives.navigation import web_address
 from agent.errors import ActionInvalid, ActionRefused
 from agent.hooks import Hooks
 from agent.types import Action
 from tests.unit.agent.actions.strategies import calls
 
+ROOT = Path(__file__).resolve().parents[4]
 SPECIFIED = """
 click dblclick hover focus clear fill check uncheck press select_option drag_and_drop upload_file scroll_element
 download
 mouse_move mouse_down mouse_up mouse_click mouse_dblclick mouse_drag_and_drop scroll_at mouse_upload_file
 keyboard_down keyboard_up keyboard_press keyboard_type keyboard_insert_text new_tab tab_close tab_focus
-goto go_back go_forward reload search scroll noop wait_for send_msg_to_user report_infeasible answer
+goto go_back go_forward reload search scroll noop wait_for save_as_pdf send_msg_to_user report_infeasible answer
 solve_captcha ask_user enter_verification_code complete terminate python
 """
 
@@ -221,3 +226,19 @@ async def test_wait_for_needs_exactly_one_thing_to_wait_for() -> None:
     for args in ({}, {"text": "a", "bid": "1"}):
         with pytest.raises(ActionInvalid, match="text or bid"):
             await perform(Action("wait_for", args), NotingStage(Hooks()))  # type: ignore[arg-type]
+
+
+def test_the_page_about_actions_is_current() -> None:
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "action_docs.py", "--check"], check=False, timeout=60)
+    assert done.returncode == 0, "run scripts/action-docs"
+
+
+def test_calls_and_step_replies_can_express_everything_and_the_others_what_they_have() -> None:
+    found = table()
+    for name, row in found.items():
+        assert row["browsergym"].whole, name
+        assert row["stepjson"].whole, name
+    assert {name for name, row in found.items() if row["webvoyager"].calls} == {
+        *("click", "fill", "scroll_element", "goto", "go_back", "scroll", "noop", "answer"),
+    }
+    assert not found["drag_and_drop"]["webaction"].calls

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageDraw
 
-from agent.observe.marks import marked_elements, paint_marks, place_marks
+from agent.observe.marks import Ink, marked_elements, paint_marks, place_marks
 from agent.observe.ranking import lettered, letters, ranked
 from agent.observe.renderings import FORMATS, compact, render
 from agent.observe.tree import clickable_elements, element_tree, find_element, focused_bid, omitted, read_walk
@@ -160,6 +160,19 @@ def test_labels_of_a_toolbar_and_of_a_list_do_not_cover_each_other(scale: float)
     for i, a in enumerate(labels):
         for b in labels[i + 1 :]:
             assert min(a[2], b[2]) <= max(a[0], b[0]) or min(a[3], b[3]) <= max(a[1], b[1])
+
+
+def test_labels_leave_writing_beside_a_field_readable() -> None:
+    picture = Image.new("RGB", (800, 600), "white")
+    pen = ImageDraw.Draw(picture)
+    pen.text((100, 84), "Full name", fill="black", font_size=14)  # the caption right above the field
+    pen.text((100, 132), "as in your passport", fill="black", font_size=14)  # a hint right below it
+    field = Box(100, 100, 200, 30)
+    (without,) = place_marks(elements_at([field]), picture.size, 1.0)
+    (mark,) = place_marks(elements_at([field]), picture.size, 1.0, Ink(picture))
+    ink = Ink(picture)
+    assert ink.under(without.label) > 0
+    assert ink.under(mark.label) == 0
 
 
 @pytest.mark.parametrize("background", ["white", "black"])

@@ -1,0 +1,104 @@
+"""Writes docs/actions.md from the primitives; with --check, the exit code says whether it is current (1: no)."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from agent.actions import ACTION_SETS, DEFAULT_SETS, PRIMITIVES, Primitive  # noqa: E402
+from agent.actions.dialects.expressible import Expressed, table  # noqa: E402
+from agent.actions.dialects.notations import DIALECTS  # noqa: E402
+
+HEAD = """# Actions
+
+Every action is one Python function (`agent/actions/primitives`). Its signature is the JSON Schema that a model is held
+to, its docstring what the model reads, its examples are checked. `shoal actions [--json]` prints the same list with the
+schemas; `shoal act URL "click('12')"` takes actions from the command line, in any notation by `--dialect`.
+
+This page is written by `scripts/action-docs` from those functions.
+
+An element is named by its `bid`, which an observation gives: digits, with a letter in front for each frame around it
+(`12`, `a46`, `ab7`). It stays the same for the life of the page; an element that a framework rendered anew is found
+again where only one looks like it. A failed action raises a typed error, which the next observation tells. Each has a
+time limit, and afterwards says what changed: address, new tab, dialog, download, document, focus, the field's value.
+"""
+
+NOTATIONS = {
+    "browsergym": "BrowserGym's calls in Python syntax, one or several",
+    "webvoyager": "WebVoyager's `Thought: … Action: …`",
+    "seeact": "SeeAct's ELEMENT / ACTION / VALUE lines with lettered elements",
+    "stepjson": "the step reply of Shoal's own prompts: JSON with an `action_type`",
+    "webaction": "webActions of visual workflows: elements by selector or label",
+    "automa": "Automa-style workflow blocks, in one straight line",
+}
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, *groups(), *sets(), *notations()])
+
+
+def groups() -> Iterable[str]:
+    """The primitives, group by group."""
+    for group, members in itertools.groupby(PRIMITIVES, key=lambda one: one.group):
+        yield f"## {group}\n\n| call | what it does |\n| --- | --- |"
+        yield from (f"| `{one.signature}` | {meaning(one)} |" for one in members)
+        yield ""
+
+
+def meaning(one: Primitive) -> str:
+    """The docstring on one line."""
+    return cell(" ".join(one.text.split())) + (" Off unless the operator turns it on." if one.unsafe else "")
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def sets() -> Iterable[str]:
+    """The named subsets."""
+    yield "## Sets\n\nA job names the sets that it may use (`action_sets`); only they are in its prompts and schemas."
+    yield f"Without a word: {', '.join(f'`{name}`' for name in DEFAULT_SETS)}.\n\n| set | actions |\n| --- | --- |"
+    for name, members in ACTION_SETS.items():
+        listed = "everything but what is unsafe" if name == "all" else ", ".join(f"`{member}`" for member in members)
+        yield f"| `{name}` | {listed} |"
+    yield ""
+
+
+def notations() -> Iterable[str]:
+    """Which notation can say what."""
+    yield "## Notations\n\n| notation | |\n| --- | --- |"
+    yield from (f"| `{name}` | {text} |" for name, text in NOTATIONS.items())
+    yield (
+        "\nWhat each can express, found by writing the examples of each primitive in it and reading them back: `yes`"
+        "\nfor all of them, else those that came back the same.\n"
+    )
+    yield f"| action | {' | '.join(DIALECTS)} |\n| --- |{' --- |' * len(DIALECTS)}"
+    for name, row in table().items():
+        yield f"| `{name}` | {' | '.join(said(row[dialect]) for dialect in DIALECTS)} |"
+    yield ""
+
+
+def said(one: Expressed) -> str:
+    if one.whole:
+        return "yes"
+    return ", ".join(f"`{cell('; '.join(call.splitlines()))}`" for call in one.calls) or "–"
+
+
+def main() -> int:
+    """The exit code."""
+    path = ROOT / "docs" / "actions.md"
+    if "--check" in sys.argv[1:]:
+        return 0 if path.exists() and path.read_text() == page() else 1
+    path.write_text(page())
+    print(f"wrote {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
