@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from babel.numbers import get_currency_symbol
+
 from agent.seen import PageText
 from agent.spec import ExtractSpec
 
@@ -17,6 +19,9 @@ _SHARE = 0.8
 """Of a text's words that the page must hold. A text put together from several places is not on it in one piece."""
 _VALUE_CHARS = 60
 _WORD = re.compile(r"\w+")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_SQUEEZED_CHARS = 5
+"""Fewer letters in a row are found on every page by chance."""
 _MAX_DEPTH = 40
 
 _THINGS = (
@@ -103,12 +108,22 @@ def _proven(value: Json, schema: dict[str, Json], text: PageText) -> bool:
         return True
     if not isinstance(value, str):
         return False
+    if not value.strip():
+        return True  # it says nothing, so it says nothing wrong
     words = _WORD.findall(value.casefold())
-    if not words:
+    if _written_otherwise(value, text):
         return True
     # An address, a date or a number in words is on the page or it is not; only longer texts are put together.
     together = len(words) > 1 and "://" not in value and not any(word.isdigit() for word in words)
     return together and sum(word in text.words for word in words) >= _SHARE * len(words)
+
+
+def _written_otherwise(value: str, text: PageText) -> bool:
+    """Whether the page says it with other punctuation ("+49 (30) 12-34"), or a currency's code by its symbol."""
+    if _CURRENCY.fullmatch(value):
+        return get_currency_symbol(value, locale="en").casefold() in text.whole
+    squeezed = "".join(letter for letter in value.casefold() if letter.isalnum())
+    return len(squeezed) >= _SQUEEZED_CHARS and squeezed in text.squeezed
 
 
 def without(records: Sequence[Json], doubted: Sequence[Unproven]) -> list[Json]:

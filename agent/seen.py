@@ -79,6 +79,11 @@ class PageText:
         return frozenset(_WORDS.findall(self.whole))
 
     @cached_property
+    def squeezed(self) -> str:
+        """The letters and digits of all that the page shows, in lower case and in one piece."""
+        return "".join(letter for letter in self.whole if letter.isalnum())
+
+    @cached_property
     def whole(self) -> str:
         """All that the page shows, in lower case and with single spaces."""
         return " ".join(_plain(text) for text in self._shown if text.strip())

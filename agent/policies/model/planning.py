@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
-from agent.models.reply import ReplyProblem
+from agent.models.reply import ReplyDoubt, ReplyProblem
 from agent.plan import Plan
 from agent.policies.model.addresses import Given
 from agent.policies.policy import Scene
@@ -90,8 +90,12 @@ def sound(plan: Plan, url: str, scene: Scene, *, page: PageText, given: Given) -
         return plan
     if plan.user_goal_achieved:
         # The job's own wish outweighs the model's impression: without the records it is not done.
-        reads_here = scene.spec.extract is not None and scene.loop is None
-        return _reading(scene) if reads_here and not _done(scene, "extract") else plan
+        reads_here = scene.spec.extract is not None and scene.loop is None and scene.children is None
+        if reads_here and not _done(scene, "extract"):
+            return _reading(scene)
+        if plan.require_extraction and plan.information_extracted is False and scene.children is None:
+            raise ReplyDoubt("the goal is reached, but what it wants is not extracted: which of the two holds?", plan)
+        return plan
     if not plan.plan or plan.task_type is None:
         raise ReplyProblem("the goal is not reached: give the next mini goal in `plan` and its `task_type`")
     if plan.task_type != "loop":

@@ -6,9 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from agent.errors import FieldsMissing, PromptTooLong
+from agent.errors import AgentError, FieldsMissing, PromptTooLong
 from agent.extract import extract_schema, merged, validate_records
 from agent.models.model import Ask, Reply
 from agent.policies.model import ModelPolicy, ModelPolicyOptions
@@ -98,6 +100,55 @@ async def test_conclusions_and_texts_put_together_are_kept_but_not_confirmed() -
     assert found.records[0].value == said
     assert not any(source.confirmed for source in found.records[0].sources.values())
     assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("shown", "value"),
+    [
+        ("Call +49 (30) 12-345", "+493012345"),
+        ("12,50 €", "EUR"),
+        ("In stock: 4", "in_stock"),
+        ("1.2k stars", 1200),
+        ("3 Mio. Einwohner", 3_000_000),
+        ("22 November 2026", "2026-11-22"),
+        ("ISBN 978-3-16-148410-0", "9783161484100"),
+    ],
+)
+async def test_what_the_page_writes_otherwise_is_not_invented(shown: str, value: Any) -> None:
+    kind = "string" if isinstance(value, str) else "number"
+    schema = {"type": "object", "properties": {"value": {"type": kind}}}
+    found, model, _ = await extracted(says({"value": value}), schema=schema, shown=page(text(shown)))
+    assert found.records[0].value == {"value": value}
+    assert len(model.asked) == 1
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(
+        st.text()
+        | st.builds(
+            lambda name, price, stock, shown: says(rec(name, price, stock), shown=shown),
+            st.none() | st.text() | st.just("Desk lamp"),
+            st.none() | st.floats(allow_nan=False) | st.just(1234.5) | st.text(),
+            st.none() | st.integers(),
+            st.none() | st.integers(-3, 10**30),
+        ),
+        min_size=2,
+        max_size=2,
+    )
+)
+async def test_whatever_a_model_says_records_hold_only_what_the_page_says(script: list[Any]) -> None:
+    try:
+        found, _, _ = await extracted(*script, schema=MANY)
+    except AgentError:
+        return
+    for record in found.records:
+        assert record.value.get("price", 1234.5) in (1234.5, 1.2345, 1234, 50), record
+        for name in ("name", "url"):
+            words = record.value.get(name)
+            assert not (words or "").strip() or any(
+                w in "desk lamp price: more shop.example https /p/1" for w in words.lower().split()
+            )
 
 
 async def test_null_is_missing_where_the_schema_does_not_take_it() -> None:

@@ -156,6 +156,21 @@ async def test_the_goal_is_not_reached_before_the_records_are_read() -> None:
     assert plan.user_goal_achieved
 
 
+async def test_after_a_loop_of_the_plan_its_items_have_the_records() -> None:
+    spec = {"extract": {"schema": SCHEMA}}
+    plan, _ = await planned(says(user_goal_achieved=True), spec=spec, children=ChildrenSummary(3, 3, 0))
+    assert plan.user_goal_achieved
+
+
+async def test_a_goal_that_wants_data_is_not_reached_without_them() -> None:
+    hasty = says(user_goal_achieved=True, require_extraction=True, information_extracted=False)
+    plan, model = await planned(hasty, says(plan="Read it", task_type="extract"))
+    assert plan.task_type == "extract"
+    assert "not extracted" in model.asked[1].messages[-1].text
+    plan, _ = await planned(hasty, hasty)
+    assert plan.user_goal_achieved, "a second reply that insists is taken"
+
+
 async def test_loop_values_of_the_plan() -> None:
     plan, _ = await planned(says(task_type="loop", loop_values=["/a", "/b", "/a"], is_loop_value_link=True))
     assert plan.loop_values == ("https://shop.example/a", "https://shop.example/b")
