@@ -22,6 +22,7 @@ from services.cli.connection import client_of
 from services.cli.ending import Exit, Usage, tell
 from services.cli.following import follow, summary
 from services.cli.options import AsJson, Gateway, JobArgument, pairs_from
+from services.cli.pace import duration
 from services.cli.printing import binary_stdout
 from services.cli.running import finish, settings_of_process
 from services.client import Client
@@ -184,7 +185,7 @@ def show(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> No
         for session in page["sessions"]:
             item = session["item"]
             error = session["error"]
-            why = session["waiting_for"] or (error["message"] if error else session["reason"])
+            why = _waiting(session) or (error["message"] if error else session["reason"])
             value = (item["label"] or item["value"])[:50] if item else ""
             table.add_row(session["id"], session["status"], str(session["attempt"]), value, why)
         Console().print(table)
@@ -193,6 +194,13 @@ def show(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> No
         return Exit.DONE
 
     finish(work())
+
+
+def _waiting(session: Json) -> str:
+    """What a session waits for, with the estimate where there is one; "" when it does not wait."""
+    wait = session["waiting"]
+    about = f", about {duration(wait['for_s'])}" if wait and wait["for_s"] is not None else ""
+    return f"{session['waiting_for']}{about}"
 
 
 def results(

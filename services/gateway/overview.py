@@ -92,6 +92,17 @@ class Overview:
         return told
 
     @property
+    def rate(self) -> float:
+        """Sessions of all tenants that end per second, lately."""
+        return sum(snapshot.number("rate") for snapshot in self.live)
+
+    @property
+    def drained_in_s(self) -> float | None:
+        """Seconds until what is queued now has run, at that rate and were nothing added; None: nobody can say."""
+        queued = self.sessions.get(Status.QUEUED, 0)
+        return 0.0 if not queued else queued / self.rate if self.rate > 0 else None
+
+    @property
     def lanes_waiting(self) -> Mapping[str, int]:
         """Queues by what they wait for, over all dispatchers."""
         total: dict[str, int] = {}
@@ -105,6 +116,16 @@ def _sessions(n: int) -> str:
     return "1 session is" if n == 1 else f"{n:,} sessions are"
 
 
+async def read_snapshots(store: Store) -> dict[str, Snapshot]:
+    """What the dispatchers last said, by name; those that nobody misses any more are left out."""
+    states = await store.states(PREFIX)
+    return {
+        name.removeprefix(PREFIX): Snapshot(data, age_s)
+        for name, (data, age_s) in sorted(states.items())
+        if age_s <= FORGOTTEN_S
+    }
+
+
 async def overview(store: Store, caller: Caller) -> Overview:
     """The cluster as `caller` may see it."""
     counts = await store.counts_by_status()
@@ -112,12 +133,4 @@ async def overview(store: Store, caller: Caller) -> Overview:
     for (tenant, status), n in counts.items():
         if caller.sees in (None, tenant):
             sessions[status] = sessions.get(status, 0) + n
-    states = await store.states(PREFIX)
-    return Overview(
-        sessions=sessions,
-        dispatchers={
-            name.removeprefix(PREFIX): Snapshot(data, age_s)
-            for name, (data, age_s) in sorted(states.items())
-            if age_s <= FORGOTTEN_S
-        },
-    )
+    return Overview(sessions=sessions, dispatchers=await read_snapshots(store))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import RedirectResponse
 
-from agent.status import Status
+from agent.status import FINAL, Status
 from services.errors import BadInput, NotFound
 from services.gateway.auth import Authenticator, guard
 from services.gateway.deps import GatewayDeps
 from services.gateway.jobs import JSON, bad_cursor
 from services.gateway.keys import Caller
+from services.gateway.overview import read_snapshots
 from services.gateway.views import SessionDetailView, SessionPage, SessionView
+from services.gateway.waiting import Scene, Wait, explain, now
 from services.store import ids
-from services.store.records import ArtifactRow
+from services.store.records import ArtifactRow, JobRow, SessionRow
+from services.store.store import Store
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*(; ?charset=[A-Za-z0-9-]+)?", re.IGNORECASE)
 _ARTIFACT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -46,14 +50,19 @@ def session_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter
             rows, after = await store.sessions(row.id, statuses=status, after=cursor, limit=limit)
         except BadInput:
             raise bad_cursor("cursor") from None
-        page = SessionPage(sessions=[SessionView.of(row) for row in rows], next=after)
+        waits = await explained(store, row, rows)
+        page = SessionPage(sessions=[SessionView.of(one, waits.get(one.id)) for one in rows], next=after)
         return Response(page.json_bytes(), media_type=JSON)
 
     @router.get("/sessions/{session}", response_model=SessionDetailView, summary="Look at a session")
     async def show(session: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
         """The session with its records, and the tasks and steps of each attempt."""
         detail = await store.session(ids.parse_session(session), tenant=caller.sees)
-        return Response(SessionDetailView.of_detail(detail).json_bytes(), media_type=JSON)
+        wait = None
+        if detail.row.status not in FINAL:
+            job = await store.job(detail.row.job, tenant=caller.sees)
+            wait = (await explained(store, job, [detail.row])).get(detail.row.id)
+        return Response(SessionDetailView.of_detail(detail, wait).json_bytes(), media_type=JSON)
 
     @router.get(
         "/artifacts/{artifact}",
@@ -69,6 +78,22 @@ def session_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter
         return await artifact_answer(deps, await store.artifact(artifact_id(artifact), tenant=caller.sees))
 
     return router
+
+
+async def explained(store: Store, job: JobRow, rows: Sequence[SessionRow]) -> dict[int, Wait]:
+    """What each of some sessions of a job waits for; those that do not wait are left out."""
+    waiting = [row for row in rows if row.status not in FINAL and row.status is not Status.RUNNING]
+    if not waiting:
+        return {}
+    live = [snapshot for snapshot in (await read_snapshots(store)).values() if snapshot.fresh]
+    scene = Scene(job, live, now())
+    queued = [row.id for row in waiting if row.status is Status.QUEUED]
+    # Counted once for the page: its sessions follow each other in the order of their claims.
+    first = next((row for row in waiting if row.status is Status.QUEUED), None)
+    before = await store.sessions_ahead(first) if first is not None else 0
+    ahead = {session: before + place for place, session in enumerate(queued)}
+    found = ((row.id, explain(row, scene, ahead.get(row.id, 0))) for row in waiting)
+    return {session: wait for session, wait in found if wait is not None}
 
 
 def artifact_id(text: str) -> str:

@@ -19,6 +19,7 @@ from services.gateway.keys import Caller
 from services.gateway.overview import Overview, overview
 from services.gateway.scrape import Snapshots, read_values
 from services.gateway.views import View
+from services.gateway.waiting import CAUSES, Cause
 
 Json = Any
 CHECK_TIMEOUT_S = 5.0
@@ -39,7 +40,10 @@ class StatusView(View):
 
     capacity: CapacityView
     sessions: dict[str, int]
-    waiting: list[str]
+    waiting: list[str] = Field(description="what waits for what, in sentences")
+    queues: dict[Cause, int] = Field(description="queues (one per job and site) by what they wait for")
+    rate: float = Field(description="sessions of all tenants that end per second, lately")
+    drained_in_s: float | None = Field(description="until what is queued now has run, at that rate; null: unknown")
     dispatchers: dict[str, Json]
 
 
@@ -99,10 +103,22 @@ def status_body(seen: Overview) -> Mapping[str, Json]:
         },
         "sessions": {str(status): seen.sessions.get(status, 0) for status in Status},
         "waiting": list(seen.causes),
+        "queues": _queues(seen),
+        "rate": round(seen.rate, 3),
+        "drained_in_s": None if seen.drained_in_s is None else round(seen.drained_in_s, 1),
         "dispatchers": {
             name: {"age_s": round(snapshot.age_s, 1), **snapshot.data} for name, snapshot in seen.dispatchers.items()
         },
     }
+
+
+def _queues(seen: Overview) -> dict[str, int]:
+    """Queues by cause; a cause that this program does not know is none of the domain's and counts as a slot."""
+    queues: dict[str, int] = {}
+    for words, n in seen.lanes_waiting.items():
+        cause = CAUSES.get(words, Cause.SLOT).value
+        queues[cause] = queues.get(cause, 0) + n
+    return queues
 
 
 async def _checks(deps: GatewayDeps) -> list[str]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 
 from agent.spec import JobSpec
 from agent.status import Status
+from services.gateway.waiting import Cause, Wait
 from services.store import ids
 from services.store.records import DeliveryState, EventRow, JobRow, ResultRow, SessionDetail, SessionRow
 
@@ -218,6 +219,13 @@ class SubmittedView(View):
 # --- sessions ----------------------------------------------------------------------------------------
 
 
+class WaitView(View):
+    """What a session waits for."""
+
+    cause: Cause
+    for_s: float | None = Field(description="about how long, in seconds; null: nobody can say")
+
+
 class SessionView(View):
     """A session as lists show it."""
 
@@ -235,7 +243,8 @@ class SessionView(View):
     owner: str | None
     children: int
     pending_children: int
-    waiting_for: str
+    waiting_for: str = Field(description='in words; "" when it does not wait')
+    waiting: WaitView | None = Field(None, description="the same for programs, with an estimate")
     records: int = Field(description="how many records it gave")
     error: ErrorView | None
     reason: str
@@ -248,12 +257,12 @@ class SessionView(View):
     answer: str
 
     @classmethod
-    def of(cls, row: SessionRow) -> SessionView:
-        """The view of `row`."""
-        return cls.model_validate(_session_fields(row))
+    def of(cls, row: SessionRow, wait: Wait | None = None) -> SessionView:
+        """The view of `row`, which waits for `wait`."""
+        return cls.model_validate(_session_fields(row, wait))
 
 
-def _session_fields(row: SessionRow) -> dict[str, Json]:
+def _session_fields(row: SessionRow, wait: Wait | None) -> dict[str, Json]:
     outcome = row.outcome
     own = SessionView.model_fields.keys() & set(SessionRow.__slots__)
     ended = ("error", "reason", "error_codes", "url", "at", "seconds", "screenshot", "usage", "answer")
@@ -263,6 +272,8 @@ def _session_fields(row: SessionRow) -> dict[str, Json]:
         **{name: getattr(outcome, name) if outcome else empty.get(name) for name in ended},
         "error_codes": list(outcome.error_codes) if outcome else [],
         "records": len(outcome.records) if outcome else 0,
+        "waiting": wait,
+        "waiting_for": wait.words if wait else row.waiting_for,
     }
 
 
@@ -356,12 +367,12 @@ class SessionDetailView(SessionView):
     artifacts: list[ArtifactView]
 
     @classmethod
-    def of_detail(cls, detail: SessionDetail) -> SessionDetailView:
-        """The view of `detail`."""
+    def of_detail(cls, detail: SessionDetail, wait: Wait | None = None) -> SessionDetailView:
+        """The view of `detail`, whose session waits for `wait`."""
         outcome, known = detail.row.outcome, detail.checkpoint
         return cls.model_validate(
             {
-                **_session_fields(detail.row),
+                **_session_fields(detail.row, wait),
                 "record_list": list(outcome.records) if outcome else [],
                 "attempts": [list(tasks) for tasks in detail.attempts],
                 "artifacts": list(detail.artifacts),

@@ -205,6 +205,11 @@ def _waiting_for(state: State, paused: bool) -> str:
     }.get(state, "")
 
 
+def sessions_ahead(tx: Tx, session: SessionRow) -> int:
+    """How many sessions of its job will be claimed before a queued one; exact up to 10,000."""
+    return int(tx.run("sessions_ahead", job=session.job, id=session.id, parent=session.parent).scalar_one())
+
+
 # --- results -------------------------------------------------------------------------------------------
 
 

@@ -129,6 +129,9 @@ class SqlStore:
     async def session(self, session: int, *, tenant: str | None = None) -> SessionDetail:
         return await self._db.read(lambda tx: reading.session_detail(tx, session, tenant))
 
+    async def sessions_ahead(self, session: SessionRow) -> int:
+        return await self._db.read(lambda tx: reading.sessions_ahead(tx, session))
+
     async def results(self, job: int, *, after: str | None = None, limit: int = 500) -> list[ResultRow]:
         return await self._db.read(lambda tx: reading.result_page(tx, job, after, limit))
 

@@ -260,3 +260,8 @@ update job set priority = :priority, token_limit = :token_limit where id = :id
 -- name: limits
 -- What an owner may change about a job.
 select priority, token_limit from job where id = :id
+
+-- name: sessions_ahead
+-- How many sessions of a job are claimed before one: ready ones, and held ones of its own loop; counted to some 10,000.
+select (select count(*) from (select 1 from session where state = 0 and job = :job and id < :id limit 10001) as r)
+  + (select count(*) from (select 1 from session where state = 10 and parent = :parent and id < :id limit 10001) as h)

@@ -95,8 +95,16 @@ async def test_sessions_are_listed_in_item_order_with_their_cause_of_waiting(her
     await here.finish([root], loop_of(["a", "b", "c"], lambda work: completed({"x": 1})))
     page = await get(here, f"/v1/jobs/{job}/sessions?limit=2")
     parent, first = page["sessions"]
-    assert (parent["status"], parent["waiting_for"], parent["pending_children"]) == ("waiting", "its children", 3)
-    assert (first["status"], first["waiting_for"], first["item"]["value"]) == ("queued", "a free slot", "a")
+    assert (parent["status"], parent["waiting_for"], parent["pending_children"]) == (
+        "waiting",
+        "the items of its loop: 3 to go",
+        3,
+    )
+    assert (first["status"], first["waiting_for"], first["item"]["value"]) == (
+        "queued",
+        "a dispatcher: none speaks",
+        "a",
+    )
     rest = await get(here, f"/v1/jobs/{job}/sessions?limit=2&cursor={page['next']}")
     assert [session["item"]["value"] for session in rest["sessions"]] == ["b", "c"]
     assert rest["next"] is None

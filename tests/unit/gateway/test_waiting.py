@@ -1,0 +1,118 @@
+"""Every session that waits says for what, and about how long."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from agent.status import Status
+from agent.types import ErrorInfo, Outcome
+from services.store.records import Finish
+from tests.gateway_world import World, completed, fan_out, world
+
+BUSY = {"slots": 4, "busy": 4, "rate": 2.0, "tenants": {"default": 1}, "weights": {}, "workers": []}
+
+
+@pytest_asyncio.fixture
+async def here() -> AsyncIterator[World]:
+    async with world() as made:
+        yield made
+
+
+async def tell(here: World, **figures: Any) -> None:
+    """What the dispatcher says about itself."""
+    await here.store.put_state("dispatcher/main", {**BUSY, **figures})
+
+
+async def waits(here: World, job: str, **query: Any) -> list[tuple[str, float | None, str]]:
+    """Cause, estimate and words of each session of a job that waits."""
+    page = (await here.client.get(f"/v1/jobs/{job}/sessions", params=query)).json()["sessions"]
+    return [(s["waiting"]["cause"], s["waiting"]["for_s"], s["waiting_for"]) for s in page if s["waiting"]]
+
+
+async def loop(here: World, values: list[str], **spec: Any) -> str:
+    """A job whose root session has become a loop."""
+    job = await here.submit(loop={"values": values, **spec})
+    await here.finish(await here.claim(), lambda work: fan_out(values))
+    return job
+
+
+async def test_without_a_dispatcher_that_is_what_is_waited_for(here: World) -> None:
+    job = await here.submit()
+    assert await waits(here, job) == [("dispatcher", None, "a dispatcher: none speaks")]
+    await tell(here, slots=0, busy=0)
+    assert await waits(here, job) == [("worker", None, "a browser worker: none is running")]
+
+
+async def test_behind_busy_slots_the_estimate_grows_with_the_sessions_before(here: World) -> None:
+    job = await loop(here, ["a", "b", "c"])
+    await tell(here)
+    root, *items = await waits(here, job)
+    assert root == ("children", 1.5, "the items of its loop: 3 to go")
+    assert [(cause, for_s) for cause, for_s, _ in items] == [("slot", 0.5), ("slot", 1.0), ("slot", 1.5)]
+    assert items[2][2] == "a free slot: 4 are busy (2 of its job are before it)"
+    await tell(here, busy=1)
+    assert [cause for cause, _, _ in await waits(here, job, status="queued")] == ["turn", "turn", "turn"]
+
+
+async def test_a_tenant_with_less_weight_and_more_jobs_waits_longer(here: World) -> None:
+    job = await here.submit()
+    await tell(here, tenants={"default": 2, "big": 1}, weights={"big": 3.0})
+    ((cause, for_s, _),) = await waits(here, job)
+    assert (cause, for_s) == ("slot", pytest.approx(4.0))  # a quarter of 2/s, split over two jobs
+
+
+@pytest.mark.parametrize(
+    ("why", "cause"),
+    [("the site asked for a pause", "domain_pause"), ("domain limit", "domain_limit")],
+)
+async def test_a_site_that_is_held_back_is_named(here: World, why: str, cause: str) -> None:
+    job = await here.submit()
+    await tell(here, busy=0, blocked={"shop.example": {"why": why, "for_s": 30.0}})
+    assert await waits(here, job) == [(cause, pytest.approx(30.5), f"shop.example: {why}")]
+
+
+async def test_the_model_server_is_named_where_only_it_holds_things_back(here: World) -> None:
+    job = await here.submit()
+    await tell(here, lanes_waiting={"the model server": 3})
+    assert (await waits(here, job))[0][0] == "model"
+
+
+async def test_retry_time_concurrency_and_pause_are_told(here: World) -> None:
+    job = await loop(here, ["a", "b", "c"], concurrency=1)
+    await tell(here)
+    (held,) = await here.claim()
+    error = ErrorInfo("Busy", "busy", "later", retryable=True)
+    await here.store.finish([Finish(held.session, held.fence, Outcome(Status.QUEUED, error=error), ready_in_s=90.0)])
+    _, retried, second, third = await waits(here, job)
+    assert retried[0] == "retry_time" and retried[1] == pytest.approx(90, abs=5) and "number 2" in retried[2]
+    assert second[0] == third[0] == "concurrency" and "1 at once" in second[2]
+    await here.client.post(f"/v1/jobs/{job}/pause")
+    assert {cause for cause, _, _ in await waits(here, job, status="paused")} == {"paused"}
+
+
+async def test_a_job_that_was_measured_is_estimated_by_its_own_rate(here: World) -> None:
+    values = [str(n) for n in range(12)]
+    job = await loop(here, values)
+    await tell(here)
+    held = await here.claim()
+    await here.finish(held[:6], lambda work: completed())
+    await here.store.reap(owner="w1")
+    items = [wait for wait in await waits(here, job) if wait[0] == "slot"]
+    assert len(items) == 6
+    assert items[0][1] is not None and items[5][1] == pytest.approx(6 * items[0][1], rel=0.3)
+
+
+async def test_one_session_and_the_whole_cluster_say_the_same(here: World) -> None:
+    job = await here.submit()
+    await tell(here, lanes_waiting={"a free slot": 1, "domain limit": 2})
+    (session,) = (await here.client.get(f"/v1/jobs/{job}/sessions")).json()["sessions"]
+    assert (await here.client.get(f"/v1/sessions/{session['id']}")).json()["waiting"]["cause"] == "slot"
+    status = (await here.client.get("/v1/status")).json()
+    assert status["queues"] == {"slot": 1, "domain_limit": 2}
+    assert (status["rate"], status["drained_in_s"]) == (2.0, 0.5)
+    await here.run(lambda work: completed())
+    assert (await here.client.get(f"/v1/sessions/{session['id']}")).json()["waiting"] is None
