@@ -130,6 +130,7 @@ RULES: dict[str, Json] = {
     "objectStore.bucket": {"type": "string", "pattern": r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$"},
     "gateway.publicUrl": _URL,
     "gateway.existingCookieSecret": _NAME,
+    "gateway.existingWebhookSecret": _NAME,
     "gateway.autoscaling.minReplicas": _COUNT,
     "gateway.autoscaling.maxReplicas": _COUNT,
     "gateway.autoscaling.targetCPUUtilizationPercentage": {"type": "integer", "minimum": 1, "maximum": 100},
@@ -228,7 +229,7 @@ _SET_BY_OTHER_VALUES = frozenset(
     {
         *("api_key", "artifacts_url", "auth", "cookie_secret", "data_dir", "gateway", "host", "log_format", "port"),
         *("model", "model_api_key", "model_url", "public_url", "ray_address", "ray_namespace", "ray_object_store_mib"),
-        *("s3_addressing", "s3_endpoint_url", "s3_public_url", "s3_region", "sandbox", "secrets_dir"),
+        *("s3_addressing", "webhook_secret", "s3_endpoint_url", "s3_public_url", "s3_region", "sandbox", "secrets_dir"),
         *("slots_per_worker", "store_url", "workers"),
     }
 )

@@ -61,6 +61,9 @@ class Counting:
 
     def __init__(self) -> None:
         self.tally = Tally()
+        # A series that begins at its first event hides that event from `increase`.
+        for family in {*_FAMILY_OF.values(), "other"}:
+            self.tally.add("shoal_attempts", str(Status.FAILED), family, n=0)
         self._before: dict[str, Figures] = {}  # what each worker had counted at the last look
         self._waiting_since: dict[tuple[int, int], float] = {}  # by job and domain
 
