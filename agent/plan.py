@@ -28,6 +28,7 @@ class Plan:
     task_type: TaskType | None = None
     loop_values: tuple[str, ...] | None = None  # None: the policy collects them from pages
     is_loop_value_link: bool = False
+    prompt: str | None = None  # prompt and reply as text, kept as an artifact when a model was asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,8 @@ class _Session:
             self._loop_came_back()
         for _ in range(MAX_TASKS):
             plan = await self.desk.policy.plan(self.scene)
+            if plan.prompt is not None:
+                await self._keep("prompt", plan.prompt.encode(), "application/json")
             if plan.should_terminate and self.work.spec.allow_terminate:
                 await self._keep_last_page()
                 return self._terminated(plan.termination_reason or plan.thoughts, plan.error_codes)

@@ -107,7 +107,8 @@ class ModelPolicy:
             def read(reply: Json) -> Plan:
                 return sound(plan_from(reply), seen.url, scene, page=page, given=may_open)
 
-            planned = (await self._asker.ask(scene, request, read)).value
+            answer = await self._asker.ask(scene, request, read)
+            planned = replace(answer.value, prompt=answer.transcript)
             if not planned.user_goal_achieved or scene.spec.complete_criterion is None:
                 return planned
             return await self._confirmed(scene, request, read, planned, self._asker.page(scene, seen, text))
@@ -130,9 +131,11 @@ class ModelPolicy:
             json_schema=criterion_schema(),
             max_tokens=self._options.check_tokens,
         )
-        verdict = (await self._asker.ask(scene, request, lambda reply: reply)).value
+        answer = await self._asker.ask(scene, request, lambda reply: reply)
+        verdict = answer.value
+        asked = f"{planned.prompt},\n{answer.transcript}"
         if verdict["holds"]:
-            return planned
+            return replace(planned, prompt=f"[{asked}]")
         doubt = f"The page does not show that the job's criterion holds: {verdict['thought']}"
         again = replace(shown, text=f"{shown.text}\n\n{render_prompt('doubt', problem=doubt)}")
 
@@ -143,7 +146,8 @@ class ModelPolicy:
             return plan
 
         retold = replace(planned_by, messages=(*planned_by.messages[:-1], again))
-        return (await self._asker.ask(scene, retold, read_on)).value
+        instead = await self._asker.ask(scene, retold, read_on)
+        return replace(instead.value, prompt=f"[{asked},\n{instead.transcript}]")
 
     # --- step ----------------------------------------------------------------------------------------
 

@@ -206,6 +206,7 @@ async def test_the_criterion_is_asked_of_the_page_alone() -> None:
     assert plan.user_goal_achieved
     assert "order number 7" not in "".join(message.text for message in model.asked[1].messages)
     assert "an order number is shown" in model.asked[1].messages[1].text
+    assert [len(part["replies"]) for part in json.loads(plan.prompt or "")] == [1, 1]
 
     no = {"thought": "only lamps", "evidence": None, "holds": False}
     plan, model = await planned(reached, no, says(), spec=spec, history=(done,))
