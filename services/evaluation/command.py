@@ -20,7 +20,7 @@ from services.client import Client
 from services.cluster.configs import model_settings
 from services.errors import BadInput
 from services.evaluation.arena import Arena, arena
-from services.evaluation.episode import Episode
+from services.evaluation.episode import Episode, Result
 from services.evaluation.report import as_text, report
 from services.evaluation.runner import Folder, Runner, RunOptions
 from services.evaluation.suite import episodes_of, seeds_of
@@ -73,14 +73,28 @@ async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell
         "max_steps": wish.max_steps or "",
     }
     run = _begun(wish.out, about)
+    done = {result.name: result for result in Folder(wish.out).results()}
+    left = [episode for episode in episodes if episode.name not in done]
+    if left:  # a folder that is complete is only reported on, without a cluster
+        done |= {result.name: result for result in await _run(run, left, wish, settings, connect, tell)}
+    results = [done[episode.name] for episode in episodes]
+    told = report(results, earlier, about=about)
+    (wish.out / "report.json").write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+    (wish.out / "report.md").write_text(as_text(told), encoding="utf-8")
+    return told
+
+
+async def _run(
+    run: str, episodes: Sequence[Episode], wish: Wish, settings: Settings, connect: Connect, tell: Tell
+) -> list[Result]:
+    """Runs `episodes` with all that they need around them, which is ended again."""
     async with AsyncExitStack() as stack:
         ground = None
         goals: Mapping[str, str] = {}
         if any(episode.seed is not None for episode in episodes):
             ground = await stack.enter_async_context(arena(wish.serve_host))
             settings = _reaching(settings, ground.url.removeprefix("http://"), wish.parallel)
-            done = {result.name for result in Folder(wish.out).results()}
-            goals = await _goals(ground, [e for e in episodes if e.name not in done], settings, tell)
+            goals = await _goals(ground, episodes, settings, tell)
         judge = await stack.enter_async_context(_judge(wish, settings, episodes))
         client: Client = await stack.enter_async_context(connect(settings))
         options = RunOptions(
@@ -92,11 +106,7 @@ async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell
             last_screenshots=wish.screenshots,
         )
         runner = Runner(client, Folder(wish.out), options, arena=ground, judge=judge, tell=tell)
-        results = await runner.run(episodes, goals)
-    told = report(results, earlier, about=about)
-    (wish.out / "report.json").write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
-    (wish.out / "report.md").write_text(as_text(told), encoding="utf-8")
-    return told
+        return await runner.run(episodes, goals)
 
 
 def _begun(out: Path, about: Mapping[str, Json]) -> str:

@@ -56,14 +56,23 @@ async def shoal(folder: Path, *arguments: str) -> tuple[int, str, str]:
 async def test_a_suite_is_run_reported_resumed_and_compared(tmp_path: Path) -> None:
     out = tmp_path / "run"
     async with serving(ModelServer(clicks)) as server:
-        common = ("miniwob:click-test,click-checkboxes", "--model-url", server.url, "--model", "scripted", "--json")
+        common = (
+            "miniwob:click-test,click-checkboxes",
+            "--model-url",
+            server.url,
+            "--model",
+            "scripted",
+            "--json",
+            "--max-steps",
+            "4",
+        )
         code, told, err = await shoal(tmp_path, *common, "--seeds", "0-1", "--out", str(out), "--judge")
         assert code == 0, err
         report = json.loads(told)
         groups = report["groups"]
         assert groups["click-test"]["success"]["successes"] == 2, err
         assert groups["click-checkboxes"]["success"]["successes"] == 0, err
-        assert report["failures"] == {"not_done": 2}
+        assert report["failures"] == {"step_limit": 2}, "it never pressed what there was"
         assert report["all"]["success"]["low"] < 0.5 < report["all"]["success"]["high"]
         assert report["all"]["tokens"]["sum"] > 0
         assert report["judge"]["checks"]["accuracy"] == 0.5, "the judge says yes to all of them"
