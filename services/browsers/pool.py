@@ -29,7 +29,6 @@ class WorkerStats:
     held: Mapping[int, int]  # session: fence, of everything it has not reported yet
     rss_bytes: int = 0  # of the worker and its browsers
     figures: Mapping[str, Any] = field(default_factory=dict)  # what it has counted, as `services.tally` writes it
-    figures: Mapping[str, Any] = field(default_factory=dict)  # what it has counted, as `services.tally` writes it
 
 
 class WorkerHandle(Protocol):

@@ -1,0 +1,62 @@
+"""The chart's render as plain manifests, without what only Helm needs: its labels and its test pods."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import yaml
+
+from tests.deploy import helm
+
+Json = Any
+
+FOLDER = helm.ROOT / "deploy" / "kuberay"
+_HEAD = "# Written by scripts/kuberay from charts/shoal, values-small.yaml and values.yaml beside this file.\n"
+
+
+def manifests() -> list[Json]:
+    """The objects, in Helm's order."""
+    values = yaml.safe_load((FOLDER / "values.yaml").read_text())
+    rendered = helm.render(values, "small")
+    return [_plain(obj) for obj in rendered if "helm.sh/hook" not in obj["metadata"].get("annotations", {})]
+
+
+def _plain(value: Json) -> Json:
+    """Without the labels that name Helm."""
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _plain(part)
+        for key, part in value.items()
+        if key != "helm.sh/chart" and (key, part) != ("app.kubernetes.io/managed-by", "Helm")
+    }
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as such."""
+
+
+_Dumper.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None),
+)
+
+
+def text() -> str:
+    """The content of shoal.yaml."""
+    return _HEAD + yaml.dump_all(manifests(), Dumper=_Dumper, sort_keys=False, width=140, explicit_start=True)
+
+
+def main() -> int:
+    path = FOLDER / "shoal.yaml"
+    if "--check" in sys.argv[1:]:
+        return 0 if path.exists() and path.read_text() == text() else 1
+    path.write_text(text())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

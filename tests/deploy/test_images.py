@@ -1,0 +1,153 @@
+"""The images and the compose file, as far as they can be judged without an engine that builds and runs them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from services.settings import Settings
+from tests.deploy.helm import ROOT
+
+Json = Any
+
+DOCKER = ROOT / "deploy" / "docker"
+COMPOSE = ROOT / "deploy" / "compose"
+FILES = sorted(DOCKER.glob("*.Dockerfile"))
+
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+
+
+@each_file
+def test_hadolint_finds_nothing(path: Path) -> None:
+    program = ROOT / ".venv-deploy" / "bin" / "hadolint"
+    if not program.exists():
+        pytest.skip("hadolint is not there: scripts/setup-deploy installs it")
+    ended = subprocess.run([program, path], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stdout
+
+
+@each_file
+def test_images_are_slim_and_run_as_nobody_in_particular(path: Path) -> None:
+    stages = re.split(r"^FROM ", path.read_text(), flags=re.M)[1:]
+    assert len(stages) == 2, "what builds must not be in the image"
+    last = stages[-1]
+    assert re.search(r"^USER 10001:10001$", last, re.M)
+    assert 'ENTRYPOINT ["/usr/bin/tini", "--", "shoal"]' in last
+    assert "--require-hashes" in stages[0]
+    assert "pip install" not in last
+
+
+def test_the_browser_is_pinned_and_pages_have_their_fonts() -> None:
+    text = (DOCKER / "worker.Dockerfile").read_text()
+    assert re.search(r"ARG CHROMIUM_VERSION=\d+\.\d+\.\d+\.\d+-\d~deb12u\d", text)
+    assert '"chromium-headless-shell=${CHROMIUM_VERSION}"' in text
+    assert {"fonts-noto-cjk", "fonts-noto-color-emoji", "tini", "wget"} <= set(text.split())
+
+
+def test_both_images_hold_the_same_packages() -> None:
+    """A Ray client must be of the cluster's Ray; a gateway of the workers' Shoal."""
+    first, second = (re.split(r"^FROM ", path.read_text(), flags=re.M)[1] for path in FILES)
+    assert first == second
+
+
+def test_the_images_lock_has_the_versions_that_were_tested() -> None:
+    tested = dict(re.findall(r"^([a-z0-9._-]+)(?:\[[a-z,]+\])?==([^\s;]+)", _lock(ROOT), re.M))
+    shipped = dict(re.findall(r"^([a-z0-9._-]+)(?:\[[a-z,]+\])?==([^\s;]+)", _lock(DOCKER), re.M))
+    assert {"ray", "fastapi", "playwright", "opencensus", "opentelemetry-sdk"} <= shipped.keys()
+    different = {name for name in shipped.keys() & tested.keys() if shipped[name] != tested[name]}
+    assert not different, "run scripts/lock"
+
+
+def _lock(folder: Path) -> str:
+    return (folder / "requirements.lock").read_text()
+
+
+# --- compose -------------------------------------------------------------------------------------------
+
+
+def _compose() -> Json:
+    """The compose file with example values for what `.env` brings."""
+    known = {name: "x" for name in re.findall(r"^([A-Z_0-9]+)=", (COMPOSE / "example.env").read_text(), re.M)}
+
+    def value(match: re.Match[str]) -> str:
+        name, default = match[1], match[2]
+        assert name in known, f"example.env does not have {name}"
+        return default[2:] if (default or "").startswith(":-") else known[name]
+
+    return yaml.safe_load(re.sub(r"\$\{([A-Z_0-9]+)(:[-?][^}]*)?\}", value, (COMPOSE / "compose.yaml").read_text()))
+
+
+def test_the_compose_file_is_one() -> None:
+    folder = ROOT / ".venv-deploy" / "compose_spec"
+    if not folder.is_dir():
+        pytest.skip("compose-spec is not there: scripts/setup-deploy installs it")
+    sys.path.append(str(folder.parent))
+    try:
+        from compose_spec import PyCompose
+    finally:
+        sys.path.remove(str(folder.parent))
+    read = PyCompose.from_json(json.dumps(_compose()))
+    read.validate()
+    assert set(read.service_names()) == set(_compose()["services"])
+
+
+def test_compose_services_know_their_settings_and_each_other() -> None:
+    compose = _compose()
+    known = {f"SHOAL_{name.upper()}" for name in Settings.model_fields}
+    for name, service in compose["services"].items():
+        environment = service.get("environment", {})
+        assert {key for key in environment if key.startswith("SHOAL_")} <= known, name
+        assert set(service.get("depends_on", ())) <= set(compose["services"]), name
+        assert set(service.get("networks", ())) <= set(compose["networks"]), name
+        for volume in service.get("volumes", ()):
+            source = volume.split(":")[0]
+            assert source in compose["volumes"] or (COMPOSE / source).exists(), f"{name} mounts {source}"
+        assert ":" in service["image"].rpartition("/")[2] and not service["image"].endswith(":latest"), name
+        assert "depends_on" in service or "healthcheck" in service or name in ("prometheus",), name
+    settings = compose["services"]["gateway"]["environment"]
+    Settings(
+        **{
+            key.removeprefix("SHOAL_").lower(): value
+            for key, value in settings.items()
+            if key.startswith("SHOAL_") and value and key != "SHOAL_COOKIE_SECRET"
+        }
+    )
+
+
+def test_what_a_browser_runs_beside_is_locked_down() -> None:
+    services = _compose()["services"]
+    for name in ("gateway", "ray", "supervisor", "migrate"):
+        service = services[name]
+        assert service["read_only"] is True and service["cap_drop"] == ["ALL"], name
+        assert "no-new-privileges:true" in service["security_opt"], name
+    profile = next(one for one in services["ray"]["security_opt"] if one.startswith("seccomp="))
+    assert json.loads((COMPOSE / profile.removeprefix("seccomp=")).read_text())["defaultAction"] == "SCMP_ACT_ERRNO"
+    published = [port for service in services.values() for port in service.get("ports", ())]
+    assert all(port.startswith(("127.0.0.1:", "127.0.0.1")) for port in published), published
+
+
+def test_prometheus_scrapes_what_there_is() -> None:
+    scraped = yaml.safe_load((COMPOSE / "prometheus.yaml").read_text())["scrape_configs"]
+    targets = [target for one in scraped for static in one["static_configs"] for target in static["targets"]]
+    names = {target.partition(":")[0] for target in targets}
+    assert names <= set(_compose()["services"])
+
+
+# --- Chromium's seccomp profile ------------------------------------------------------------------------
+
+
+def test_the_seccomp_profile_allows_a_sandbox_and_no_more_doors() -> None:
+    profile = json.loads((ROOT / "charts" / "shoal" / "files" / "chromium-seccomp.json").read_text())
+    assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
+    allowed = {name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]}
+    assert {"clone", "unshare", "chroot", "seccomp", "prctl"} <= allowed
+    forbidden = "mount umount2 pivot_root bpf perf_event_open keyctl add_key init_module kexec_load reboot swapon"
+    assert not allowed & {*forbidden.split(), "io_uring_setup", "userfaultfd", "open_by_handle_at", "ptrace_attach"}
+    assert [rule["errnoRet"] for rule in profile["syscalls"] if rule["names"] == ["clone3"]] == [38], "glibc falls back"
