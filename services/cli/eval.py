@@ -48,6 +48,9 @@ def evaluate(
     max_steps: Annotated[int, typer.Option(min=0, help="Steps of one session; 0: as each job says.")] = 0,
     against: Annotated[Path | None, typer.Option(metavar="DIR", help="An earlier run to set this one beside.")] = None,
     judge: Annotated[bool, typer.Option("--judge", help="Have every run judged, and measure the judge.")] = False,
+    labels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What people said of episodes, to measure the judge by.")
+    ] = None,
     judge_url: Annotated[str, typer.Option(help="Server of the judge; default: the model that decides.")] = "",
     judge_model: Annotated[str, typer.Option(help="Name of the judge's model.")] = "",
     screenshots: Annotated[int, typer.Option(min=0, max=50, help="Last screenshots that the judge sees.")] = 3,
@@ -99,6 +102,7 @@ def evaluate(
             judge_model=judge_model,
             screenshots=screenshots,
             serve_host=serve_host,
+            labels=labels,
         )
         told = await command.run_suite(wish, settings, connect, tell)
         print(json.dumps(told, ensure_ascii=False) if as_json else _module("report").as_text(told))

@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,7 +23,7 @@ from services.evaluation.arena import Arena, arena
 from services.evaluation.episode import Episode, Result
 from services.evaluation.report import as_text, report
 from services.evaluation.runner import Folder, Runner, RunOptions
-from services.evaluation.suite import episodes_of, seeds_of
+from services.evaluation.suite import episodes_of, labels_of, seeds_of
 from services.settings import Settings
 
 Json = Any
@@ -51,6 +51,7 @@ class Wish:
     judge_model: str = ""
     screenshots: int = 3
     serve_host: str = "127.0.0.1"
+    labels: Path | None = None
 
 
 async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell) -> dict[str, Json]:
@@ -61,6 +62,7 @@ async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell
         ClientError, AgentError, ServiceError: cluster, browser or judge cannot be had.
     """
     episodes = episodes_of(wish.suites, seeds_of(wish.seeds))
+    labels = labels_of(wish.labels) if wish.labels else {}
     earlier = Folder(wish.against).results() if wish.against else []
     if wish.against and not earlier:
         raise BadInput(f"{wish.against} holds no earlier run")
@@ -77,7 +79,8 @@ async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell
     left = [episode for episode in episodes if episode.name not in done]
     if left:  # a folder that is complete is only reported on, without a cluster
         done |= {result.name: result for result in await _run(run, left, wish, settings, connect, tell)}
-    results = [done[episode.name] for episode in episodes]
+    said = [done[episode.name] for episode in episodes]
+    results = [replace(result, label=labels.get(result.name, result.label)) for result in said]
     told = report(results, earlier, about=about)
     (wish.out / "report.json").write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
     (wish.out / "report.md").write_text(as_text(told), encoding="utf-8")

@@ -59,6 +59,13 @@ class Line(_Part):
         return self
 
 
+class Label(_Part):
+    """What a person said of one episode's run."""
+
+    name: str
+    label: Literal["yes", "no"]
+
+
 @dataclass(frozen=True, slots=True)
 class Episode:
     """One thing to try."""

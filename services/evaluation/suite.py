@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ValidationError
 
 from agent.gym import MiniWob
 from services.errors import BadInput
-from services.evaluation.episode import Episode, Line
+from services.evaluation.episode import Episode, Label, Line
 
 _MINIWOB = "miniwob"
 
@@ -70,6 +71,25 @@ def _file(path: Path) -> list[Episode]:
         group = line.group or line.name.partition(":")[0]
         episodes.append(Episode(line.name, group, line.job, line.check, label=line.label))
     return episodes
+
+
+def labels_of(path: Path) -> dict[str, Literal["yes", "no"]]:
+    """What people said of episodes: JSON lines of `{"name", "label"}`.
+
+    Raises:
+        BadInput: the file cannot be read, or a line is wrong.
+    """
+    labels: dict[str, Literal["yes", "no"]] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for line in filter(str.strip, lines):
+            one = Label.model_validate_json(line)
+            labels[one.name] = one.label
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: cannot be read: {error}") from error
+    except ValidationError as error:
+        raise BadInput(f"{path}, line {len(labels) + 1}: needs name, and label yes or no") from error
+    return labels
 
 
 def seeds_of(text: str) -> list[int]:

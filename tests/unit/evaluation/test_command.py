@@ -48,6 +48,21 @@ async def test_a_complete_run_is_only_reported_on(wish: Wish, tmp_path: Path) ->
     assert (again["change"]["both"], connections) == (3, 0)
 
 
+async def test_labels_that_people_gave_later_measure_the_judge(wish: Wish, tmp_path: Path) -> None:
+    await evaluated(wish, Gateway(), tmp_path)
+    lines = wish.out / "episodes.jsonl"
+    kept = [json.loads(line) | {"verdict": "yes"} for line in lines.read_text().splitlines()]
+    lines.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text('{"name": "e:0", "label": "yes"}\n{"name": "e:1", "label": "no"}\n')
+    told, _ = await evaluated(wish, None, tmp_path, labels=labels)
+    assert told["judge"]["labels"]["cases"] == 2
+    assert told["judge"]["labels"]["accuracy"] == 0.5
+    labels.write_text('{"name": "e:0", "label": "maybe"}')
+    with pytest.raises(BadInput, match="line 1"):
+        await evaluated(wish, None, tmp_path, labels=labels)
+
+
 async def test_a_folder_takes_no_other_suite(wish: Wish, tmp_path: Path) -> None:
     await evaluated(wish, Gateway(), tmp_path)
     with pytest.raises(BadInput, match="another policy"):
