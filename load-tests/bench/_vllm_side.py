@@ -1,0 +1,115 @@
+"""What only .venv-vllm can tell, run by its Python: tokens by a real tokenizer, and what grammars cost to compile.
+
+Reads one JSON object from standard input, writes one to standard output. The tokenizer is Tekken, 131,072 entries, from
+the `mistral_common` package: it needs no download, and its size is that of the models' that matter here.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mistral_common
+import xgrammar
+from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
+from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+Json = Any
+
+TEKKEN = Path(mistral_common.__file__).parent / "data" / "tekken_240911.json"
+END = 2
+
+
+def main() -> None:
+    asked = json.load(sys.stdin)
+    tokenizer = Tekkenizer.from_file(TEKKEN)
+    answer: dict[str, Json] = {}
+    if texts := asked.get("texts"):
+        answer["tokens"] = {name: len(numbers(tokenizer, text)) for name, text in texts.items()}
+    if requests := asked.get("requests"):
+        answer["cached"] = {name: cached_share(tokenizer, some, asked["block"]) for name, some in requests.items()}
+    if schemas := asked.get("schemas"):
+        answer["xgrammar_ms"], answer["guidance_ms"] = compile_times(tokenizer, schemas)
+    json.dump(answer, sys.stdout)
+
+
+def numbers(tokenizer: Tekkenizer, text: str) -> list[int]:
+    return list(tokenizer.encode(text, bos=False, eos=False))
+
+
+def cached_share(tokenizer: Tekkenizer, requests: Sequence[Sequence[Json]], block: int) -> list[list[int]]:
+    """[prompt tokens, cached tokens] of each request, as vLLM counts them: whole blocks from the start, seen before.
+
+    A request is a row of texts and of images; an image is [what identifies it, tokens].
+    """
+    seen: set[int] = set()
+    found = []
+    for parts in requests:
+        tokens: list[int | str] = []
+        for part in parts:
+            tokens += numbers(tokenizer, part) if isinstance(part, str) else [part[0]] * part[1]
+        chain, hits, missed = 0, 0, False
+        # The last token is always computed: its logits are what the reply begins with.
+        for start in range(0, len(tokens) - block, block):
+            chain = hash((chain, *tokens[start : start + block]))
+            missed = missed or chain not in seen
+            hits += 0 if missed else block
+            seen.add(chain)
+        found.append([len(tokens), hits])
+    return found
+
+
+def compile_times(tokenizer: Tekkenizer, schemas: dict[str, Json]) -> tuple[dict[str, float], dict[str, float]]:
+    """Milliseconds until each schema can mask its first token, each seen for the first time."""
+    special = tokenizer.num_special_tokens
+    vocabulary = [f"<special {n}>".encode() for n in range(special)]
+    vocabulary += [tokenizer.id_to_byte_piece(n) for n in range(special, tokenizer.n_words)]
+    return _xgrammar(vocabulary, schemas), _guidance(vocabulary, special, schemas)
+
+
+def _xgrammar(vocabulary: list[bytes], schemas: dict[str, Json]) -> dict[str, float]:
+    info = xgrammar.TokenizerInfo(
+        vocabulary, vocab_type=xgrammar.VocabType.RAW, vocab_size=len(vocabulary), stop_token_ids=[END]
+    )
+    compiler = xgrammar.GrammarCompiler(info, max_threads=8, cache_enabled=True)
+    mask = xgrammar.allocate_token_bitmask(1, len(vocabulary))
+    times = {}
+    for name, schema in {"warm-up": {"type": "object"}, **schemas}.items():
+        started = time.perf_counter()
+        compiled = compiler.compile_json_schema(json.dumps(schema), any_whitespace=False, separators=(",", ":"))
+        xgrammar.GrammarMatcher(compiled).fill_next_token_bitmask(mask, 0)
+        times[name] = (time.perf_counter() - started) * 1000
+    return times
+
+
+class _Vocabulary:
+    """A tokenizer as llguidance wants it; it only looks at the tokens' bytes."""
+
+    eos_token_id = END
+    bos_token_id = 1
+
+    def __init__(self, tokens: list[bytes], special: int) -> None:
+        self.tokens = tokens
+        self.special_token_ids = list(range(special))
+
+    def __call__(self, text: str) -> list[int]:
+        return [0]
+
+
+def _guidance(vocabulary: list[bytes], special: int, schemas: dict[str, Json]) -> dict[str, float]:
+    tokenizer = LLTokenizer(TokenizerWrapper(_Vocabulary(vocabulary, special)))
+    times = {}
+    for name, schema in {"warm-up": {"type": "object"}, **schemas}.items():
+        started = time.perf_counter()
+        grammar = LLMatcher.grammar_from_json_schema(json.dumps(schema), defaults={"whitespace_flexible": False})
+        LLMatcher(tokenizer, grammar).compute_logit_bias()
+        times[name] = (time.perf_counter() - started) * 1000
+    return times
+
+
+if __name__ == "__main__":
+    main()

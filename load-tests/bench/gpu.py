@@ -1,0 +1,229 @@
+"""Steps per second, time to first token and cache hits of the default model's architecture at 1, 8, 32, 128 sessions.
+
+Runs vLLM as `shoal inference` does, with random weights of the default model's shape (`--load-format dummy`): what a
+model says is not measured, only how fast it says it. Each session takes steps on pages of its own, with a screenshot,
+held to the schema that real steps send, and all share what real sessions share. Replies have a fixed length, which a
+random model under that schema seldom ends before. Time to first token, queue included, and cache hits are the server's
+own figures.
+
+    python load-tests/bench/gpu.py --program 'vllm' --python python3      on a machine with a GPU and vLLM
+    python load-tests/bench/gpu.py --url http://127.0.0.1:8000 --model NAME      a server that runs already
+    python load-tests/bench/gpu.py --tiny --sessions 1,4 --steps 2      the script itself, on .venv-vllm
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+from _report import Report, arguments
+from PIL import Image as Pictures
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from agent.browser import ObserveOptions  # noqa: E402
+from agent.errors import ModelError  # noqa: E402
+from agent.models.model import Ask, Model, Reply  # noqa: E402
+from agent.models.openai_compatible import OpenAICompatible  # noqa: E402
+from agent.models.settings import ModelSettings  # noqa: E402
+from agent.policies.model import ModelPolicy  # noqa: E402
+from agent.policies.policy import Scene  # noqa: E402
+from agent.spec import JobSpec  # noqa: E402
+from agent.types import Action, ActionResult, Element, Observation, Step  # noqa: E402
+from services.inference.load import ServerLoad, read_load  # noqa: E402
+from services.inference.options import VllmOptions  # noqa: E402
+from services.inference.process import running_vllm  # noqa: E402
+from tests.vllm.server import free_port, tiny_vllm  # noqa: E402
+
+VIEWPORT = (1280, 800)
+WORDS = ("lamp", "desk", "price", "order", "delivery", "colour", "basket", "search", "return", "stock", "page", "name")
+
+
+@dataclass
+class Metered:
+    """Asks for `reply_tokens` tokens, counts, and decides nothing."""
+
+    model: Model
+    reply_tokens: int
+    seconds: list[float] = field(default_factory=list)
+
+    async def ask(self, ask: Ask) -> Reply:
+        reply = await self.model.ask(replace(ask, max_tokens=self.reply_tokens))
+        self.seconds.append(reply.seconds)
+        raise Asked
+
+    async def close(self) -> None:
+        """Nothing: the model belongs to somebody else."""
+
+
+class Asked(ModelError):
+    """The request was answered; its reply is of no interest."""
+
+
+class Shown:
+    """A context that shows one page."""
+
+    def __init__(self, seen: Observation) -> None:
+        self._seen = seen
+        self.url = seen.url
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        return self._seen
+
+
+def page_of(dice: random.Random, words: int) -> Observation:
+    """A page nobody has seen: some controls, text, and a screenshot of noise, which no cache knows."""
+    controls = tuple(
+        Element(str(n), "a", name=" ".join(dice.choices(WORDS, k=3)), role="link", clickable=True) for n in range(1, 41)
+    )
+    texts = tuple(Element("", "#text", text=" ".join(dice.choices(WORDS, k=20))) for _ in range(words // 20))
+    small = Pictures.frombytes("RGB", (64, 40), dice.randbytes(64 * 40 * 3))
+    written = io.BytesIO()
+    small.resize(VIEWPORT).save(written, "JPEG", quality=60)
+    return Observation(
+        url=f"https://shop.example/{dice.randrange(10**9)}",
+        title="A page",
+        elements=Element("", "body", children=controls + texts),
+        screenshot=written.getvalue(),
+        viewport=VIEWPORT,
+    )
+
+
+async def session(model: Model, number: int, options: Any) -> list[float]:
+    """One session's steps, one after the other; gives the seconds of each."""
+    dice = random.Random(f"{options.seed} {number}")
+    metered = Metered(model, options.reply_tokens)
+    policy = ModelPolicy(metered, None)  # type: ignore[arg-type]  # nothing here needs the fallback
+    spec = JobSpec.model_validate({"url": "https://shop.example/", "goal": "Order the cheapest desk lamp"})
+    done: list[Step] = []
+    for index in range(options.steps):
+        seen = page_of(dice, options.words)
+        scene = Scene(spec=spec, loop=None, item=None, page=Shown(seen))  # type: ignore[arg-type]
+        try:
+            await policy.step(scene, "Find the cheapest lamp", done)
+        except Asked:
+            done.append(Step(index, seen.url, "On it.", (ActionResult(Action("click", {"bid": str(index + 1)})),)))
+    return metered.seconds
+
+
+async def at_once(url: str, model: Model, sessions: int, options: Any, report: Report) -> None:
+    """All figures at one number of sessions."""
+    async with httpx.AsyncClient(timeout=30, trust_env=False) as client:
+        before = await read_load(client, url)
+        started = time.monotonic()
+        answered = await asyncio.gather(*(session(model, n, options) for n in range(sessions)))
+        seconds = time.monotonic() - started
+        after = await read_load(client, url)
+    steps = sum(map(len, answered))
+    name = f"{sessions} sessions" if sessions > 1 else "1 session"
+    report.add(f"{name}: steps per second", steps / seconds)
+    report.add(f"{name}: seconds to first token, mean", first_token_s(before, after))
+    for took in sorted(second for some in answered for second in some):
+        report.add(f"{name}: seconds per step", took)
+    report.add(f"{name}: share of prompt tokens from the cache", hits(before, after))
+    report.add(f"{name}: tokens written per second", (after.generated_tokens - before.generated_tokens) / seconds)
+    report.add(f"{name}: prompt tokens per second", (after.prompt_tokens - before.prompt_tokens) / seconds)
+
+
+def first_token_s(before: ServerLoad, after: ServerLoad) -> float:
+    begun = after.first_tokens - before.first_tokens
+    return (after.first_token_s - before.first_token_s) / begun if begun else float("nan")
+
+
+def hits(before: ServerLoad, after: ServerLoad) -> float:
+    asked = after.cache_asked - before.cache_asked
+    return (after.cache_hits - before.cache_hits) / asked if asked else 0.0
+
+
+@asynccontextmanager
+async def server_of(options: Any) -> AsyncIterator[tuple[str, str]]:
+    """A server that is ready: its address, and its model's name."""
+    if options.url:
+        yield options.url.rstrip("/").removesuffix("/v1"), options.model
+        return
+    if options.tiny:
+        async with tiny_vllm() as server:
+            yield server.options.url, server.options.name
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        model = options.model or dummy_model(options.python, Path(folder) / "model")
+        wanted = VllmOptions(
+            model=model,
+            served_name="dummy",
+            port=free_port(),
+            load_format="dummy",
+            quantization=options.quantization,
+            sequences=max(options.sessions),
+            memory_share=options.memory_share,
+            extra_arguments=tuple(shlex.split(options.arguments)),
+        )
+        async with running_vllm(wanted, program=shlex.split(options.program), output_file=options.log) as server:
+            yield server.options.url, server.options.name
+
+
+def dummy_model(python: str, folder: Path) -> str:
+    """A folder with the default model's shape."""
+    script = Path(__file__).with_name("_dummy_model.py")
+    subprocess.run([*shlex.split(python), str(script), str(folder)], check=True, stdout=sys.stderr)
+    return str(folder)
+
+
+async def measure(options: Any, report: Report) -> None:
+    async with server_of(options) as (url, name):
+        settings = ModelSettings(
+            base_urls=(f"{url}/v1",),
+            model=name,
+            timeout_s=600,
+            max_connections=2 * max(options.sessions),
+            spill_share=1.0,
+            image_tokens=1280,
+        )
+        model = OpenAICompatible(settings)
+        await session(model, -1, options)  # kernels and the shared prefix are warm for all rows alike
+        for sessions in options.sessions:
+            print(f"{sessions} …", file=sys.stderr, flush=True)
+            await at_once(url, model, sessions, options, report)
+            options.seed += 1
+        await model.close()
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--sessions", default="1,8,32,128", type=lambda text: [int(n) for n in text.split(",")])
+    parser.add_argument("--steps", type=int, default=6, help="of each session")
+    parser.add_argument("--reply-tokens", type=int, default=200, help="of each step")
+    parser.add_argument("--words", type=int, default=700, help="of text on each page")
+    parser.add_argument("--url", default="", help="a vLLM that runs already")
+    parser.add_argument("--model", default="", help="its model's name; without --url: a model instead of the dummy one")
+    parser.add_argument("--program", default="vllm", help="the command that `serve` is given to")
+    parser.add_argument("--python", default=sys.executable, help="the Python that has vLLM")
+    parser.add_argument("--quantization", default="", help="such as fp8")
+    parser.add_argument("--memory-share", type=float, default=0.9)
+    parser.add_argument("--arguments", default="", help="more of `vllm serve`")
+    parser.add_argument("--log", type=Path, help="where the server's output goes")
+    parser.add_argument("--tiny", action="store_true", help="the tiny model on the CPU, to try the script")
+    options = parser.parse_args()
+    options.seed = 0
+    if options.quick:
+        options.sessions, options.steps = options.sessions[:2], 2
+    report = Report("gpu")
+    report.notes.append(f"{options.steps} steps of {options.reply_tokens} tokens a session; random weights.")
+    asyncio.run(measure(options, report))
+    report.show(as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+"""What prompts cost: tokens that stay and tokens per step, what the prefix cache serves, what grammars cost to compile.
+
+Two loops over products of the demo shop, looked at by a real Chromium: `reading` asks for one record per item;
+`working` plans, takes two steps and reads, with a screenshot each but for the reading. Each is laid out as we do, and
+with the history first. Tokens and cache are told twice: by real vLLM with the tiny model (its own small tokenizer, 32
+tokens a block), and by a model of vLLM's block cache over a real tokenizer of 131,072 entries (16 tokens a block).
+
+Not named after the prompts alone: Python would take this file for the package `prompts`.
+
+    scripts/setup-vllm && python load-tests/bench/prompt_costs.py [--items 50] [--no-server] [--quick] [--json]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from _layouts import LAYOUTS, Counting, Enough
+from _report import Report, Target, arguments
+from _site import demo_site, products
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from agent.actions.registry import DEFAULT_SETS  # noqa: E402
+from agent.browser import ContextOptions, ObserveOptions  # noqa: E402
+from agent.chromium import launch  # noqa: E402
+from agent.models.images import Grid  # noqa: E402
+from agent.models.model import Model  # noqa: E402
+from agent.models.openai_compatible import OpenAICompatible  # noqa: E402
+from agent.policies.model import ModelPolicy  # noqa: E402
+from agent.policies.model.calls import call_offers  # noqa: E402
+from agent.policies.policy import Scene  # noqa: E402
+from agent.spec import JobSpec  # noqa: E402
+from agent.step import StepShape, step_schema  # noqa: E402
+from agent.types import Action, ActionResult, LoopItem, Observation, Step  # noqa: E402
+from tests.vllm.server import VENV, is_set_up, settings_for, tiny_vllm  # noqa: E402
+
+Json = Any
+
+SIDE = Path(__file__).with_name("_vllm_side.py")
+BLOCK = 16  # tokens; vLLM's on GPUs
+GRID = Grid()
+IDS = (10, 60, 300, 1000)
+
+SCHEMA = {
+    "type": "object",
+    "required": ["name", "price"],
+    "properties": {
+        "name": {"type": "string"},
+        "price": {"type": "number"},
+        "currency": {"type": "string"},
+        "in_stock": {"type": "boolean"},
+        "rating": {"type": ["number", "null"]},
+        "sku": {"type": ["string", "null"]},
+    },
+}
+READING = {"goal": None, "extract": {"schema": SCHEMA}}
+WORKING = {
+    "goal": "Put one of this product into the basket, with delivery to the address given, and read what it costs",
+    "data": {"name": "Ada Lovelace", "street": "12 St James Square", "city": "London"},
+    "extract": {"schema": SCHEMA},
+}
+
+
+class Shown:
+    """A context that shows one page and does nothing."""
+
+    def __init__(self, seen: Observation) -> None:
+        self._seen = seen
+        self.url = seen.url
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        return self._seen
+
+
+async def pages_of(site: str, n: int) -> list[Observation]:
+    """Observations of `n` product pages, with screenshots."""
+    browser = await launch()
+    try:
+        context = await browser.new_context(ContextOptions())
+        seen = []
+        for url in products(site)[:n]:
+            await context.goto(url)
+            await context.settle()
+            seen.append(await context.observe(ObserveOptions(screenshot=True, max_elements=600, max_chars=24_000)))
+        return seen
+    finally:
+        await browser.close()
+
+
+async def _counted(decision: Awaitable[Any]) -> None:
+    try:
+        await decision
+    except Enough:
+        return
+    raise RuntimeError("nothing was asked")
+
+
+async def loop(kind: str, pages: list[Observation], counting: Counting) -> None:
+    """All requests of one loop, item after item."""
+    started = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
+    asked = iter(range(1_000_000))
+    # Time goes on: a second for each request.
+    policy = ModelPolicy(counting, None, clock=lambda: started + timedelta(minutes=next(asked)))  # type: ignore[arg-type]
+    spec = JobSpec.model_validate({"url": pages[0].url} | (READING if kind == "reading" else WORKING))
+    for index, seen in enumerate(pages):
+        item = LoopItem(index, seen.url, is_link=True)
+        scene = Scene(spec=spec, loop=None, item=item, page=Shown(seen))  # type: ignore[arg-type]
+        if kind == "working":
+            await _counted(policy.plan(scene))
+            await _counted(policy.step(scene, "Put the product into the basket", ()))
+            done = Step(0, seen.url, "The button is there.", (ActionResult(Action("click", {"bid": "12"})),))
+            await _counted(policy.step(scene, "Put the product into the basket", (done,)))
+        await _counted(policy.extract(scene))
+
+
+def side(asked: Json) -> Json:
+    """What .venv-vllm's Python says."""
+    done = subprocess.run(
+        [str(VENV / "bin" / "python"), str(SIDE)],
+        input=json.dumps(asked),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def schemas() -> dict[str, Json]:
+    """Step schemas of pages with few and many ids, ids in a list or as a pattern, with the default actions."""
+    spec = JobSpec.model_validate({"url": "https://shop.example/", "goal": "x", "action_sets": DEFAULT_SETS})
+    calls = tuple(call_offers(spec))
+    found = {
+        f"{n} ids listed": step_schema(StepShape(ids=tuple(str(7 * i + n) for i in range(n)), calls=calls)) for n in IDS
+    }
+    pattern = step_schema(StepShape(ids=("1",), calls=calls))
+    pattern["$defs"]["id"] = {"type": "string", "pattern": "^[a-z]{0,2}[0-9]{1,6}$"}
+    return {**found, "ids by pattern": pattern}
+
+
+def share(pairs: list[list[int]]) -> float:
+    return sum(hit for _, hit in pairs) / sum(all_ for all_, _ in pairs)
+
+
+async def measure(options: Any, report: Report) -> None:
+    with demo_site() as site:
+        pages = await pages_of(site, options.items)
+    told = {
+        f"{kind}, {name}": Counting(layout, GRID) for kind in ("reading", "working") for name, layout in LAYOUTS.items()
+    }
+    if options.no_server:
+        await _run_all(told, pages, None)
+    else:
+        async with tiny_vllm() as server:
+            model = OpenAICompatible(settings_for(server))
+            await _run_all(told, pages, model)
+            await model.close()
+    answer = side(
+        {
+            "requests": {name: counting.requests for name, counting in told.items()},
+            "texts": {name: "".join(p for p in c.requests[-1] if isinstance(p, str)) for name, c in told.items()},
+            "schemas": schemas(),
+            "block": BLOCK,
+        }
+    )
+    _add_sizes(report, told, answer)
+    for name, counting in told.items():
+        report.add(f"cached share, {name}: real tokenizer", share(answer["cached"][name]))
+        if counting.usages:
+            prompt = sum(usage.prompt_tokens for usage in counting.usages)
+            report.add(f"cached share, {name}: vLLM", sum(u.cached_tokens for u in counting.usages) / prompt)
+    for name in schemas():
+        report.add(f"grammar, {name}: xgrammar, ms", answer["xgrammar_ms"][name])
+        report.add(f"grammar, {name}: guidance, ms", answer["guidance_ms"][name])
+
+
+async def _run_all(told: dict[str, Counting], pages: list[Observation], model: Model | None) -> None:
+    for name, counting in told.items():
+        counting.model = model
+        print(f"{name} …", file=sys.stderr, flush=True)
+        await loop(name.partition(",")[0], pages, counting)
+
+
+def _add_sizes(report: Report, told: dict[str, Counting], answer: Json) -> None:
+    """Tokens of a request: all, and those that no earlier request had."""
+    for kind in ("reading", "working"):
+        name = f"{kind}, ours"
+        pairs, requests = answer["cached"][name], told[name].requests
+        per_item = len(requests) // (len(requests) if kind == "reading" else len(requests) // 4)
+        for at, what in enumerate(
+            ("record",) if kind == "reading" else ("plan", "first step", "second step", "record")
+        ):
+            mine = list(range(at, len(requests), per_item))[1:]
+            report.add(f"{kind}, {what}: tokens", sum(pairs[i][0] for i in mine) / len(mine))
+            report.add(f"{kind}, {what}: of them new", sum(pairs[i][0] - pairs[i][1] for i in mine) / len(mine))
+            chars = [sum(len(part) for part in requests[i] if isinstance(part, str)) for i in mine]
+            report.add(f"{kind}, {what}: characters", sum(chars) / len(mine))
+            images = [sum(part[1] for part in requests[i] if not isinstance(part, str)) for i in mine]
+            report.add(f"{kind}, {what}: image tokens", sum(images) / len(mine))
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--items", type=int, default=50)
+    parser.add_argument("--no-server", action="store_true", help="only the model of the cache, no vLLM")
+    options = parser.parse_args()
+    if not is_set_up():
+        sys.exit("run scripts/setup-vllm first")
+    if options.quick:
+        options.items, options.no_server = min(options.items, 10), True
+    targets = {
+        f"cached share, {kind}, ours: {by}": Target(0.8)
+        for kind in ("reading", "working")
+        for by in ("vLLM", "real tokenizer")
+    }
+    report = Report("prompts", targets)
+    report.notes.append(f"{options.items} items.")
+    asyncio.run(measure(options, report))
+    report.show(as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()
