@@ -187,7 +187,10 @@ class _Session:
         items = tuple(await self._values(plan))
         if not items:
             raise EmptyLoop(f"the loop found no items on {self.page.url}")
-        task = Task("loop", plan.plan or "", Status.WAITING, result={"expected": len(items)})
+        result: dict[str, Json] = {"expected": len(items)}
+        if self.scene.listed is not None and self.scene.listed > len(items):
+            result["shown"] = self.scene.listed  # the list says that it has more
+        task = Task("loop", plan.plan or "", Status.WAITING, result=result)
         self.scene.history = (*self.scene.history, task)
         fan_out = FanOut(items, await self._snapshot(), self.scene.loop.on_error if self.scene.loop else "continue")
         return task, self._end(Status.WAITING, fan_out=fan_out)
@@ -211,6 +214,8 @@ class _Session:
         counts = {"expected": children.expected, "completed": children.completed, "failed": children.failed}
         told = {**counts, "first_records": list(children.samples)}
         waiting = next((t for t in reversed(self.scene.history) if t.status is Status.WAITING), None)
+        if waiting is not None and isinstance(waiting.result, dict):
+            told = {**waiting.result, **told}
         done = Task("loop", waiting.plan if waiting else "", Status.COMPLETED, result=told)
         self.scene.history = (*(t for t in self.scene.history if t is not waiting), done)
         stop = self.scene.loop is not None and self.scene.loop.on_error == "stop"

@@ -21,7 +21,8 @@ Json = Any
 class Scene:
     """All that a policy may look at: the job, what was done so far, and the page.
 
-    One per session, owned by `agent.session`; a policy changes nothing but `usage`, `sightings` and `decision_from`.
+    One per session, owned by `agent.session`; a policy changes nothing but `usage`, `listed`, `sightings` and
+    `decision_from`.
     """
 
     spec: JobSpec
@@ -38,6 +39,7 @@ class Scene:
     job_tokens: int = 0  # spent by the job's other sessions when this attempt began
     hidden: Hidden = field(default_factory=Hidden)  # values of secrets that were filled in: never shown again
     sightings: list[Sighting] = field(default_factory=list)  # pages of the running mini goal, where the job wants some
+    listed: int | None = None  # how many items a list said that it has, while its items were collected
     decision_from: int = 0  # tokens of this attempt when the running decision began
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:

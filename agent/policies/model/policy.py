@@ -23,6 +23,7 @@ from agent.policies.model.pictures import Shown, pictures_of
 from agent.policies.model.planning import sound, spelled_out, task_types
 from agent.policies.model.reading import Reader
 from agent.policies.policy import Extraction, Policy, Scene
+from agent.proof import page_count
 from agent.seen import PageText
 from agent.sight import Sighting
 from agent.spec import JobSpec
@@ -248,6 +249,7 @@ class ModelPolicy:
 
         async def look() -> Found:
             seen = await scene.observe()
+            scene.listed = max(scene.listed or 0, page_count(PageText([seen])) or 0) or None
             return await self._asker.fitting(
                 scene, lambda chars: self._point_out(scene, wanted, following, seen, chars)
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +17,9 @@ from agent.status import Status
 from agent.step import StepDecision
 from agent.testing import FakeBrowser, FakePage, ScriptedModel
 from agent.testing.browser import FakeContext
-from agent.types import Action, Checkpoint, Record, Step, Usage
+from agent.types import Action, Checkpoint, ChildrenSummary, LoopItem, Record, Step, Usage
 from tests.acceptance.test_model import PLAN
-from tests.cluster_world import PlainPolicy
+from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
 from tests.unit.session.test_session import FORM, URL, Clicks, Notes, desk, run, work
 
 Json = Any
@@ -138,3 +138,18 @@ async def test_a_model_led_session_keeps_its_last_page_for_the_judge() -> None:
     assert notes.kept[-2:] == ["page", "screenshot"]
     _, _, notes = await run(work(goal="x", artifacts={"screenshots": "none"}), FORM, policy=Slow())
     assert "page" not in notes.kept
+
+
+async def test_a_loop_says_that_its_list_has_more_than_was_collected() -> None:
+    class Short(PlainPolicy):
+        async def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
+            scene.listed = 134
+            yield LoopItem(0, f"{URL}0", is_link=True)
+
+    outcome, _, _ = await run(work(loop=LOOP, extract=EXTRACT), shop(1), policy=Short())
+    assert outcome.fan_out is not None
+    assert outcome.fan_out.checkpoint.history[-1].result == {"expected": 1, "shown": 134}
+    summary = ChildrenSummary(expected=1, completed=1, failed=0)
+    back = replace(work(loop=LOOP, extract=EXTRACT), checkpoint=outcome.fan_out.checkpoint, children=summary)
+    outcome, _, _ = await run(back, {})
+    assert outcome.tasks[-1].result["shown"] == 134

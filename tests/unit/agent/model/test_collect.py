@@ -78,6 +78,14 @@ async def test_a_page_without_anything_new_ends_it() -> None:
     assert (len(items), len(model.asked)) == (2, 2)
 
 
+async def test_the_count_that_the_list_shows_is_noted() -> None:
+    shown = FakePage({URL: page(link("2", "Lamp A", "/p/a"), text("Showing 1-1 of 134 results"))})
+    scene = scene_of(shown, JobSpec(url=URL, goal="each lamp", loop=WORDS))
+    policy = ModelPolicy(ScriptedModel([says("2")]), None, render=plain)  # type: ignore[arg-type]
+    assert len([item async for item in policy.collect(scene, Plan())]) == 1
+    assert scene.listed == 134
+
+
 async def test_it_is_bounded_by_pages_and_by_items() -> None:
     items, model, _ = await collected(says("2", "3", onward="9"), loop={"from": {**WORDS["from"], "max_pages": 1}})
     assert (len(items), len(model.asked)) == (2, 1)
