@@ -117,6 +117,15 @@ class Settings(BaseSettings):
         "auto", "How log lines look; `auto` is `console` on a terminal, else `json`.", part="logs"
     )
 
+    traces_url: str = _setting(
+        "",
+        "Collector of traces: OTLP over HTTP, `http://HOST:4318/v1/traces`; empty: no traces.",
+        part="everywhere",
+    )
+    traces_share: float = _setting(
+        1.0, "Share of the jobs that are traced, each whole or not at all.", part="everywhere", ge=0, le=1
+    )
+
     # --- store ----------------------------------------------------------------------------------------
 
     store_url: str = _setting(
@@ -414,7 +423,7 @@ class Settings(BaseSettings):
             raise ValueError(f"must have at least {_SECRET_LENGTH} characters: `openssl rand -hex 32` makes one")
         return secret
 
-    @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway")
+    @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway", "traces_url")
     @classmethod
     def _is_http_url(cls, url: str) -> str:
         if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):

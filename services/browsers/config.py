@@ -10,6 +10,7 @@ from agent.desk import Limits
 from agent.models.settings import ModelSettings
 from services.addresses import Reach
 from services.artifacts.options import ArtifactOptions
+from services.tracing import TraceOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,5 +40,6 @@ class WorkerConfig:
     model: ModelSettings | None = None  # None: no model is configured
     secrets_dir: str | None = None  # TENANT/NAME, a file per secret
     temp_dir: str | None = None  # for profiles and downloads; removed with the worker
+    traces: TraceOptions | None = None  # None: no traces
     log_level: str = "info"
     log_format: Literal["auto", "console", "json"] = "auto"

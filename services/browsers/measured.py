@@ -1,4 +1,4 @@
-"""A model whose calls are counted."""
+"""A model whose calls are counted and traced."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 
 from agent.errors import ModelError
 from agent.models.model import Ask, Model, Reply
+from services import tracing
 from services.tally import Tally
 
 
@@ -21,7 +22,8 @@ class MeasuredModel:
         started = time.monotonic()
         outcome = "canceled"
         try:
-            reply = await self._model.ask(ask)
+            with tracing.span("model call", schema=ask.schema_name):
+                reply = await self._model.ask(ask)
             outcome = "ok"
             return reply
         except ModelError as error:

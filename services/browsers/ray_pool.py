@@ -16,6 +16,7 @@ from ray.exceptions import RayActorError, RaySystemError
 from ray.util import list_named_actors
 
 from agent.work import Report, Work
+from services import tracing
 from services.browsers.config import WorkerConfig
 from services.browsers.parts import make_worker
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
@@ -45,6 +46,7 @@ class BrowserWorkerActor:
     async def open(self, name: str, config: WorkerConfig) -> int:
         """Makes the worker; gives the process id."""
         set_up(config.log_level, config.log_format)
+        tracing.start(config.traces, "worker")
         self._worker = await make_worker(name, config)
         return os.getpid()
 

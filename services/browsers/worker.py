@@ -24,6 +24,7 @@ from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import Outcome
 from agent.work import Report, Work
+from services import tracing
 from services.artifacts.store import ArtifactStore
 from services.browsers.config import WorkerConfig
 from services.browsers.journal import Outbox, SessionJournal
@@ -137,7 +138,9 @@ class Worker:
                     context=self._config.context,
                     helper=self._parts.helper(work),
                 )
-                outcome = await session.run(work, desk)
+                lease = tracing.lease_place(work.job, work.session, work.fence)
+                with tracing.span("run session", below=lease, session=work.session, attempt=work.attempt):
+                    outcome = await session.run(work, desk)
                 if outcome.error is not None and outcome.error.cls in _BROWSER_ERRORS:
                     await self._parts.owner.suspect(browser)
                 return outcome

@@ -19,6 +19,7 @@ from services.gateway.deps import GatewayOptions
 from services.gateway.specs import SpecRules
 from services.inference.configs import admission_config
 from services.settings import Settings
+from services.tracing import TraceOptions
 
 _MIB = 1024 * 1024
 
@@ -50,9 +51,15 @@ def worker_config(settings: Settings, temp_dir: Path | None = None) -> WorkerCon
         model=model_settings(settings),
         secrets_dir=str(settings.secrets_dir),
         temp_dir=str(temp_dir) if temp_dir else None,
+        traces=trace_options(settings),
         log_level=settings.log_level,
         log_format=settings.log_format,
     )
+
+
+def trace_options(settings: Settings) -> TraceOptions | None:
+    """Where traces go; None when nowhere."""
+    return TraceOptions(settings.traces_url, settings.traces_share) if settings.traces_url else None
 
 
 def model_settings(settings: Settings) -> ModelSettings | None:

@@ -11,8 +11,9 @@ from typing import Any
 import structlog
 import uvicorn
 
+from services import tracing
 from services.artifacts.store import ArtifactStore
-from services.cluster.configs import artifact_store, gateway_options
+from services.cluster.configs import artifact_store, gateway_options, trace_options
 from services.errors import ClusterFailed
 from services.events import LogEvent
 from services.gateway.app import create_app
@@ -87,6 +88,7 @@ async def gateway(
 
     Beside it the outbox of webhooks is emptied, where the settings want that.
     """
+    tracing.start(trace_options(settings), "gateway")
     deps = GatewayDeps(store, artifacts, gateway_options(settings))
     async with AsyncExitStack() as stack:
         if settings.webhooks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import IO
@@ -11,6 +12,7 @@ import orjson
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 
+from services import tracing
 from services.errors import KeyReused, ServiceError, TooLarge
 from services.gateway.auth import Authenticator, guard
 from services.gateway.body import LINES_TYPES, read_lines, require_length, require_type
@@ -139,8 +141,12 @@ class _Batch:
         """Stores a group in one transaction; where one line spoils it, each line in its own."""
         if not jobs:
             return []
+        began = time.time()
         try:
-            return list(await self._deps.store.submit(jobs))
+            done = await self._deps.store.submit(jobs)
+            for one in done:
+                tracing.record("submit", tracing.job_place(one.job), below=None, began=began, batch=len(jobs))
+            return list(done)
         except KeyReused as error:
             if len(jobs) == 1:
                 return [error]

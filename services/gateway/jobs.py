@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -10,6 +11,7 @@ import structlog
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from agent.status import Status
+from services import tracing
 from services.artifacts.store import ArtifactStore
 from services.errors import ArtifactStoreAway, BadInput, NotFound, ServiceError
 from services.events import LogEvent
@@ -45,6 +47,7 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, 
     )
     async def submit(request: Request, caller: Caller = Depends(guard(authenticator, "submit"))) -> Response:
         """Stores one job. 201 for a new one; 200 with the earlier one when the idempotency key is known."""
+        began = time.time()
         require_type(request, JSON_TYPES)
         body = await read_body(request, deps.options.body_limit)
         try:
@@ -55,6 +58,7 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, 
             deps.metrics.submissions_refused.labels(error.code).inc()
             raise
         if done.created:
+            tracing.record("submit", tracing.job_place(done.job), below=None, began=began, tenant=caller.tenant)
             deps.metrics.jobs_submitted.labels("single").inc()
         # A new job is queued; reading it back would cost as much as storing it.
         status = Status.QUEUED if done.created else (await store.job(done.job)).status

@@ -16,6 +16,7 @@ MAY = {
     "services.logs": {"services.events"},
     "services.metrics": set[str](),
     "services.tally": {"services.metrics"},
+    "services.tracing": {"services.errors"},
     "services.addresses": {"services.errors", "services.events"},
     "services.store": {
         "agent.types",
@@ -36,6 +37,7 @@ MAY = {
         "services.events",
         "services.logs",
         "services.tally",
+        "services.tracing",
         "services.browsers",
     },
     "services.inference": {"services.errors", "services.events", "services.settings", "services.inference"},
@@ -52,6 +54,7 @@ MAY = {
         "services.events",
         "services.logs",
         "services.tally",
+        "services.tracing",
         "services.dispatch",
     },
     "services.gateway": {
@@ -66,6 +69,7 @@ MAY = {
         "services.addresses",
         "services.metrics",
         "services.tally",
+        "services.tracing",
         "services.errors",
         "services.events",
         "services.logs",
