@@ -12,7 +12,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "benchmarks.md"
-BENCHES = ("pages", "observe", "interactive", "actions")
+BENCHES = ("dispatch", "fanout", "pages", "observe", "interactive", "actions")
 
 Json = Any
 

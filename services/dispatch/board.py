@@ -11,6 +11,8 @@ import structlog
 
 from agent.status import FINAL, Status
 from agent.work import Work
+from services import tracing
+from services.dispatch.clock import loop_time
 from services.dispatch.config import DispatchConfig
 from services.dispatch.counting import Counting
 from services.dispatch.domains import Domains
@@ -21,13 +23,15 @@ from services.store.records import Claimed, Finish, Freed
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lease:
     """A session that one of our workers holds."""
 
     work: Work
     domain: int
     worker: str
+    renewed: float  # when it was last extended
+    began: float = field(default_factory=time.time)  # seconds since the epoch
 
 
 @dataclass(slots=True)
@@ -74,8 +78,9 @@ class Board:
     def lease(self, worker: str, one: Claimed) -> None:
         """A session was claimed for a worker."""
         work = one.work
-        self.leases[work.session] = Lease(work, one.domain, worker)
-        self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, time.monotonic())
+        now = loop_time()
+        self.leases[work.session] = Lease(work, one.domain, worker, now)
+        self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, now)
         self.counting.served(work.job, one.domain)
 
     def end(self, one: Finish) -> None:
@@ -86,6 +91,8 @@ class Board:
         del self.leases[one.session]
         self.domains.ended(lease.domain, lease.work.job)
         self.counting.ended(one.outcome)
+        work, status = lease.work, str(one.outcome.status)
+        tracing.record_lease(work.job, work.session, work.fence, lease.began, worker=lease.worker, status=status)
         if one.outcome.status in FINAL:
             self.ended += 1
             self.failed += one.outcome.status is not Status.COMPLETED

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 
 from services.dispatch.board import Board
+from services.dispatch.clock import loop_time
 from services.dispatch.crew import Crew, Member
 from services.dispatch.lanes import Scarce
 from services.dispatch.model_bound import ModelBound
@@ -43,7 +43,7 @@ class Claimer:
 
     async def _wait(self) -> None:
         """Until something may have changed, or a domain is worth another look."""
-        now = time.monotonic()
+        now = loop_time()
         pause = self._board.domains.next_change(now)
         if self._board.stale:  # the lanes were read only just now
             pause = min(_LONGEST_PAUSE_S if pause is None else pause, max(0.0, self._read_after - now))
@@ -55,13 +55,13 @@ class Claimer:
         self._board.wake.clear()
 
     async def _read_lanes(self) -> None:
-        began = time.monotonic()
+        began = loop_time()
         if not self._board.stale or began < self._read_after:
             return
         self._board.stale = False
         self._board.lanes.add(await self._store.lanes())
         self._board.note_store(away=False)
-        took = time.monotonic() - began
+        took = loop_time() - began
         self._read_after = began + took * _SHARE
 
     async def claim_once(self) -> bool:
@@ -74,7 +74,7 @@ class Claimer:
         # Work ahead of time waits until nobody's slots are empty: a domain with few places would lose them to a queue.
         wanted = member.free if others_starve and member.free else member.credit
         scarce = await self._scarce()
-        now = time.monotonic()
+        now = loop_time()
         freed = self._board.domains.freed(now)
         takes = self._board.lanes.choose(wanted, lambda lane: self._room_in(lane, now), scarce, freed)
         if not takes:
@@ -88,13 +88,16 @@ class Claimer:
 
     def _note(self, member: Member, takes: list[Take], claims: Claims) -> None:
         board, got = self._board, Counter[tuple[int, int]]()
+        last: dict[tuple[int, int], int] = {}
         for one in claims.sessions:
             key = (one.work.job, one.domain)
             got[key] += 1
+            last[key] = one.work.session  # they come in order
             board.lease(member.name, one)
-            member.hold(one.work.session)
-            board.lanes.advance(*key, one.work.session)
-        now = time.monotonic()
+        member.hold(*(one.work.session for one in claims.sessions))
+        for key, session in last.items():
+            board.lanes.advance(*key, session)
+        now = loop_time()
         for take in takes:
             key = (take.job, take.domain)
             if (held := claims.held.get(key)) is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import structlog
 from agent.work import Report, Work
 from services.browsers.pool import Pool, WorkerHandle, WorkerLost, WorkerStats
 from services.dispatch.board import Board
+from services.dispatch.clock import loop_time
 from services.dispatch.config import DispatchConfig
 from services.events import LogEvent
 
@@ -42,7 +42,7 @@ class Member:
     puller: asyncio.Task[None] | None = None
     session_s: float = 1.0  # what a session takes, smoothed
     leaving: bool = False  # it gets no more sessions
-    idle_since: float = field(default_factory=time.monotonic)
+    idle_since: float = field(default_factory=loop_time)
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ class Member:
             self.empty.clear()
         elif not self.empty.is_set():
             self.empty.set()
-            self.idle_since = time.monotonic()
+            self.idle_since = loop_time()
 
 
 class Crew:
@@ -205,7 +205,7 @@ class Crew:
             task = asyncio.create_task(self._start_one(), name="start-worker")
             self._starting.add(task)
             task.add_done_callback(self._starting.discard)
-        now = time.monotonic()
+        now = loop_time()
         idle = [one for one in self.members.values() if one.idle_s(now) >= self._board.config.idle_worker_s]
         for member in idle[: max(0, len(self.members) - wanted)]:
             await self._let_go(member)

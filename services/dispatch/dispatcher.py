@@ -16,6 +16,7 @@ import structlog
 from services.browsers.pool import Pool, WorkerLost
 from services.dispatch.board import Board
 from services.dispatch.claimer import Claimer
+from services.dispatch.clock import loop_time
 from services.dispatch.committer import Committer
 from services.dispatch.config import DispatchConfig
 from services.dispatch.crew import Crew
@@ -155,17 +156,20 @@ class Dispatcher:
     # --- housekeeping --------------------------------------------------------------------------------
 
     async def _renew(self) -> None:
-        """Extends our leases; sessions that are not ours or not wanted any more are stopped where they run."""
-        known = self._board.leases
-        leases = [Renewal(session, lease.work.fence) for session, lease in known.items()]
-        if not leases:
-            return
-        kept = await self._store.renew(leases, lease_s=self._config.lease_s)
+        """Extends leases at a third of their time; stops sessions that are not ours or not wanted any more."""
+        known, now = self._board.leases, loop_time()
+        third = self._config.lease_s / 3
+        due = [Renewal(session, lease.work.fence) for session, lease in known.items() if now - lease.renewed >= third]
+        kept = await self._store.renew(due, lease_s=self._config.lease_s) if due else frozenset()
+        stopped = await self._store.unwanted({lease.work.job for lease in known.values()}) if known else frozenset()
+        lost = {(one.session, one.fence) for one in due if one.session not in kept}
         unwanted: dict[str, list[int]] = {}
-        for renewal in leases:
-            lease = known.get(renewal.session)
-            if lease is not None and lease.work.fence == renewal.fence and renewal.session not in kept:
-                unwanted.setdefault(lease.worker, []).append(renewal.session)
+        for one in due:
+            if one.session in kept and one.session in known:
+                known[one.session].renewed = now
+        for session, lease in known.items():
+            if lease.work.job in stopped or (session, lease.work.fence) in lost:
+                unwanted.setdefault(lease.worker, []).append(session)
         for name, sessions in unwanted.items():
             if (member := self._crew.members.get(name)) is not None:
                 try:

@@ -50,7 +50,7 @@ def desired(load: Load, bounds: Bounds) -> Size:
         admitted = math.floor(load.model_places / load.model_share)
         if admitted < demand:
             demand, why = admitted, "the model server"
-    wanted = math.ceil(demand * (1 + bounds.headroom) / load.slots)
+    wanted = math.ceil(round(demand * (1 + bounds.headroom) / load.slots, 6))
     if load.free_bytes is not None and load.worker_bytes > 0 and wanted > load.workers:
         affordable = load.workers + max(0, math.floor(load.free_bytes / load.worker_bytes))
         if affordable < wanted:

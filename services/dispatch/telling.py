@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from services.browsers.pool import WorkerStats
 from services.dispatch.board import Board
+from services.dispatch.clock import loop_time
 from services.dispatch.model_bound import ModelBound
 from services.dispatch.sizing import Size
 from services.inference.watch import Admission
@@ -29,13 +29,13 @@ class Telling:
         self._board = board
         self._model_bound = model_bound
         self._admission = admission
-        self._looked = time.monotonic()
+        self._looked = loop_time()
         self._ended = 0
         self._rate = 0.0
 
     def snapshot(self, stats: Sequence[WorkerStats], uncommitted: int, size: Size | None) -> dict[str, Json]:
         """How this dispatcher and its workers stand."""
-        board, now = self._board, time.monotonic()
+        board, now = self._board, loop_time()
         self._look(now)
         board.counting.workers(stats)
         return {
@@ -59,7 +59,7 @@ class Telling:
 
     def waiting(self) -> dict[str, int]:
         """Lanes with ready sessions, by what they wait for."""
-        now, domains = time.monotonic(), self._board.domains
+        now, domains = loop_time(), self._board.domains
         return dict(
             Counter(
                 domains.why(lane.domain, now) or (self._model_bound and self._model_bound.why(lane)) or FREE_SLOT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row
@@ -69,13 +69,18 @@ def _lease(tx: Tx, owner: str, takes: Sequence[Take], until: float) -> Sequence[
             until=until,
             now=tx.now,
         )
-    # SQLite has no lateral join; in process a look-up per lane costs next to nothing.
-    ids = [
-        row.id
-        for take in takes
-        for row in tx.rows("lane_head", job=take.job, domain=take.domain, after=take.after, n=take.n, now=tx.now)
-    ]
+    ids = _heads(tx, takes)
     return tx.rows("claim", ids=tx.many(ids), owner=owner, until=until) if ids else []
+
+
+def _heads(tx: Tx, takes: Sequence[Take]) -> list[int]:
+    """SQLite has no lateral join: the lanes that give one session are one query, each other is a query of its own."""
+    ones = [(take.job, take.domain, take.after) for take in takes if take.n == 1]
+    rows = list(tx.rows("lane_heads", lanes=codec.dump_json(ones), now=tx.now)) if ones else []
+    for take in takes:
+        if take.n > 1:
+            rows += tx.rows("lane_head", job=take.job, domain=take.domain, after=take.after, n=take.n, now=tx.now)
+    return [row.id for row in rows]
 
 
 def _start_jobs(tx: Tx, jobs: Sequence[int]) -> None:
@@ -150,5 +155,11 @@ def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozen
         rows = tx.rows("renew", leases=pairs, until=until)
     else:
         rows = tx.rows("renew", ids=ids, fences=fences, until=until)
-    wanted = {row.id for row in tx.rows("wanted_jobs", ids=tx.many(sorted({row.job for row in rows})))}
-    return frozenset(row.id for row in rows if row.job in wanted)
+    stopped = unwanted_jobs(tx, {row.job for row in rows})
+    return frozenset(row.id for row in rows if row.job not in stopped)
+
+
+def unwanted_jobs(tx: Tx, jobs: Collection[int]) -> frozenset[int]:
+    """Those of some jobs whose running sessions are to be stopped: paused, canceled, over or gone."""
+    wanted = {row.id for row in tx.rows("wanted_jobs", ids=tx.many(sorted(jobs)))} if jobs else set()
+    return frozenset(jobs) - wanted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any
 
 from agent.status import Status
@@ -282,6 +282,9 @@ class SqlStore:
 
     async def renew(self, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:
         return await self._db.write(lambda tx: claim.renew_leases(tx, leases, lease_s=lease_s))
+
+    async def unwanted(self, jobs: Collection[int]) -> frozenset[int]:
+        return await self._db.read(lambda tx: claim.unwanted_jobs(tx, jobs))
 
     async def checkpoint(self, session: int, fence: int, checkpoint: Checkpoint) -> bool:
         return await self._checkpoints.add((session, fence, checkpoint))

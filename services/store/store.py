@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from agent.status import Status
@@ -198,6 +198,10 @@ class Store(Protocol):
 
     async def renew(self, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:
         """Extends leases; gives the sessions that are still ours *and* still wanted (not canceled, not paused)."""
+        ...
+
+    async def unwanted(self, jobs: Collection[int]) -> frozenset[int]:
+        """Those of some jobs whose running sessions are to be stopped: paused, canceled, over or gone."""
         ...
 
     async def checkpoint(self, session: int, fence: int, checkpoint: Checkpoint) -> bool:

@@ -49,6 +49,16 @@ where s.job = :job and s.domain = :domain and s.state = 0 and s.id > :after
   and j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
 order by s.id limit :n
 
+-- name: lane_heads
+-- The first ready session of each of many lanes behind its cursor, if its job may run.
+select s.id from json_each(:lanes) l join session s on s.id = (
+  select n.id from session n
+  where n.job = json_extract(l.value, '$[0]') and n.domain = json_extract(l.value, '$[1]') and n.state = 0
+    and n.id > json_extract(l.value, '$[2]')
+  order by n.id limit 1)
+join job j on j.id = s.job
+where j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+
 -- name: claim
 -- Leases sessions; raises each fence.
 update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = :owner, lease_until = :until,

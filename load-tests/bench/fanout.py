@@ -1,0 +1,78 @@
+"""One loop of many items: time until the first child can be claimed and until the last is stored, and memory."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+
+import psutil
+from _empty import databases, fan_out, items, root_of, store_at
+from _report import Report, Target, arguments
+
+from services.store.records import Take
+
+TARGETS = {100_000: {"first": 0.3, "all": 3.0}, 1_000_000: {"all": 30.0}}
+
+
+async def one_loop(url: str, n: int) -> dict[str, float]:
+    """Seconds and MiB of one loop of `n` items."""
+    async with store_at(url) as store:
+        some = items(n)
+        job, root = await root_of(store, "t")
+        gc.collect()
+        process = psutil.Process()
+        before, most = process.memory_info().rss, 0
+        began = time.perf_counter()
+        await fan_out(store, root, some)
+        lanes = [lane for lane in await store.lanes() if lane.job == job]
+        claims = await store.claim("first", [Take(job, lanes[0].domain, lanes[0].cursor, 1)], lease_s=600)
+        first = time.perf_counter() - began
+        assert len(claims.sessions) == 1
+        del some
+        while (await store.unfold()).more:
+            most = max(most, process.memory_info().rss)
+        everything = time.perf_counter() - began
+        assert (await store.job(job)).counts.expected == n
+        assert await store.ready_count(n + 1) == n - 1
+    return {"first": first, "all": everything, "memory": (most - before) / 2**20}
+
+
+def in_a_process_of_its_own(url: str, n: int) -> dict[str, float]:
+    """Memory is that of this loop, not of the one before."""
+    command = [sys.executable, os.fspath(__file__), "--one", url, str(n)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--one"]:
+        print(json.dumps(asyncio.run(one_loop(sys.argv[2], int(sys.argv[3])))))
+        return
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--sizes", default="", help="items, comma separated; default: 10000,100000")
+    parser.add_argument("--rounds", type=int, default=0, help="default: 3, with --quick 1")
+    parser.add_argument("--databases", default="sqlite,postgresql")
+    options = parser.parse_args()
+    sizes = [int(size) for size in (options.sizes or "10000,100000").split(",")]
+    report = Report("fanout")
+    for kind in options.databases.split(","):
+        with databases(kind) as new:
+            for _ in range(options.rounds or (1 if options.quick else 3)):
+                for n in sizes:
+                    found = in_a_process_of_its_own(new(), n)
+                    for part, unit in (("first", "s"), ("all", "s"), ("memory", "MiB")):
+                        name = f"{kind}, {n} items, {part}, {unit}"
+                        report.add(name, found[part])
+                        if part in TARGETS.get(n, {}):
+                            report.targets[name] = Target(TARGETS[n][part], at_least=False)
+    report.show(as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,399 @@
+"""A whole cluster in one process: the real dispatcher, store, fair order, politeness and sizing; browsers and sites are
+only waited for.
+
+Time is virtual where nothing happens and real where something does: the clock jumps over idle waits, and runs on while
+the dispatcher and the store work. So a thousand nodes fit on a laptop, throughput is what this dispatcher on this
+machine reaches, and when it is the bottleneck the figures say so.
+
+    python load-tests/simulate.py --nodes 1000 --slots 50 --items 200000 --tenants 200 --domains 5000
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import math
+import random
+import selectors
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from agent.errors import ServerBusy
+from agent.spec import JobSpec
+from agent.status import Status
+from agent.types import Checkpoint, FanOut, LoopItem, Outcome, Usage
+from agent.work import Report, Work
+from services.browsers.journal import Outbox
+from services.browsers.pool import WorkerHandle, WorkerStats
+from services.dispatch.config import DispatchConfig
+from services.dispatch.dispatcher import Dispatcher
+from services.logs import set_up
+from services.store.records import Finish, NewJob, Take
+from services.store.sql import SqlStore, open_store
+
+LOOK_S = 2.0
+"""How often, in virtual seconds, the cluster is looked at."""
+
+
+# --- time --------------------------------------------------------------------------------------------
+
+
+class JumpingSelector(selectors.DefaultSelector):
+    """Waits for real things only; where there are none, the clock jumps to the next timer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.skipped = 0.0  # seconds that the clock is ahead of the machine's
+        self.at_work = 0  # calls in threads: what they take is real
+
+    def select(self, timeout: float | None = None) -> Any:
+        if self.at_work or timeout is None:
+            return super().select(timeout)
+        ready = super().select(0)
+        if not ready:
+            self.skipped += timeout
+        return ready
+
+
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time jumps while nothing happens."""
+
+    def __init__(self) -> None:
+        self.clock = JumpingSelector()
+        super().__init__(self.clock)
+
+    def time(self) -> float:
+        return time.monotonic() + self.clock.skipped
+
+    def run_in_executor(self, executor: Executor | None, func: Callable[..., Any], *args: Any) -> Any:
+        self.clock.at_work += 1
+        future = super().run_in_executor(executor, func, *args)
+        future.add_done_callback(self._done)
+        return future
+
+    def _done(self, _: Any) -> None:
+        self.clock.at_work -= 1
+
+
+# --- sites and browsers --------------------------------------------------------------------------------
+
+
+@dataclass
+class Site:
+    """One domain: how long its pages take, how much it stands, what its robots.txt asks for."""
+
+    seconds: float
+    stands: int  # sessions at once; beyond that it answers 429
+    crawl_delay_s: float | None
+    now: int = 0
+    most: int = 0
+    refused: int = 0
+
+
+@dataclass
+class World:
+    """Everything that is simulated, with what was seen."""
+
+    sites: list[Site]
+    dice: random.Random
+    start_s: float  # until a new worker can take sessions: a node may have to be fetched
+    served: Counter[str] = field(default_factory=Counter)  # items by tenant
+    busy_slots: int = 0
+    slot_seconds: float = 0.0
+    attempts: int = 0
+
+
+class SimulatedWorker:
+    """A `WorkerHandle` whose sessions only wait."""
+
+    def __init__(self, name: str, slots: int, world: World) -> None:
+        self._name = name
+        self._slots = slots
+        self._world = world
+        self._queue: list[Work] = []
+        self._running: dict[int, Work] = {}
+        self._outbox = Outbox(hungry=lambda: len(self._running) + len(self._queue) <= self._slots)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    async def submit(self, works: Sequence[Work]) -> None:
+        self._queue += works
+        self._fill()
+
+    def _fill(self) -> None:
+        world = self._world
+        while self._queue and len(self._running) < self._slots:
+            work = self._queue.pop(0)
+            self._running[work.session] = work
+            world.busy_slots += 1
+            site = self._site(work)
+            if site is not None:
+                site.now += 1
+                site.most = max(site.most, site.now)
+            seconds = 0.01 if site is None else site.seconds * world.dice.lognormvariate(0, 0.4)
+            refused = site is not None and site.now > site.stands
+            asyncio.get_running_loop().call_later(0.2 if refused else seconds, self._end, work, seconds, refused)
+
+    def _site(self, work: Work) -> Site | None:
+        if work.item is None:
+            return None
+        return self._world.sites[int(work.item.value.split("/")[2].split(".")[0].removeprefix("h"))]
+
+    def _end(self, work: Work, seconds: float, refused: bool) -> None:
+        world = self._world
+        del self._running[work.session]
+        world.busy_slots -= 1
+        world.slot_seconds += seconds
+        world.attempts += 1
+        site = self._site(work)
+        outcome = Outcome(Status.COMPLETED, seconds=seconds)
+        if site is not None:
+            site.now -= 1
+            outcome = Outcome(Status.COMPLETED, seconds=seconds, usage=Usage(pages=1), crawl_delay_s=site.crawl_delay_s)
+        if site is not None and refused:
+            site.refused += 1
+            error = ServerBusy("429").info()
+            outcome = Outcome(Status.FAILED, error=error, retry_after_s=10.0, seconds=0.2, usage=Usage(pages=1))
+        elif site is not None:
+            world.served[work.tenant] += 1
+        self._outbox.put(Report(work.session, work.fence, outcome=outcome))
+        self._fill()
+
+    async def pull(self, seen: int, committed: int) -> list[Report]:
+        self._outbox.confirm(committed, frozenset())
+        return await self._outbox.pull(seen, 20.0)
+
+    async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
+        self._outbox.confirm(committed, refused)
+
+    async def cancel(self, sessions: Sequence[int]) -> None:
+        """Nobody cancels here."""
+
+    async def stats(self) -> WorkerStats:
+        held = {work.session: work.fence for work in (*self._queue, *self._running.values())}
+        return WorkerStats(self._name, self._slots, len(self._running), len(self._queue), 1, 0, held)
+
+    async def drain(self, drain_s: float) -> None:
+        self._queue.clear()
+
+    async def end(self) -> None:
+        self._queue.clear()
+
+
+class SimulatedPool:
+    """A `Pool` that has as many machines as are asked for, after a while."""
+
+    def __init__(self, world: World, slots: int) -> None:
+        self._world = world
+        self._slots = slots
+        self.started = 0
+        self.expected = 0
+
+    async def adopt(self) -> list[WorkerHandle]:
+        return []
+
+    async def start(self) -> WorkerHandle:
+        self.started += 1
+        name = f"node-{self.started}"
+        await asyncio.sleep(self._world.dice.uniform(0.5, 1.5) * self._world.start_s)
+        return SimulatedWorker(name, self._slots, self._world)
+
+    async def expect(self, workers: int) -> None:
+        self.expected = workers
+
+    async def close(self) -> None:
+        """Nothing is left."""
+
+
+# --- the load --------------------------------------------------------------------------------------------
+
+
+def sites_of(n: int, session_s: float, dice: random.Random) -> list[Site]:
+    """A few sites are slow, stand little, or ask for a crawl-delay."""
+    return [
+        Site(
+            seconds=session_s * dice.lognormvariate(0, 0.5),
+            stands=dice.choice([2, 4, 100, 100, 100, 100, 100, 100, 100, 100]),
+            crawl_delay_s=dice.choice([1.0] + [None] * 49),
+        )
+        for _ in range(n)
+    ]
+
+
+async def submit(store: SqlStore, options: argparse.Namespace, dice: random.Random) -> list[int]:
+    """Jobs of very different sizes for each tenant, each over some domains."""
+    weights = [1 / (1 + rank) ** 0.5 for rank in range(options.tenants)]
+    jobs = []
+    for tenant, weight in enumerate(weights):
+        total = max(2, round(options.items * weight / sum(weights)))
+        shares = [max(1, total // options.jobs_per_tenant)] * options.jobs_per_tenant
+        for share in shares:
+            jobs.append(await one_job(store, f"t{tenant}", share, options.domains, dice))
+    while (await store.unfold()).more:
+        pass
+    return jobs
+
+
+async def one_job(store: SqlStore, tenant: str, n: int, domains: int, dice: random.Random) -> int:
+    mine = [dice.randrange(domains) for _ in range(min(domains, max(1, n // 4), 100))]
+    some = tuple(LoopItem(i, f"https://h{mine[i % len(mine)]}.example/{i}", is_link=True) for i in range(n))
+    spec = JobSpec.model_validate({"url": "https://start.example/", "goal": "read", "max_attempts": 10})
+    (done,) = await store.submit([NewJob(tenant, spec, f"start-{tenant}.example")])
+    (lane,) = [lane for lane in await store.lanes() if lane.job == done.job]
+    (root,) = (await store.claim("setup", [Take(done.job, lane.domain, 0, 1)], lease_s=1e6)).sessions
+    outcome = Outcome(Status.WAITING, fan_out=FanOut(some, Checkpoint(url="https://start.example/")))
+    await store.finish([Finish(root.work.session, root.work.fence, outcome)])
+    return done.job
+
+
+# --- looking ---------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Seen:
+    """What the looks saw."""
+
+    waiting: Counter[str] = field(default_factory=Counter)  # lane-looks by cause
+    fairness: list[float] = field(default_factory=list)  # Jain's index over tenants that wait for slots
+    utilisation: list[float] = field(default_factory=list)
+    workers: list[int] = field(default_factory=list)
+    causes_of_size: Counter[str] = field(default_factory=Counter)
+
+
+def jain(values: Sequence[float]) -> float:
+    """1: all alike; 1/n: one has everything."""
+    squares = sum(value * value for value in values)
+    return 1.0 if not squares else sum(values) ** 2 / (len(values) * squares)
+
+
+async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, store: SqlStore) -> None:
+    """Looks until it is canceled."""
+    before: Counter[str] = Counter()
+    while True:
+        await asyncio.sleep(LOOK_S)
+        seen.waiting.update(dispatcher.waiting())
+        workers = len(dispatcher.workers)
+        seen.workers.append(workers)
+        seen.utilisation.append(world.busy_slots / max(1, workers * slots))
+        (snapshot, _) = (await store.states("dispatcher/")).get("dispatcher/main", ({}, 0))
+        hungry = [name for name, jobs in snapshot.get("tenants", {}).items() if jobs]
+        got = [world.served[name] - before[name] for name in hungry]
+        before = Counter(world.served)
+        if len(got) > 1 and sum(got) > 2 * len(got) and seen.utilisation[-1] > 0.95:
+            seen.fairness.append(jain(got))
+        if snapshot.get("size"):
+            seen.causes_of_size[snapshot["size"]["why"]] += 1
+
+
+def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: float, real_s: float) -> dict[str, Any]:
+    total = sum(world.served.values())
+    waits = sum(seen.waiting.values()) or 1
+    steady = seen.utilisation[len(seen.utilisation) // 4 : len(seen.utilisation) * 3 // 4] or [0.0]
+    return {
+        "nodes": options.nodes,
+        "slots": options.nodes * options.slots,
+        "items": total,
+        "tenants": options.tenants,
+        "domains": options.domains,
+        "virtual_s": round(virtual_s, 1),
+        "real_s": round(real_s, 1),
+        "items_per_s": round(total / virtual_s, 1),
+        "attempts_per_item": round(world.attempts / max(1, total), 3),
+        "slots_busy_in_the_middle": round(sum(steady) / len(steady), 3),
+        "dispatcher_at_work": round(min(1.0, real_s / virtual_s), 3),
+        "workers_most": max(seen.workers, default=0),
+        "waiting_by_cause": {why: round(n / waits, 3) for why, n in seen.waiting.most_common()},
+        "size_bounded_by": dict(seen.causes_of_size),
+        "fairness_jain": round(sum(seen.fairness) / len(seen.fairness), 3) if seen.fairness else None,
+        "fairness_looks": len(seen.fairness),
+        "sites_over_their_limit": sum(site.most > options.per_domain for site in world.sites),
+        "refused_by_sites": sum(site.refused for site in world.sites),
+    }
+
+
+def bottleneck(found: dict[str, Any]) -> str:
+    """What bounds this run first."""
+    if found["dispatcher_at_work"] > 0.9:
+        return "the dispatcher and its store on this machine"
+    if found["slots_busy_in_the_middle"] > 0.9:
+        return "browser slots"
+    causes = {why: share for why, share in found["waiting_by_cause"].items() if why != "a free slot"}
+    return max(causes, key=lambda why: causes[why]) if causes else "the number of items"
+
+
+async def over(store: SqlStore, jobs: Sequence[int]) -> None:
+    """Returns when all jobs have ended."""
+    seen = await store.changed(0)
+    for job in jobs:
+        while (await store.job(job)).finished_at is None:
+            seen = await store.changed(5.0, since=seen)
+
+
+async def simulate(options: argparse.Namespace, url: str) -> dict[str, Any]:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, JumpingLoop)
+    dice = random.Random(options.seed)
+    epoch = time.time() - loop.time()
+    store = await open_store(url, clock=lambda: epoch + loop.time())
+    world = World(sites_of(options.domains, options.session_s, dice), dice, options.start_s)
+    jobs = await submit(store, options, dice)
+    config = DispatchConfig(
+        workers=max(1, options.nodes // 20),
+        most_workers=options.nodes,
+        per_domain=options.per_domain,
+        lease_s=300,
+        drain_s=1,
+    )
+    dispatcher = Dispatcher(store, SimulatedPool(world, options.slots), config, seed=options.seed)
+    seen = Seen()
+    began, real = loop.time(), time.monotonic()
+    await dispatcher.start()
+    looking = asyncio.create_task(look(dispatcher, world, options.slots, seen, store))
+    with suppress(TimeoutError):
+        async with asyncio.timeout(options.limit_s):
+            await over(store, jobs)
+    virtual_s, real_s = loop.time() - began, time.monotonic() - real
+    looking.cancel()
+    await dispatcher.stop()
+    await store.close()
+    found = figures(options, world, seen, virtual_s, real_s)
+    return {**found, "bottleneck": bottleneck(found)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=1000, help="workers, at most")
+    parser.add_argument("--slots", type=int, default=50, help="of one worker")
+    parser.add_argument("--items", type=int, default=200_000)
+    parser.add_argument("--tenants", type=int, default=200)
+    parser.add_argument("--jobs-per-tenant", type=int, default=5)
+    parser.add_argument("--domains", type=int, default=5000)
+    parser.add_argument("--per-domain", type=int, default=8, help="sessions on one domain at once")
+    parser.add_argument("--session-s", type=float, default=10.0, help="what a session takes, about")
+    parser.add_argument("--start-s", type=float, default=20.0, help="what a new worker takes to start, about")
+    parser.add_argument("--limit-s", type=float, default=math.inf, help="virtual seconds after which it is stopped")
+    parser.add_argument("--store", default="", help="URL of an empty database; default: SQLite in a temporary folder")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    set_up("error", "json")
+    with TemporaryDirectory(prefix="shoal-simulate-") as folder, asyncio.Runner(loop_factory=JumpingLoop) as runner:
+        url = options.store or f"sqlite:///{Path(folder) / 'shoal.db'}"
+        print(json.dumps(runner.run(simulate(options, url)), indent=2))
+
+
+if __name__ == "__main__":
+    main()
