@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import pytest_asyncio
 from agent.models.openai_compatible import OpenAICompatible
 from services.inference.process import VllmProcess
 from tests.vllm.server import is_set_up, settings_for, tiny_vllm
+
+# Whoever ends these tests by a signal ends their servers too: each has a process group of its own.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 collect_ignore_glob = [] if os.environ.get("TEST_VLLM") else ["test_*.py"]
 

@@ -14,6 +14,7 @@ from agent.evaluate import Trial, evaluate
 from agent.models.model import Ask, Image, Message
 from agent.models.openai_compatible import OpenAICompatible
 from agent.models.reply import parse
+from agent.plan import Plan
 from agent.policies.model import ModelPolicy
 from agent.policies.model.asker import ModelPolicyOptions
 from agent.policies.policy import Scene
@@ -33,7 +34,7 @@ SPECS: tuple[dict[str, Any], ...] = (
     {"grounding": "attributes", "allow_terminate": False},
     {"grounding": "coordinates"},
     {"totp": "SHOP_TOTP", "extract": {"goal": "the price"}},
-    {"action_sets": ["bid", "nav", "tab"]},
+    {"action_sets": ["element", "nav", "tab"]},
 )
 
 RECORD = {
@@ -54,7 +55,7 @@ RECORD = {
 
 
 def policy_of(model: Recording, **options: Any) -> ModelPolicy:
-    shape = {"page_chars": 6_000, "step_tokens": 1_024, "plan_tokens": 1_024, "extract_tokens": 1_024, **options}
+    shape = {"page_chars": 2_500, "step_tokens": 768, "plan_tokens": 768, "extract_tokens": 768, **options}
     return ModelPolicy(model, None, options=ModelPolicyOptions(**shape))  # type: ignore[arg-type]
 
 
@@ -131,8 +132,7 @@ async def test_plans_records_items_and_verdicts_validate(model: OpenAICompatible
 
 
 async def _collected(policy: ModelPolicy, scene: Scene) -> list[Any]:
-    plan = await policy.plan(scene)
-    return [item async for item in policy.collect(scene, plan)]
+    return [item async for item in policy.collect(scene, Plan(plan="the same for each", task_type="loop"))]
 
 
 async def test_a_page_that_does_not_fit_is_shown_in_part(model: OpenAICompatible) -> None:

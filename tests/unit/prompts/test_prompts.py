@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import prompts
 from prompts import as_json, inline, render, render_parts, untrusted
-from tests.unit.prompts.cases import CASES, JOB, SNAPSHOTS, rendered
+from tests.unit.prompts.cases import CASES, JOB, SNAPSHOTS, TEXT, rendered
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -47,11 +47,20 @@ def test_the_head_is_the_same_for_all_sessions(one: str, other: str) -> None:
     assert len(heads) == 1
 
 
-@pytest.mark.parametrize("case", ["step_full", "plan_full", "extract", "collect"])
+# Reading and collecting are one request a session: the loop's value stands behind the page, and nothing is `task`.
+ORDERS = {
+    "step_full": ["head", "job", "task", "page", "now"],
+    "plan_full": ["head", "job", "task", "page", "now"],
+    "extract": ["head", "job", "page", "now"],
+    "collect": ["head", "job", "page", "now"],
+}
+
+
+@pytest.mark.parametrize("case", ORDERS)
 def test_blocks_go_from_what_stays_to_what_changes(case: str) -> None:
     name, variables = CASES[case]
     parts = render_parts(name, **variables)
-    assert list(parts) == ["head", "job", "task", "page", "now"]
+    assert list(parts) == ORDERS[case]
     assert render(name, **variables).endswith(variables["now"])
     assert variables["now"] not in "".join(text for block, text in parts.items() if block != "now")
 
@@ -69,6 +78,16 @@ def test_history_only_grows() -> None:
     more = {**variables, "steps": [*variables["steps"], {"url": "https://x.example", "thought": "t", "results": []}]}
     before = render_parts(name, **variables)["task"].removesuffix("⟦/steps⟧")
     assert render_parts(name, **more)["task"].startswith(before)
+
+
+@pytest.mark.parametrize("case", ["extract", "collect"])
+def test_pages_of_one_site_share_their_menu(case: str) -> None:
+    """In a loop only what is the item's own may stand before a page's text: its address and title come behind it."""
+    name, variables = CASES[case]
+    text = render(name, **variables)
+    before = text[: text.index(TEXT.splitlines()[0])]
+    assert variables["page"].url not in before
+    assert variables["item"].value not in before
 
 
 def test_a_value_of_a_loop_comes_after_what_all_values_share() -> None:
