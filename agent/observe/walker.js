@@ -103,6 +103,24 @@ globalThis.shoalWalker ??= (() => {
     }
     return shapeOf(svg);
   };
+  // "rgb(250, 10, 5)" -> "red"; "" for what is transparent.
+  const HUES = [[15, 'red'], [40, 'orange'], [70, 'yellow'], [165, 'green'], [200, 'cyan'], [260, 'blue'], [290, 'purple'], [340, 'pink'], [361, 'red']];
+  const colourWord = css => {
+    const [red, green, blue, alpha = 1] = (css.match(/[\d.]+/g) || []).map(Number);
+    if (blue === undefined || alpha < 0.2) return '';
+    const top = Math.max(red, green, blue), low = Math.min(red, green, blue), spread = top - low;
+    if (top < 40) return 'black';
+    if (spread < 25 || spread / top < 0.12) return low > 225 ? 'white' : 'grey';
+    const turn = top === red ? (green - blue) / spread : top === green ? 2 + (blue - red) / spread : 4 + (red - green) / spread;
+    const hue = (turn * 60 + 360) % 360;
+    if (hue >= 15 && hue < 40 && top < 180) return 'brown';
+    return (top < 150 ? 'dark ' : '') + HUES.find(([end]) => hue < end)[1];
+  };
+  // What somebody sees of an element that says nothing: its colour.
+  const colourOf = element => {
+    const style = getComputedStyle(element);
+    return element.namespaceURI.endsWith('/svg') ? colourWord(style.fill) || colourWord(style.stroke) : colourWord(style.backgroundColor);
+  };
   const shapeOf = svg => {
     const counts = new Map();
     for (const part of svg.querySelectorAll('path,circle,rect,line,polyline,polygon,ellipse,text')) {
@@ -162,10 +180,15 @@ globalThis.shoalWalker ??= (() => {
     if (icon) { const words = nameOfSvg(icon); if (words) return words; }
     const image = element.querySelector('img');
     if (image) return squeeze(image.alt || '') || fileName(image.currentSrc || image.src);
+    if (element.namespaceURI.endsWith('/svg')) {
+      const title = element.querySelector(':scope > title')?.textContent || (tag === 'SVG' ? nameOfSvg(element) : '');
+      return squeeze(title) || squeeze(`${colourOf(element)} ${element.localName}`);
+    }
     for (const inner of [element.querySelector('i,span'), element]) {
       const words = inner && iconWords(inner.getAttribute('class') || '');
-      if (words) return words;
+      if (words) return element.childElementCount ? words : squeeze(`${colourOf(element)} ${words}`);
     }
+    if (tag !== 'A' && !element.childElementCount && colourOf(element)) return colourOf(element);
     return tag === 'A' ? fileName(element.getAttribute('href')) : '';
   };
   // Text that stands before a field that has no label, as in table layouts.
@@ -494,7 +517,7 @@ globalThis.shoalWalker ??= (() => {
         }
       }
       if (depth > MAX_DEPTH) { addText(node.textContent, out); return; }
-      if (tag === 'SVG') { emitIcon(node, out); return; }
+      if (tag === 'SVG' && !kindOf(node, tag, node.getAttribute('role') || '')) { emitDrawing(node, out, depth); return; }
       if (tag === 'HTML' || tag === 'BODY') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }
       if (tag === 'IFRAME' || tag === 'FRAME') { emitFrame(node, box, out); return; }
       const role = node.getAttribute('role') || '';
@@ -584,6 +607,13 @@ globalThis.shoalWalker ??= (() => {
       state.chars += name.length + 12;
       out.push([tag.toLowerCase(), id, role, name, text, attributes, tag === 'SELECT' ? optionsOf(element) : 0, statesOf(element, tag), place(box), flags, children]);
       out.broken = true;
+    };
+
+    // A drawing is one icon, unless its shapes take clicks for themselves.
+    const emitDrawing = (svg, out, depth) => {
+      const targets = [...svg.querySelectorAll('*')].filter(part => kindOf(part, upper(part), part.getAttribute('role') || ''));
+      if (!targets.length) { emitIcon(svg, out); return; }
+      for (const part of targets) emitControl(part, upper(part), 4, null, out, depth);
     };
 
     const emitIcon = (svg, out) => {

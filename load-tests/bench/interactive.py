@@ -231,11 +231,12 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--step", type=int, default=8, help="CSS pixels between the points of the grid")
     parser.add_argument("--rounds", type=int, help="not used: one probe of a page says all there is to say")
-    parser.add_argument("--only", help="pages whose name begins so")
+    parser.add_argument("--only", default="", help="pages whose name begins so; several by commas")
     chosen = parser.parse_args()
+    only = tuple(chosen.only.split(","))
     report = Report("interactive")
     with demo_site() as shop, served(quick=True) as made:
-        pages = [page for page in spots(shop, made, quick=chosen.quick) if page.name.startswith(chosen.only or "")]
+        pages = [page for page in spots(shop, made, quick=chosen.quick) if page.name.startswith(only)]
         asyncio.run(measure(pages, chosen.step, report))
     report.show(as_json=chosen.json)
 

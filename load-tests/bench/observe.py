@@ -164,13 +164,12 @@ async def on_fresh_pages(page: BenchPage, browser: Browser, plain: Any, rounds: 
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--only", help="pages whose name begins so")
+    parser.add_argument("--only", default="", help="pages whose name begins so; several by commas")
     chosen = parser.parse_args()
+    only = tuple(chosen.only.split(","))
     report = Report("observe")
     with demo_site() as shop, served(quick=chosen.quick) as made:
-        pages = [
-            page for page in bench_pages(shop, made, quick=chosen.quick) if page.name.startswith(chosen.only or "")
-        ]
+        pages = [page for page in bench_pages(shop, made, quick=chosen.quick) if page.name.startswith(only)]
         asyncio.run(measure(pages, 3 if chosen.quick else chosen.rounds, report))
     report.show(as_json=chosen.json)
 

@@ -162,9 +162,21 @@ async def _set_checked(on: Stage, bid: str, wanted: bool) -> None:
         raise ElementNotUsable(
             f"element {bid} cannot be checked: it is neither a check box, a radio button nor a switch"
         )
-    await _click(on, bid, 1, "left", ())
+    if target.tag != "input" or target.label or not await _tick(on, bid, wanted):
+        await _click(on, bid, 1, "left", ())
     if _is_checked(await on.target(bid, again=True)) is not wanted:
         raise ElementNotUsable(f"element {bid} did not change its state when it was clicked")
+
+
+async def _tick(on: Stage, bid: str, wanted: bool) -> bool:
+    """Sets a native box that can be seen; False where something is in the way."""
+    element = await on.element(bid)
+    try:
+        with on.faults():
+            await element.set_checked(wanted, timeout=min(_PATIENCE_MS, on.left_ms))
+    except (ElementNotUsable, ActionTimeout):
+        return False
+    return True
 
 
 def _is_checked(target: Target) -> bool | None:

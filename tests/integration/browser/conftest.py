@@ -47,6 +47,12 @@ class _Handler(BaseHTTPRequestHandler):
             "/missing": lambda: self._answer(404, b"<h1>No such page</h1>"),
             "/spin": lambda: self._answer(200, b"<title>Spin</title><button onclick='for(;;){}'>Spin</button>"),
             "/alerts": lambda: self._answer(200, b"<script>for(;;) alert('again')</script>"),
+            "/alertbutton": lambda: self._answer(200, b"<button onclick=\"for(;;) alert('again')\">Start</button>"),
+            "/again": lambda: self._answer(
+                200, b"<title>Again</title><a href=/second>x</a><script>location.reload()</script>"
+            ),
+            "/huge": self._huge,
+            "/opener": lambda: self._answer(200, b"<a href=/pictures target=_blank>Open pictures</a>"),
             "/leave": lambda: self._answer(200, _LEAVE),
             "/file/notes.txt": lambda: self._file("text/plain", b"some notes"),
             "/file/invoice.pdf": lambda: self._file("application/pdf", small_pdf("Invoice 7")),
@@ -92,11 +98,25 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             time.sleep(0.02)  # a trickle, as the fault wants it
 
+    def _huge(self) -> None:
+        """Two hundred megabytes of page."""
+        line = b"<p>" + b"many words " * 90 + b"</p>\n"
+        block = line * (1_000_000 // len(line))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(block) * 200))
+        self.end_headers()
+        for _ in range(200):
+            if self.site.stop.is_set():
+                return
+            self.wfile.write(block)
+
     def _wrap(self) -> None:
         """The acts page inside frames or a shadow root."""
         how = parse_qs(urlsplit(self.path).query)["how"][0]
         host = self.site.other if how == "cross" else ""
-        inner = {"iframe": "/acts", "nested": "/wrap?how=iframe", "cross": f"{host}/acts"}.get(how)
+        frames = {"iframe": "/acts", "nested": "/wrap?how=iframe", "cross": f"{host}/acts", "framed": "/wrap?how=open"}
+        inner = frames.get(how)
         if inner is not None:
             body = (
                 f"<title>Wrap</title><p>outside</p><iframe src='{inner}' width=1000 height=3500 title=inside></iframe>"

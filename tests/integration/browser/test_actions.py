@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from agent.actions.dialects.notations import read_reply_on, write_reply_on
 from agent.browser import Browser, Context, ContextOptions
 from agent.hooks import Hooks, Upload
 from agent.observe.renderings import compact
@@ -18,7 +20,7 @@ from tests.integration.browser.conftest import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-PLACES = ["main", "iframe", "nested", "cross", "open", "closed"]
+PLACES = ["main", "iframe", "nested", "cross", "open", "closed", "framed"]
 
 
 class Hand:
@@ -355,6 +357,51 @@ async def test_downloads_land_in_the_named_folder_and_too_large_ones_do_not(
     result = await hand.attempt("download", "Notes")
     assert result.error is not None and result.error.code == "download_failed"
     await hand.context.close()
+
+
+async def test_a_download_that_grows_too_large_is_ended_while_it_comes(browser: Browser, site: Site) -> None:
+    hand = Hand(await browser.new_context(ContextOptions(max_download_bytes=20_000, download_timeout_s=60)))
+    await hand.open(site, "main")
+    result = await hand.attempt("download", "Endless")
+    assert result.error is not None and "20000 are allowed" in result.error.message
+    assert result.error.code == "download_failed"
+    assert result.seconds < 30  # it trickles for ever; the limit of time is a minute
+    await hand.do("download", "Notes")
+    await hand.context.close()
+
+
+async def test_a_page_is_kept_as_a_pdf(main: Hand) -> None:
+    result = await main.do("save_as_pdf")
+    assert result.value["filename"] == "Acts.pdf"
+    (file,) = (await main.context.observe()).downloads
+    assert Path(file.path).read_bytes().startswith(b"%PDF")
+    assert "nothing yet" in file.text
+
+
+async def test_elements_are_found_by_selectors_where_words_do_not_tell(main: Hand) -> None:
+    seen = await main.look()
+    twice = {"action": "Click", "description": "", "ui_element": {"cssSelector": "#far", "xpath": "", "type": ""}}
+    (action,) = await read_reply_on("webaction", json.dumps([twice]), seen.elements, main.context)
+    await main.context.act(action)
+    assert await main.out() == "far"
+    path = {**twice, "ui_element": {"xpath": "//button[text()='Press me']", "label": "renamed since"}}
+    (action,) = await read_reply_on("webaction", json.dumps([path]), seen.elements, main.context)
+    assert action.args["bid"] == main.ids["Press me"]
+    assert list(await main.context.locate(["button", "#no such[", "//nothing", "#far"])) == [
+        *(None, None, None),
+        main.ids["Far away"],
+    ]
+
+
+async def test_the_page_gives_selectors_that_find_their_elements_again(main: Hand) -> None:
+    for name, bid in main.ids.items():
+        told = await main.context.selectors(bid)
+        assert told is not None, name
+        assert list(await main.context.locate(told)) == [bid, bid], (name, told)
+    written = await write_reply_on(
+        "webaction", [Action("click", {"bid": main.ids["Far away"]})], (await main.look()).elements, main.context
+    )
+    assert json.loads(written)[0]["ui_element"]["cssSelector"] == "#far"
 
 
 async def test_a_click_that_gives_no_file_is_a_failed_download(main: Hand) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import pickle
 import signal
@@ -98,6 +99,53 @@ async def test_an_alert_loop(hasty: Context, site: Site, browser: Browser) -> No
     with pytest.raises(NavigationTimeout):
         await hasty.goto(f"{site.url}/alerts")
     await works(browser, site)
+
+
+async def test_an_alert_loop_that_a_click_begins(hasty: Context, site: Site, browser: Browser) -> None:
+    await hasty.goto(f"{site.url}/alertbutton")
+    (button,) = clickable_elements((await hasty.observe()).elements)
+    started = time.monotonic()
+    try:
+        result = await hasty.act(Action("click", {"bid": button.bid}))
+        assert result.error is not None and result.error.code == "action_timeout"
+    except PageCrashed:
+        pass  # the look for the effect found it hanging
+    assert time.monotonic() - started < 15
+    await works(browser, site)
+
+
+async def test_a_page_that_loads_itself_again_and_again(hasty: Context, site: Site, browser: Browser) -> None:
+    started = time.monotonic()
+    with contextlib.suppress(AgentError):  # one load of the many may be taken for the page
+        await hasty.goto(f"{site.url}/again")
+    with contextlib.suppress(AgentError):
+        assert (await hasty.observe()).url == f"{site.url}/again"
+    assert not await hasty.settle(quiet_s=0.5, budget_s=1.5)
+    assert time.monotonic() - started < 12
+    assert (await hasty.goto(f"{site.url}/second")).status == 200
+
+
+async def test_a_page_of_two_hundred_megabytes(hasty: Context, site: Site, browser: Browser) -> None:
+    started = time.monotonic()
+    with pytest.raises((NavigationTimeout, PageCrashed)):
+        await hasty.goto(f"{site.url}/huge")
+    assert time.monotonic() - started < 6
+    await works(browser, site)
+    with contextlib.suppress(PageCrashed):  # a renderer that is still busy with it may have been given up
+        assert (await hasty.goto(f"{site.url}/second", timeout_s=20)).status == 200
+
+
+async def test_a_tab_that_asks_before_it_is_left_is_closed_and_reloaded(hasty: Context, site: Site) -> None:
+    await hasty.act(Action("new_tab"))
+    await hasty.goto(f"{site.url}/leave")
+    (button,) = clickable_elements((await hasty.observe()).elements)
+    await hasty.act(Action("click", {"bid": button.bid}))
+    reloaded = await hasty.act(Action("reload"))
+    assert reloaded.error is None
+    (button,) = clickable_elements((await hasty.observe()).elements)
+    await hasty.act(Action("click", {"bid": button.bid}))
+    assert (await hasty.act(Action("tab_close"))).error is None
+    assert len((await hasty.observe()).tabs) == 1
 
 
 async def test_a_renderer_that_spins(hasty: Context, site: Site, browser: Browser) -> None:

@@ -37,7 +37,7 @@ WANTED = {
         "picture",
     ),
     *("link in text", "in scrolled region", "in open root", "in closed root", "slotted", "visible again"),
-    "below the fold",
+    *("below the fold", "shape", "drawing"),
 }
 
 
@@ -47,6 +47,7 @@ async def test_everything_that_can_be_acted_on_is_listed_and_nothing_else(contex
     listed = names(seen)
     assert {name.removeprefix("want ") for name in listed if name.startswith("want ")} == WANTED
     assert sum(name.startswith("want ") for name in listed) == len(WANTED)
+    assert "blue" in listed  # nothing else is to be seen of it
     assert [element.attributes.get("value") for element in clickable_elements(seen.elements) if not element.name] == [
         "want editable"
     ]
@@ -236,4 +237,21 @@ async def test_blocked_resources_are_not_fetched(browser: Browser, site: Site) -
     await context.settle(quiet_s=0.2)
     assert "/pictures" in site.requests
     assert not [path for path in site.requests if path.startswith("/picture") and path != "/pictures"]
+    await context.close()
+
+
+async def test_blocked_resources_are_not_fetched_by_windows_that_the_site_opens(browser: Browser, site: Site) -> None:
+    context = await browser.new_context(ContextOptions(browser=BrowserSpec(block=("image",))))
+    await context.goto(f"{site.url}/opener")
+    (link,) = clickable_elements((await context.observe()).elements)
+    site.requests.clear()
+    result = await context.act(Action("click", {"bid": link.bid}))
+    assert result.effect.new_tab
+    await context.settle(quiet_s=0.2)
+    assert (await context.observe()).title == "P"
+    # What the document asks for before anybody could attach to its window may come; what comes later does not.
+    site.requests.clear()
+    await context.read("() => { document.body.append(Object.assign(new Image(), { src: '/picture?later' })) }")
+    await context.settle(quiet_s=0.2)
+    assert site.requests == []
     await context.close()
