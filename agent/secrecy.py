@@ -2,17 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agent.browser import Context
+from agent.errors import SecretRefused
 from agent.observe.rebuild import rebuilt
-from agent.types import ActionResult, Element, Observation
+from agent.types import Action, ActionResult, Element, Observation
 
 Json = Any
 
+_PREFIX = re.compile(r"[a-zA-Z]+(?=\d)")
 _WITHIN_CHARS = 6
 """Shorter values are hidden only where they stand alone: a page full of other numbers must not turn into references."""
+
+
+_FRAMES = """() => [...document.querySelectorAll('iframe, frame')].map(frame => frame.src)
+  .filter(address => /^https?:/.test(address))"""
+
+Resolve = Callable[[object, str], object]
+"""Value and page address to the value with secrets for references; raises `SecretRefused`."""
+
+
+async def revealed(action: Action, page: Context, resolve: Resolve) -> dict[str, Json]:
+    """The arguments of `action` with secrets for references, for use on `page`.
+
+    A secret belongs to a site, and a page of that site may hold frames of others. So in a frame it is filled in only
+    where every frame of the page belongs to the secret's domains too.
+
+    Raises:
+        SecretRefused: unknown, not granted, or not for this page or for one of its frames.
+    """
+    args = {name: resolve(value, page.url) for name, value in action.args.items()}
+    prefix = _PREFIX.match(str(action.args.get("bid", "")))
+    if not prefix or all(args[name] == value for name, value in action.args.items()):
+        return args
+    if len(prefix.group()) > 1:
+        raise SecretRefused("secrets are not filled into frames inside of frames")
+    for address in await page.read(_FRAMES) or ():
+        for value in action.args.values():
+            resolve(value, address)
+    return args
 
 
 @dataclass(slots=True)

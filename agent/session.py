@@ -35,6 +35,7 @@ from agent.observe.renderings import compact
 from agent.page import SessionPage
 from agent.plan import Plan
 from agent.policies.policy import Extraction, Scene
+from agent.secrecy import revealed
 from agent.spec import ExtractSpec
 from agent.status import Status
 from agent.types import (
@@ -325,7 +326,7 @@ class _Session:
 
     async def _perform(self, action: Action) -> ActionResult:
         """Runs one action; one that must not be repeated is marked in the store before and confirmed after."""
-        resolved = {name: self.desk.secrets.resolve(value, self.page.url) for name, value in action.args.items()}
+        resolved = await revealed(action, self.page, self.desk.secrets.resolve)
         once = action.submits and not self.work.spec.may_repeat
         if once:
             mark = replace(await self._snapshot(), pending_action=f"{action.name} on {self.page.url}")

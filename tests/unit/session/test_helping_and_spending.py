@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from agent import session
 from agent.browser import ContextOptions
+from agent.errors import SecretRefused
 from agent.help import Question
 from agent.hooks import Hooks
 from agent.plan import Plan
@@ -153,3 +156,39 @@ async def test_a_loop_says_that_its_list_has_more_than_was_collected() -> None:
     back = replace(work(loop=LOOP, extract=EXTRACT), checkpoint=outcome.fan_out.checkpoint, children=summary)
     outcome, _, _ = await run(back, {})
     assert outcome.tasks[-1].result["shown"] == 134
+
+
+class FillsFrame(Clicks):
+    """Fills a secret into an element of a frame."""
+
+    def __init__(self, bid: str) -> None:
+        super().__init__()
+        self.bid = bid
+
+    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+        if steps:
+            return StepDecision("done", (Action("complete"),))
+        return StepDecision("fill", (Action("fill", {"bid": self.bid, "value": "secret:pin"}),))
+
+
+@pytest.mark.parametrize(
+    ("bid", "frames", "code"),
+    [
+        ("a1", ["http://login.shop.example/"], None),
+        ("a1", [], None),
+        ("a1", ["http://login.shop.example/", "http://ads.example/"], "secret_refused"),
+        ("ab1", [], "secret_refused"),
+        ("1", ["http://ads.example/"], None),
+    ],
+)
+async def test_a_secret_is_not_filled_into_a_frame_of_somebody_else(bid: str, frames: list[str], code: Any) -> None:
+    class Bound(Notes):
+        def resolve(self, value: object, url: str) -> object:
+            if value == "secret:pin" and "shop.example" not in url:
+                raise SecretRefused(url)
+            return super().resolve(value, url)
+
+    browser = FakeBrowser({URL: FakePage(read=frames, actions={f"fill {bid}": ""})})
+    outcome = await session.run(work(goal="log in"), desk(browser, Bound(), policy=FillsFrame(bid)))
+    assert (outcome.error.code if outcome.error else None) == code
+    assert [action.args["value"] for action in browser.performed] == ([] if code else ["1234"])
