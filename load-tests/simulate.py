@@ -39,6 +39,8 @@ from services.logs import set_up
 from services.store.records import Finish, NewJob, Take
 from services.store.sql import SqlStore, open_store
 
+ENOUGH = 30
+"""Items per tenant after which their shares are compared: fewer would show chance rather than fairness."""
 LOOK_S = 2.0
 """How often, in virtual seconds, the cluster is looked at."""
 
@@ -283,6 +285,7 @@ def jain(values: Sequence[float]) -> float:
 async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, store: SqlStore) -> None:
     """Looks until it is canceled."""
     before: Counter[str] = Counter()
+    hungry: set[str] = set()  # tenants that have waited for slots since `before`
     while True:
         await asyncio.sleep(LOOK_S)
         seen.waiting.update(dispatcher.waiting())
@@ -290,13 +293,14 @@ async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, sto
         seen.workers.append(workers)
         seen.utilisation.append(world.busy_slots / max(1, workers * slots))
         (snapshot, _) = (await store.states("dispatcher/")).get("dispatcher/main", ({}, 0))
-        hungry = [name for name, jobs in snapshot.get("tenants", {}).items() if jobs]
-        got = [world.served[name] - before[name] for name in hungry]
-        before = Counter(world.served)
-        if len(got) > 1 and sum(got) > 2 * len(got) and seen.utilisation[-1] > 0.95:
-            seen.fairness.append(jain(got))
         if snapshot.get("size"):
             seen.causes_of_size[snapshot["size"]["why"]] += 1
+        hungry &= set(snapshot.get("tenants", {}))
+        got = [world.served[name] - before[name] for name in hungry]
+        if not hungry or sum(got) >= ENOUGH * len(got):
+            if len(got) > 1:
+                seen.fairness.append(jain(got))
+            before, hungry = Counter(world.served), set(snapshot.get("tenants", {}))
 
 
 def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: float, real_s: float) -> dict[str, Any]:

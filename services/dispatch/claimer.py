@@ -35,24 +35,33 @@ class Claimer:
         board = self._board
         while not board.stopping:
             await self._wait()
-            if not any(member.wants_more for member in self._crew.members.values()):
+            if not self._wanted:
                 continue  # nobody could take what the lanes have; whoever can, wakes this loop
             await self._read_lanes()
             while not board.stopping and await self.claim_once():
                 pass
 
+    @property
+    def _wanted(self) -> bool:
+        return any(member.wants_more for member in self._crew.members.values())
+
     async def _wait(self) -> None:
         """Until something may have changed, or a domain is worth another look."""
-        now = loop_time()
-        pause = self._board.domains.next_change(now)
-        if self._board.stale:  # the lanes were read only just now
-            pause = min(_LONGEST_PAUSE_S if pause is None else pause, max(0.0, self._read_after - now))
+        pause = self._pause() if self._wanted else None
         try:
             async with asyncio.timeout(pause):
                 await self._board.wake.wait()
         except TimeoutError:
             pass
         self._board.wake.clear()
+
+    def _pause(self) -> float:
+        now = loop_time()
+        change = self._board.domains.next_change(now)
+        pause = _LONGEST_PAUSE_S if change is None else min(change, _LONGEST_PAUSE_S)
+        if self._board.stale:  # the lanes were read only just now
+            pause = min(pause, max(0.0, self._read_after - now))
+        return pause
 
     async def _read_lanes(self) -> None:
         began = loop_time()
@@ -80,7 +89,11 @@ class Claimer:
         if not takes:
             return False
         config = self._board.config
-        claims = await self._store.claim(member.name, takes, lease_s=config.lease_s, per_domain=config.per_domain)
+        try:
+            claims = await self._store.claim(member.name, takes, lease_s=config.lease_s, per_domain=config.per_domain)
+        except BaseException:
+            self._board.domains.look_again(*freed, *(take.domain for take in takes))
+            raise
         self._note(member, takes, claims)
         if claims.sessions:
             await self._crew.hand_over(member, [one.work for one in claims.sessions])
@@ -105,6 +118,7 @@ class Claimer:
                 board.lanes.park(*key)
             elif got[key] < take.n:
                 board.lanes.drop(*key)
+                board.domains.look_again(take.domain)  # others that are parked there may have the place
 
     async def _scarce(self) -> Scarce | None:
         """The places at the model server that are left; None where nobody has to wait for one."""

@@ -73,6 +73,10 @@ class Domains:
             state.blocked_until = max(state.blocked_until, now + held.wait_s)
         self._look_at(domain, now + held.wait_s)
 
+    def look_again(self, *domains: int) -> None:
+        """Places that were chosen were not taken."""
+        self._freed.update(domains)
+
     def freed(self, now: float) -> set[int]:
         """Domains that may have room again since the last call."""
         while self._timers and self._timers[0][0] <= now:
