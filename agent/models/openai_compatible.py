@@ -150,7 +150,7 @@ class OpenAICompatible:
     def _pause_s(self, tried: int, asked_for: float | None) -> float:
         """Full jitter: sessions that failed together do not come back together. A server's own wish is a floor."""
         limit = self._settings.retry_max_s
-        backoff = random.uniform(0, min(limit, self._settings.retry_base_s * 2 ** (tried - 1)))
+        backoff = random.uniform(0, min(limit, self._settings.retry_base_s * 2 ** min(tried - 1, 30)))
         return min(limit, max(asked_for or 0.0, backoff))
 
     async def close(self) -> None:

@@ -20,9 +20,11 @@ from agent.policies.model.asker import ModelPolicyOptions
 from agent.policies.policy import Scene
 from agent.spec import JobSpec
 from agent.step import StepDecision
+from services.inference.process import VllmProcess
 from tests.unit.agent.model.pages import URL, page, scene_of, text
 from tests.vllm.pages import PAGES, picture, shown
 from tests.vllm.recording import Recording
+from tests.vllm.server import settings_for
 
 STEPS = 100  # with each of the two back ends
 AT_ONCE = 8
@@ -77,17 +79,24 @@ async def beside(calls: list[Any], at_once: int = AT_ONCE) -> list[Any]:
     return await asyncio.gather(*(one(call) for call in calls))
 
 
-async def test_text_and_pictures_are_answered(model: OpenAICompatible) -> None:
+async def test_text_and_pictures_are_answered(server: VllmProcess, model: OpenAICompatible) -> None:
     plain = await model.ask(Ask((Message("user", "Hello"),), max_tokens=8))
     assert plain.text
     assert plain.usage.completion_tokens == 8
-    costs = []
-    for width, height in ((320, 320), (1280, 800), (3840, 2160)):
-        seen = Message("user", "What is this?", (Image(picture(width, height, 1)),))
-        costs.append((await model.ask(Ask((seen,), max_tokens=4))).usage.prompt_tokens)
+    small, screen, large = [await _cost(model, *size) for size in ((320, 320), (1280, 800), (3840, 2160))]
     # Whole tokens of 32 by 32 pixels, and never more than the budget.
-    assert costs[1] - costs[0] == 40 * 25 - 10 * 10
-    assert costs[2] - costs[0] <= 1280 - 10 * 10
+    assert screen - small == 40 * 25 - 10 * 10
+    assert large - small <= 1_000 - 10 * 10
+    # The server's own limit holds too, for clients that send what they have.
+    careless = OpenAICompatible(settings_for(server, image_tokens=None))
+    assert await _cost(careless, 3840, 2160) - small <= 1_000 - 10 * 10
+    await careless.close()
+
+
+async def _cost(model: OpenAICompatible, width: int, height: int) -> int:
+    """Prompt tokens of a request with one image of this size."""
+    seen = Message("user", "What is this?", (Image(picture(width, height, 1)),))
+    return (await model.ask(Ask((seen,), max_tokens=4))).usage.prompt_tokens
 
 
 async def test_every_step_reply_validates_and_is_read(model: OpenAICompatible) -> None:
