@@ -63,7 +63,12 @@ def observe(
     url: Url,
     form: Annotated[Look, typer.Option("--format", help="text, json, html or axtree.")] = Look.TEXT,
     marks: Annotated[str, typer.Option(metavar="FILE.png", help="Also write a screenshot with numbered marks.")] = "",
+    pdf: Annotated[str, typer.Option(metavar="FILE.pdf", help="Also write the page as a PDF.")] = "",
     max_chars: Annotated[int, typer.Option(min=0, help="Cut the text to fit; 0: the whole page.")] = 0,
+    max_elements: Annotated[int, typer.Option(min=0, help="So many elements at most; 0: all of them.")] = 0,
+    part: Annotated[int, typer.Option(min=0, help="With --max-elements: which part of the page, from 0.")] = 0,
+    word: Annotated[list[str] | None, typer.Option(help="Elements with it come first; may be given often.")] = None,
+    viewport: Annotated[bool, typer.Option("--viewport", help="Only what can be seen without scrolling.")] = False,
     headed: Headed = False,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
@@ -71,8 +76,16 @@ def observe(
 
     async def work() -> Exit:
         chosen = Look.JSON if as_json else form
-        options = heavy.pages().PageOptions(settings_of_process(), headed=headed, max_chars=max_chars or None)
-        await heavy.pages().observe_page(url, chosen.value, marks, options)
+        options = heavy.pages().PageOptions(
+            settings_of_process(),
+            headed=headed,
+            max_chars=max_chars or None,
+            max_elements=max_elements or None,
+            part=part,
+            words=tuple(word or ()),
+            viewport_only=viewport,
+        )
+        await heavy.pages().observe_page(url, chosen.value, options, marks=marks, pdf=pdf)
         return Exit.DONE
 
     finish(work())

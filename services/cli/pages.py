@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
+
+from PIL import Image
 
 from agent.actions import ACTION_SETS, catalogue
 from agent.actions.dialects.browsergym import format_call
@@ -17,7 +21,7 @@ from agent.chromium import LaunchOptions, launch
 from agent.observe.renderings import Format, render
 from agent.observe.renderings import as_json as as_json_value
 from agent.spec import BrowserSpec
-from agent.types import ActionResult, Observation
+from agent.types import Action, ActionResult, Effect, Observation
 from services.cli.ending import Usage, tell
 from services.settings import Settings
 
@@ -33,6 +37,21 @@ class PageOptions:
     settings: Settings
     headed: bool
     max_chars: int | None
+    max_elements: int | None = None
+    part: int = 0
+    words: tuple[str, ...] = ()
+    viewport_only: bool = False
+
+    def look(self, *, marks: bool) -> ObserveOptions:
+        """What to look at, and how much of it."""
+        return ObserveOptions(
+            marks=marks,
+            max_chars=self.max_chars,
+            max_elements=self.max_elements,
+            part=self.part,
+            words=self.words,
+            viewport_only=self.viewport_only,
+        )
 
 
 def list_actions(sets: Sequence[str], *, as_json: bool) -> None:
@@ -53,12 +72,14 @@ def list_actions(sets: Sequence[str], *, as_json: bool) -> None:
             print(f"      {line}".rstrip())
 
 
-async def observe_page(url: str, form: str, marks: str, options: PageOptions) -> None:
-    """Opens a page and prints it; `marks` names a file for the screenshot with marks."""
+async def observe_page(url: str, form: str, options: PageOptions, *, marks: str, pdf: str) -> None:
+    """Opens a page and prints it; `marks` and `pdf` name files for the screenshot with marks and for the print."""
     async with _opened(url, options) as page:
-        seen = await page.observe(ObserveOptions(marks=bool(marks), max_chars=options.max_chars))
-    if marks:
-        _write(marks, seen.marked_screenshot)
+        seen = await page.observe(options.look(marks=bool(marks)))
+        if pdf:
+            await _print_to(pdf, page)
+    if marks and seen.marked_screenshot is not None:
+        _write(marks, _encoded(seen.marked_screenshot, marks))
     print(_rendered(seen, form, options.max_chars))
 
 
@@ -104,6 +125,7 @@ async def _opened(url: str, options: PageOptions) -> AsyncIterator[Context]:
         landing = await page.goto(url if "://" in url or url.startswith(("about:", "data:")) else f"https://{url}")
         if landing.status >= 400:
             tell(f"{landing.url} answered with {landing.status}")
+        await page.settle()  # what scripts write comes after the document
         yield page
     finally:
         await browser.close()
@@ -122,20 +144,47 @@ def _tell_result(result: ActionResult, *, as_json: bool) -> None:
             told["error"] = {"class": error.cls, "code": error.code, "message": error.message}
         if result.value is not None:
             told["value"] = result.value
-        if result.effect.url:
-            told["url"] = result.effect.url
+        told["effect"] = {name: value for name, value in asdict(result.effect).items() if value not in (None, False)}
         print(json.dumps(told, ensure_ascii=False))
     elif error is not None:
         print(f"{call}: {error.message}")
     else:
-        went = f", now at {result.effect.url}" if result.effect.url else ""
-        print(f"{call}: ok in {result.seconds:.1f} s{went}")
+        print(f"{call}: ok in {result.seconds:.1f} s{_said(result.effect)}")
 
 
-def _write(name: str, image: bytes | None) -> None:
-    if image is None:
-        raise Usage("the page gave no picture with marks")
+def _said(effect: Effect) -> str:
+    """What an action changed, in words."""
+    parts = [f"now at {effect.url}"] if effect.url else []
+    parts += [word for word, happened in (
+        ("a new tab", effect.new_tab),
+        ("a dialog", effect.dialog),
+        ("a download", effect.download),
+        ("the page changed", effect.dom_changed and not effect.url),
+    ) if happened]  # fmt: skip
+    parts += [f"the focus is on {effect.focus}"] if effect.focus else []
+    parts += [f"the value is {effect.value!r}"] if effect.value is not None else []
+    return "".join(f", {part}" for part in parts)
+
+
+async def _print_to(name: str, page: Context) -> None:
+    result = await page.act(Action("save_as_pdf"))
+    if result.error is not None:
+        raise Usage(f"the page could not be printed: {result.error.message}")
+    (*_, file) = await page.downloads()
+    _write(name, await asyncio.to_thread(Path(file.path).read_bytes))
+
+
+def _encoded(image: bytes, name: str) -> bytes:
+    """The picture in the format that the file's name asks for."""
+    if Path(name).suffix.lower() in (".jpg", ".jpeg"):
+        return image
+    out = io.BytesIO()
+    Image.open(io.BytesIO(image)).save(out, "PNG")
+    return out.getvalue()
+
+
+def _write(name: str, data: bytes) -> None:
     try:
-        Path(name).write_bytes(image)
+        Path(name).write_bytes(data)
     except OSError as error:
         raise Usage(f"cannot write {name}: {error.strerror or error}") from error

@@ -67,11 +67,14 @@ def bid_of(page: str, name: str) -> str:
 
 
 def test_a_page_is_shown_in_every_format_with_marks(page: str, tmp_path: Path) -> None:
-    marks = tmp_path / "marks.png"
-    text = shoal("observe", page, "--marks", str(marks)).stdout
+    marks, pdf = tmp_path / "marks.png", tmp_path / "page.pdf"
+    text = shoal("observe", page, "--marks", str(marks), "--pdf", str(pdf)).stdout
     assert "Shop" in text
     assert "Next page" in text
-    assert len(marks.read_bytes()) > 1000
+    assert marks.read_bytes().startswith(b"\x89PNG")
+    assert pdf.read_bytes().startswith(b"%PDF")
+    first = shoal("observe", page, "--max-elements", "1", "--word", "next").stdout
+    assert "Next page" in first and "more not shown" in first
     assert json.loads(shoal("observe", page, "--format", "json").stdout)["title"] == "Counter"
     assert "<button" in shoal("observe", page, "--format", "html").stdout
 
@@ -82,6 +85,7 @@ def test_actions_are_taken_and_their_results_told(page: str) -> None:
     first, second, last = (json.loads(line) for line in done.stdout.splitlines())
     assert (first["action"], first["ok"]) == (f"fill('{field}', 'kettle')", True)
     assert second["ok"]
+    assert first["effect"]["value"] == "kettle"
     assert last["observation"]["title"] == "kettle"
     done = shoal("act", page, "click('99999')", code=1)
     assert "click('99999'): " in done.stdout
