@@ -75,7 +75,7 @@ async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell
         "max_steps": wish.max_steps or "",
     }
     run = _begun(wish.out, about)
-    done = {result.name: result for result in Folder(wish.out).results()}
+    done = Folder(wish.out).done()
     left = [episode for episode in episodes if episode.name not in done]
     if left:  # a folder that is complete is only reported on, without a cluster
         done |= {result.name: result for result in await _run(run, left, wish, settings, connect, tell)}

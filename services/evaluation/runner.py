@@ -35,6 +35,9 @@ Tell = Callable[[str], None]
 
 _RESULT = TypeAdapter(Result)
 _CANCEL_S = 10.0
+_THE_JOBS_FAULT = (400, 413)
+NO_VERDICT = "judge"
+"""The failure of an episode that a judge should have judged and could not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +61,17 @@ class Folder:
         self._lines = path / "episodes.jsonl"
 
     def results(self) -> list[Result]:
-        """The finished episodes, in the order in which they ended. A line that a crash cut off counts as not run."""
-        if not self._lines.exists():
-            return []
-        found = []
-        for line in self._lines.read_bytes().splitlines():
+        """The finished episodes, each once, as they ended last. A line that a crash cut off counts as not run."""
+        found: dict[str, Result] = {}
+        for line in self._lines.read_bytes().splitlines() if self._lines.exists() else ():
             with suppress(ValidationError):
-                found.append(_RESULT.validate_json(line))
-        return found
+                result = _RESULT.validate_json(line)
+                found[result.name] = result
+        return list(found.values())
+
+    def done(self) -> dict[str, Result]:
+        """The episodes that need not be run again: all that are finished, but for those whose judge was away."""
+        return {result.name: result for result in self.results() if result.failure != NO_VERDICT}
 
     def add(self, result: Result) -> None:
         """Writes a finished episode so that a crash right after loses nothing."""
@@ -104,7 +110,7 @@ class Runner:
             BadInput: an episode's job is not valid.
             ClientError: the gateway is away.
         """
-        done = {result.name: result for result in self._folder.results()}
+        done = self._folder.done()
         left = [episode for episode in episodes if episode.name not in done]
         jobs = {episode.name: self._job(episode, goals) for episode in left}
         limit = asyncio.Semaphore(self._options.parallel)
@@ -158,6 +164,8 @@ class Runner:
             digest = hashlib.sha256(orjson.dumps(job, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
             submitted = await self._client.submit(job, key=f"eval-{self._options.run}-{episode.name}-{digest}")
         except Refused as refused:
+            if refused.status not in _THE_JOBS_FAULT:
+                raise
             return Result(episode.name, episode.group, False, 0.0, str(refused), "refused", label=episode.label)
         try:
             async for _ in self._client.events(submitted["id"]):
@@ -196,7 +204,7 @@ class Runner:
                 faults.append(await page_fault(http, check.page))
         if check.judge:
             if not isinstance(judged, Evaluation):
-                return f"the judge could not be asked: {judged}", "judge"
+                return f"the judge could not be asked: {judged}", NO_VERDICT
             faults.append("" if judged.complete == "yes" else f"the judge says {judged.complete}: {judged.reason}")
         first = next((fault for fault in faults if fault), "")
         return first, "wrong" if first else ""

@@ -204,6 +204,26 @@ async def test_a_judge_sees_actions_records_page_and_the_last_pictures(tmp_path:
     assert [image.data for message in asked for image in message.images] == [b"shot2"]
 
 
+async def test_an_episode_whose_judge_was_away_is_judged_anew(tmp_path: Path) -> None:
+    verdict = {"thought": "", "sub_scores": [], "reason": "fine", "complete": "yes"}
+    first, gateway = await run(tmp_path, [episode("a", judge=True)], judge=ScriptedModel([]))
+    assert first[0].failure == "judge"
+    again, second = await run(tmp_path, [episode("a", judge=True)], judge=ScriptedModel([verdict]))
+    assert again[0].success
+    assert gateway.keys == second.keys, "the job itself is not run twice"
+    assert [result.success for result in Folder(tmp_path).results()] == [True]
+
+
+async def test_a_gateway_that_takes_nobody_ends_the_run(tmp_path: Path) -> None:
+    class Closed(Gateway):
+        async def submit(self, spec: bytes | Mapping[str, Json], *, key: str | None = None) -> dict[str, Json]:
+            raise Refused(401, {"code": "unauthenticated", "detail": "who are you?"})
+
+    with pytest.raises(Refused):
+        await run(tmp_path, [episode("a")], Closed())
+    assert Folder(tmp_path).results() == []
+
+
 async def test_every_episodes_steps_can_be_looked_at(tmp_path: Path) -> None:
     await run(tmp_path, [episode("e:0")])
     told = look(Folder(tmp_path), "e:0")
