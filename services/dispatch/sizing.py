@@ -46,10 +46,8 @@ def desired(load: Load, bounds: Bounds) -> Size:
     """
     demand = load.ready + load.running
     why = "the backlog"
-    if load.model_places is not None and load.model_share > 0:
-        admitted = math.floor(load.model_places / load.model_share)
-        if admitted < demand:
-            demand, why = admitted, "the model server"
+    if load.model_places is not None and load.model_places < demand * load.model_share:
+        demand, why = math.floor(load.model_places / load.model_share), "the model server"
     wanted = math.ceil(round(demand * (1 + bounds.headroom) / load.slots, 6))
     if load.free_bytes is not None and load.worker_bytes > 0 and wanted > load.workers:
         affordable = load.workers + max(0, math.floor(load.free_bytes / load.worker_bytes))
