@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from _tables import table
+
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "benchmarks.md"
 BENCHES = ("dispatch", "fanout", "pages", "observe", "interactive", "actions")
@@ -29,12 +31,7 @@ def run(bench: str, options: argparse.Namespace) -> Json:
 
 def section(result: Json) -> str:
     """One benchmark as Markdown."""
-    lines = [f"## {result['bench']}", "", "| figure | median | range | target |", "| --- | --- | --- | --- |"]
-    for name, value in result["figures"].items():
-        low, high = result.get("ranges", {}).get(name, (value, value))
-        target = result["targets"].get(name)
-        verdict = "" if target is None else f"{target['bound']:g}: {'met' if target['met'] else '**missed**'}"
-        lines.append(f"| {name} | {value:g} | {low:g} – {high:g} | {verdict} |")
+    lines = [f"## {result['bench']}", "", *table(result)]
     return "\n".join([*lines, "", *result.get("notes", []), ""])
 
 
