@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from agent.errors import PromptTooLong
 from agent.models.model import Ask, Model, Reply
 from agent.models.reply import ReplyProblem, check, parse
 
@@ -16,10 +17,15 @@ class Recording:
     model: Model
     replies: Counter[str] = field(default_factory=Counter)  # by the name of the schema
     ended: Counter[str] = field(default_factory=Counter)  # by finish reason
+    too_long: int = 0  # requests that the server refused for their length
     invalid: list[str] = field(default_factory=list)  # replies that ended by themselves and do not hold to their schema
 
     async def ask(self, ask: Ask) -> Reply:
-        reply = await self.model.ask(ask)
+        try:
+            reply = await self.model.ask(ask)
+        except PromptTooLong:
+            self.too_long += 1
+            raise
         self.replies[ask.schema_name] += 1
         self.ended[reply.finish_reason] += 1
         if reply.finish_reason == "stop":

@@ -157,6 +157,7 @@ async def test_a_page_that_does_not_fit_is_shown_in_part(model: OpenAICompatible
         pytest.fail("it gave up instead of showing less")
     except AgentError:
         pass  # what a random model says about it
+    assert recording.too_long >= 1
     assert recording.replies["extract"] >= 1
 
 
