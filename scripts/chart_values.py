@@ -202,6 +202,10 @@ RULES: dict[str, Json] = {
     "priorityClasses.model": {"type": "integer", "minimum": -2147483648, "maximum": 1000000000},
     "priorityClasses.browser": {"type": "integer", "minimum": -2147483648, "maximum": 1000000000},
     "monitoring.labels": _STRINGS,
+    "tracing.url": _URL,
+    "tracing.share": {"type": "number", "minimum": 0, "maximum": 1},
+    "tracing.to": _ref("objects"),
+    "tracing.port": _PORT,
     "monitoring.interval": {"type": "string", "pattern": r"^[0-9]+(ms|s|m|h)$"},
 }
 
@@ -230,7 +234,7 @@ _SET_BY_OTHER_VALUES = frozenset(
         *("api_key", "artifacts_url", "auth", "cookie_secret", "data_dir", "gateway", "host", "log_format", "port"),
         *("model", "model_api_key", "model_url", "public_url", "ray_address", "ray_namespace", "ray_object_store_mib"),
         *("s3_addressing", "webhook_secret", "s3_endpoint_url", "s3_public_url", "s3_region", "sandbox", "secrets_dir"),
-        *("slots_per_worker", "store_url", "workers"),
+        *("slots_per_worker", "store_url", "traces_share", "traces_url", "workers"),
     }
 )
 """Settings that the chart makes from other values, keeps in Secrets, or that have no place in a cluster."""

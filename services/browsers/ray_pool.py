@@ -18,6 +18,7 @@ from ray.util import list_named_actors
 from agent.work import Report, Work
 from services import tracing
 from services.browsers.config import WorkerConfig
+from services.browsers.node_metrics import NodeMetrics
 from services.browsers.parts import make_worker
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
 from services.browsers.worker import Worker
@@ -42,6 +43,7 @@ class BrowserWorkerActor:
 
     def __init__(self) -> None:
         self._worker: Worker | None = None
+        self._metrics = NodeMetrics()
 
     async def open(self, name: str, config: WorkerConfig) -> int:
         """Makes the worker; gives the process id."""
@@ -68,7 +70,9 @@ class BrowserWorkerActor:
         await self._here().cancel(sessions)
 
     async def stats(self) -> WorkerStats:
-        return await self._here().stats()
+        stats = await self._here().stats()
+        self._metrics.tell(stats)
+        return stats
 
     async def drain(self, drain_s: float) -> None:
         await self._here().drain(drain_s)

@@ -111,6 +111,17 @@ CASES: tuple[Case, ...] = (
     ),
     Case("monitored", EXTERNAL | {"monitoring": {"monitors": True, "rules": True, "dashboards": True}}),
     Case(
+        "traced",
+        EXTERNAL
+        | {
+            "tracing": {
+                "url": "http://collector.tracing:4318/v1/traces",
+                "share": 0.1,
+                "to": [{"namespaceSelector": {"matchLabels": {"app": "tracing"}}}],
+            }
+        },
+    ),
+    Case(
         "exposed",
         EXTERNAL
         | {

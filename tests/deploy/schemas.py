@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from functools import cache
@@ -32,6 +33,13 @@ _UNCHECKED = frozenset({"gateway.networking.k8s.io", "security-profiles-operator
 
 def check(obj: Json) -> None:
     """Fails where Kubernetes, or the operator whose object it is, would refuse `obj`."""
+    _check(json.dumps(obj))
+
+
+@cache
+def _check(text: str) -> None:
+    """`check`, once for each of the many objects that installations have in common."""
+    obj = json.loads(text)
     group = obj["apiVersion"].rpartition("/")[0]
     if group in _UNCHECKED:
         return
@@ -49,10 +57,12 @@ def _core() -> Any:
     sys.path.append(str(_TOOLS))
     try:
         import kubernetes_validate
+        import kubernetes_validate.utils as inner
     except ImportError as error:
         pytest.skip(f"kubernetes-validate needs more than is installed: {error}")
     finally:
         sys.path.remove(str(_TOOLS))
+    inner.schema_contents = cache(inner.schema_contents)  # it reads megabytes for each object
     return kubernetes_validate
 
 

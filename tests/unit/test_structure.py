@@ -36,6 +36,7 @@ MAY = {
         "services.errors",
         "services.events",
         "services.logs",
+        "services.metrics",
         "services.tally",
         "services.tracing",
         "services.browsers",
@@ -81,7 +82,13 @@ MAY = {
 
 ONLY = {
     "playwright": ("agent/chromium/",),
-    "ray": ("services/browsers/ray_pool.py", "services/dispatch/actor.py", "services/cluster/", "services/doctor.py"),
+    "ray": (
+        "services/browsers/ray_pool.py",
+        "services/browsers/node_metrics.py",
+        "services/dispatch/actor.py",
+        "services/cluster/",
+        "services/doctor.py",
+    ),
     "boto3": ("services/artifacts/s3.py",),
     "fastapi": ("services/gateway/", "services/dashboard/"),
     "sqlalchemy": ("services/store/",),

@@ -130,6 +130,20 @@
 {{- end -}}
 {{- end -}}
 
+{{/* The collector of traces: for gateway, dispatcher and workers. */}}
+{{- define "shoal.toTraces" -}}
+{{- if .Values.tracing.url -}}
+- to:
+    {{- if .Values.tracing.to }}
+    {{- toYaml .Values.tracing.to | nindent 4 }}
+    {{- else }}
+    - namespaceSelector: {}
+    {{- end }}
+  ports:
+    - {protocol: TCP, port: {{ .Values.tracing.port }}}
+{{- end -}}
+{{- end -}}
+
 {{/* Call with (list $ port). */}}
 {{- define "shoal.fromMonitoring" -}}
 {{- $root := index . 0 -}}
