@@ -272,6 +272,14 @@ class Settings(BaseSettings):
     search_url: str = _setting(
         "", "The search engine of the `search` action, with `{query}` in it; empty: none.", part="browsers"
     )
+    help_url: str = _setting(
+        "",
+        "Address of a gateway as workers reach it, where sessions ask people; empty: only `shoal up` has that.",
+        part="browsers, gateway",
+    )
+    help_token: SecretStr = _setting(
+        SecretStr(""), "What workers show there; the same for gateways and workers.", part="browsers, gateway"
+    )
     allow_python: bool = _setting(False, "Whether the `python` action exists.", part="browsers")
     secrets_dir: Path = _setting(
         _in_data_dir("secrets"),
@@ -423,7 +431,7 @@ class Settings(BaseSettings):
             raise ValueError(f"must have at least {_SECRET_LENGTH} characters: `openssl rand -hex 32` makes one")
         return secret
 
-    @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway", "traces_url")
+    @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway", "help_url", "traces_url")
     @classmethod
     def _is_http_url(cls, url: str) -> str:
         if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):

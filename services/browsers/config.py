@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from agent.browser import ContextOptions
@@ -38,6 +38,8 @@ class WorkerConfig:
     context: ContextOptions = ContextOptions()  # the operator's limits of one context
     browser: BrowserLimits = BrowserLimits()
     model: ModelSettings | None = None  # None: no model is configured
+    help_url: str = ""  # the gateway's address, where sessions ask people; "": nowhere
+    help_token: str = field(default="", repr=False)  # what they show there
     secrets_dir: str | None = None  # TENANT/NAME, a file per secret
     temp_dir: str | None = None  # for profiles and downloads; removed with the worker
     traces: TraceOptions | None = None  # None: no traces

@@ -27,12 +27,16 @@ class WebhookHelper:
 
     Args:
         http: reaches the webhook only as pages may: through the egress filter, where there is one.
+        tenant: told to the installation's own gateway, which asks its people.
     """
 
-    def __init__(self, url: str, work: Work, http: httpx.AsyncClient, *, ask_again_s: float = _ASK_AGAIN_S) -> None:
+    def __init__(
+        self, url: str, work: Work, http: httpx.AsyncClient, *, tenant: str = "", ask_again_s: float = _ASK_AGAIN_S
+    ) -> None:
         self._url = url
         self._work = work
         self._http = http
+        self._tenant = tenant
         self._ask_again_s = ask_again_s
 
     async def __call__(self, question: Question) -> str:
@@ -43,6 +47,7 @@ class WebhookHelper:
             "page": question.url,
             "job": f"j{self._work.job}",
             "session": f"s{self._work.session}",
+            **({"tenant": self._tenant} if self._tenant else {}),
         }
         while True:
             try:

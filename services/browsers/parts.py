@@ -54,6 +54,9 @@ class RealParts:
         self._robots = Robots(proxy=self._proxy)
         self._stack.push_async_callback(self._robots.close)
         self._http = await self._stack.enter_async_context(httpx.AsyncClient(proxy=self._proxy, trust_env=False))
+        # The gateway is this installation's own: it may be reached though pages may not.
+        token = {"Authorization": f"Bearer {self._config.help_token}"}
+        self._own_http = await self._stack.enter_async_context(httpx.AsyncClient(headers=token, trust_env=False))
         if self._config.model is not None:
             model = MeasuredModel(OpenAICompatible(self._config.model), self.tally)
             self._stack.push_async_callback(model.close)
@@ -83,8 +86,12 @@ class RealParts:
         return PoliteGate(spec.politeness, self._robots, self._pace, self._config.user_agent, self._egress)
 
     def helper(self, work: Work) -> Helper | None:
-        url = work.spec.help.webhook
-        return WebhookHelper(url, work, self._http) if url else None
+        asks = work.spec.help
+        if asks.webhook:
+            return WebhookHelper(asks.webhook, work, self._http)
+        if asks.person and self._config.help_url:
+            return WebhookHelper(f"{self._config.help_url}/v1/questions", work, self._own_http, tenant=work.tenant)
+        return None
 
     async def close(self) -> None:
         await self._stack.aclose()

@@ -6,6 +6,8 @@ import asyncio
 import fcntl
 import json
 import os
+import secrets
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from typing import Any
 
 import ray
 import structlog
+from pydantic import SecretStr
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
@@ -69,6 +72,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         listener = with_sync.enter_context(
             listening(settings.host, settings.port)
         )  # first: a taken port should be told at once
+        settings = _asking_here(settings, listener)
         tell("opening the store")
         store = await open_store(settings.store_url)
         stack.push_async_callback(store.close)
@@ -92,6 +96,16 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         log.info(LogEvent.CLUSTER_READY, url=url)
         yield Cluster(url, settings.data_dir, run_dir.path, store)
         tell("stopping")
+
+
+def _asking_here(settings: Settings, listener: socket.socket) -> Settings:
+    """The settings with this cluster's own gateway as the place where sessions ask people, unless another is named."""
+    if settings.help_url:
+        return settings
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
+    place = f"[{host}]" if ":" in host else host
+    own = {"help_url": f"http://{place}:{listener.getsockname()[1]}", "help_token": SecretStr(secrets.token_hex(16))}
+    return settings.model_copy(update=own)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from services.gateway.changes import change_routes
 from services.gateway.deps import GatewayDeps
 from services.gateway.feed import feed_routes
 from services.gateway.jobs import job_routes
+from services.gateway.questions import question_routes
 from services.gateway.quota import Quota
 from services.gateway.requests import RequestContext
 from services.gateway.results import result_routes
@@ -58,6 +59,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     app.include_router(result_routes(deps, authenticator))
     app.include_router(feed_routes(deps, authenticator))
     app.include_router(webhook_routes(deps, authenticator))
+    app.include_router(question_routes(deps, authenticator))
     app.include_router(status_routes(deps, authenticator))
     if deps.options.dashboard:
         app.include_router(dashboard_routes(deps, authenticator))

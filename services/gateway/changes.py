@@ -57,12 +57,12 @@ def change_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         response_model=JobView,
         tags=["jobs"],
         summary="Change a running job",
-        openapi_extra=_body_of(JobPatch, "application/json"),
+        openapi_extra=body_of(JobPatch, "application/json"),
     )
     async def change(request: Request, job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
         """Concurrency, deadline, token limit and priority, all of them or nothing. 409 when the job is final."""
         require_type(request, PATCH_TYPES)
-        changes = job_changes(_parsed(JobPatch, await read_body(request, deps.options.body_limit)))
+        changes = job_changes(parsed(JobPatch, await read_body(request, deps.options.body_limit)))
         row = await deps.store.change(ids.parse_job(job), changes, tenant=caller.sees)
         return Response(JobView.of(row).json_bytes(), media_type=JSON)
 
@@ -71,14 +71,14 @@ def change_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         response_model=SessionDetailView,
         tags=["sessions"],
         summary="Settle an unsure session",
-        openapi_extra=_body_of(SettleBody, "application/json"),
+        openapi_extra=body_of(SettleBody, "application/json"),
     )
     async def settle(
         request: Request, session: str, caller: Caller = Depends(guard(authenticator, "control"))
     ) -> Response:
         """Says whether the action that must not be repeated was done. 409 when the session is not unsure."""
         require_type(request, JSON_TYPES)
-        body = _parsed(SettleBody, await read_body(request, deps.options.body_limit))
+        body = parsed(SettleBody, await read_body(request, deps.options.body_limit))
         detail = await deps.store.settle(ids.parse_session(session), body.how, tenant=caller.sees)
         return Response(SessionDetailView.of_detail(detail).json_bytes(), media_type=JSON)
 
@@ -99,7 +99,12 @@ def job_changes(patch: JobPatch) -> JobChanges:
     return JobChanges(frozenset(patch.model_fields_set), **patch.model_dump())
 
 
-def _parsed(model: type[B], body: bytes) -> B:
+def parsed(model: type[B], body: bytes) -> B:
+    """A request's body as `model`.
+
+    Raises:
+        BadInput: it is none; with the place of each fault.
+    """
     parse_json(body)  # says line and column where it is none
     try:
         return model.model_validate_json(body)
@@ -109,5 +114,6 @@ def _parsed(model: type[B], body: bytes) -> B:
         raise BadInput(f"The request is not valid: {first}.", errors=faults) from None
 
 
-def _body_of(model: type[BaseModel], media_type: str) -> dict[str, object]:
+def body_of(model: type[BaseModel], media_type: str) -> dict[str, object]:
+    """What openapi.json says of a route that reads such a body itself."""
     return {"requestBody": {"required": True, "content": {media_type: {"schema": model.model_json_schema()}}}}

@@ -29,6 +29,8 @@ class GatewayOptions:
     own, which ends all logins."""
     webhook_secrets: tuple[str, ...] = field(default=(), repr=False)
     """The cluster's own, newest first; none: the one that the store keeps."""
+    help_token: str = field(default="", repr=False)
+    """What workers show that ask people; none: no worker does."""
     secure_cookies: bool = False  # cookies over https only; for a public address that is https
 
 

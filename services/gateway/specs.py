@@ -31,6 +31,7 @@ class SpecRules:
 
     reach: Reach = Reach()
     max_attempts: int = 10  # largest `max_attempts` of a job
+    people: bool = False  # sessions may ask the people who watch this installation
 
 
 class SpecGate:
@@ -53,9 +54,12 @@ class SpecGate:
         return NewJob(tenant=tenant, spec=spec, domain=plain_host(urlsplit(spec.url).hostname or ""))
 
     def _limits(self, spec: JobSpec) -> list[Fault]:
+        faults = []
         if spec.max_attempts > self._rules.max_attempts:
-            return [_fault("max_attempts", f"this cluster allows at most {self._rules.max_attempts}")]
-        return []
+            faults.append(_fault("max_attempts", f"this cluster allows at most {self._rules.max_attempts}"))
+        if spec.help.person and not self._rules.people:
+            faults.append(_fault("help.person", "workers of this cluster reach nobody (SHOAL_HELP_URL)"))
+        return faults
 
     async def _addresses(self, spec: JobSpec) -> list[Fault]:
         """Faults of URLs that lead where browsers may not go.

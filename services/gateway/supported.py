@@ -13,11 +13,9 @@ _NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
     ("browser.proxy", lambda spec: spec.browser.proxy is not None),
     ("browser.storage_state", lambda spec: spec.browser.storage_state is not None),
     ("browser.headless", lambda spec: not spec.browser.headless),
-    ("artifacts.retention_days", lambda spec: spec.artifacts.retention_days is not None),
     ("artifacts.recording", lambda spec: spec.artifacts.recording),
     ("artifacts.trace", lambda spec: spec.artifacts.trace),
     ("artifacts.har", lambda spec: spec.artifacts.har),
-    ("help.person", lambda spec: spec.help.person),
 )
 
 

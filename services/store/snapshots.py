@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from agent.status import Status
 from services.store import codec
@@ -26,6 +26,12 @@ def get_states(tx: Tx, prefix: str) -> dict[str, tuple[Mapping[str, Json], float
     """Snapshots whose name begins so, each with its age in seconds."""
     rows = tx.conn.execute(select(state).where(state.c.name.startswith(prefix, autoescape=True)).order_by(state.c.name))
     return {row.name: (codec.load_json(row.data), tx.now - row.at) for row in rows if row.name.startswith(prefix)}
+
+
+def drop_states(tx: Tx, prefix: str, older_than_s: float) -> None:
+    """Forgets snapshots whose name begins so and that nobody has put for so long."""
+    named = state.c.name.startswith(prefix, autoescape=True)
+    tx.conn.execute(delete(state).where(named, state.c.at < tx.now - older_than_s))
 
 
 def count_by_status(tx: Tx) -> dict[tuple[str, Status], int]:

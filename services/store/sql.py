@@ -344,5 +344,8 @@ class SqlStore:
     async def states(self, prefix: str) -> dict[str, tuple[Mapping[str, Json], float]]:
         return await self._db.read(lambda tx: snapshots.get_states(tx, prefix))
 
+    async def drop_states(self, prefix: str, *, older_than_s: float) -> None:
+        await self._db.write(lambda tx: snapshots.drop_states(tx, prefix, older_than_s))
+
     async def counts_by_status(self) -> dict[tuple[str, Status], int]:
         return await self._db.read(snapshots.count_by_status)

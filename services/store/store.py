@@ -272,6 +272,10 @@ class Store(Protocol):
         """Snapshots by name, each with its age in seconds."""
         ...
 
+    async def drop_states(self, prefix: str, *, older_than_s: float) -> None:
+        """Forgets snapshots whose name begins so and that nobody has put for so long."""
+        ...
+
     async def counts_by_status(self) -> dict[tuple[str, Status], int]:
         """Sessions by (tenant, status), for metrics; bounded cost."""
         ...
