@@ -231,7 +231,19 @@ IF_THEN: list[Json] = [
 
 _SET_BY_OTHER_VALUES = frozenset(
     {
-        *("api_key", "artifacts_url", "auth", "cookie_secret", "data_dir", "gateway", "host", "log_format", "port"),
+        *(
+            "api_key",
+            "artifacts_url",
+            "auth",
+            "cookie_secret",
+            "data_dir",
+            "gateway",
+            "help_token",
+            "help_url",
+            "host",
+            "log_format",
+            "port",
+        ),
         *("model", "model_api_key", "model_url", "public_url", "ray_address", "ray_namespace", "ray_object_store_mib"),
         *("s3_addressing", "webhook_secret", "s3_endpoint_url", "s3_public_url", "s3_region", "sandbox", "secrets_dir"),
         *("slots_per_worker", "store_url", "traces_share", "traces_url", "workers"),

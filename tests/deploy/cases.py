@@ -110,6 +110,7 @@ CASES: tuple[Case, ...] = (
         },
     ),
     Case("monitored", EXTERNAL | {"monitoring": {"monitors": True, "rules": True, "dashboards": True}}),
+    Case("help by people", EXTERNAL | {"help": {"enabled": True}}),
     Case(
         "traced",
         EXTERNAL

@@ -79,6 +79,17 @@ s3://{{ .Values.objectStore.bucket }}
 {{- end }}
 {{- end -}}
 
+{{/* For gateway and supervisor, which hands it to the workers. */}}
+{{- define "shoal.helpEnv" -}}
+{{- if .Values.help.enabled }}
+- name: SHOAL_HELP_TOKEN
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.help.existingSecret | default (printf "%s-help" (include "shoal.fullname" .)) }}
+      key: {{ empty .Values.help.existingSecret | ternary "help-token" .Values.help.existingSecretKey }}
+{{- end }}
+{{- end -}}
+
 {{- define "shoal.cookieSecret" -}}
 {{- .Values.gateway.existingCookieSecret | default (printf "%s-cookies" (include "shoal.fullname" .)) -}}
 {{- end -}}
