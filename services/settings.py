@@ -32,6 +32,8 @@ from services.errors import BadSetting
 
 PREFIX = "SHOAL_"
 
+_MOST_WEIGHT = 1e6
+
 _SECRET_LENGTH = 32
 
 # Kubernetes puts SHOAL_PORT=tcp://10.0.0.7:8700 and the like into every pod beside a Service named `shoal`. These are
@@ -134,6 +136,15 @@ class Settings(BaseSettings):
         part="store",
         shown="SQLite: `shoal.db` in the data folder",
         secret=True,
+    )
+
+    retention_days: float = _setting(
+        0.0,
+        "Finished jobs are archived to the artifact store and dropped after so many days, where they ask for nothing "
+        "themselves; 0: never.",
+        part="store",
+        unit="days",
+        ge=0,
     )
 
     # --- artifacts ------------------------------------------------------------------------------------
@@ -300,6 +311,19 @@ class Settings(BaseSettings):
         8, "Sessions on one domain at once at most; a job may ask for fewer.", part="dispatcher", ge=1
     )
 
+    most_workers: int = _setting(
+        0,
+        "Browser workers at most: their number follows the backlog from `SHOAL_WORKERS` up to this; 0: it is fixed.",
+        part="dispatcher",
+        ge=0,
+    )
+    tenant_weights: dict[str, float] = _setting(
+        dict,
+        "Shares of the browser slots by tenant, as `NAME=WEIGHT,NAME=WEIGHT`; those not named have 1.",
+        part="dispatcher",
+        shown="none",
+    )
+
     # --- Ray ------------------------------------------------------------------------------------------
 
     ray_address: str = _setting(
@@ -422,6 +446,19 @@ class Settings(BaseSettings):
                 except ValueError as err:
                     raise ValueError(f"{host!r} is neither a host nor a network: {err}") from err
         return hosts
+
+    @field_validator("tenant_weights", mode="before")
+    @classmethod
+    def _is_weights(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            weights = {name.strip(): float(weight) for name, weight in (p.split("=") for p in value.split(",") if p)}
+        except ValueError as err:
+            raise ValueError("must be NAME=WEIGHT,NAME=WEIGHT") from err
+        if any(not name or not 0 < weight < _MOST_WEIGHT for name, weight in weights.items()):
+            raise ValueError("needs a name and a weight above 0 in each part")
+        return weights
 
     @field_validator("cookie_secret", "webhook_secret")
     @classmethod

@@ -89,6 +89,8 @@ def dispatch_config(settings: Settings) -> DispatchConfig:
         workers=settings.workers,
         lease_s=settings.lease_s,
         per_domain=settings.per_domain,
+        most_workers=settings.most_workers,
+        tenant_weights=settings.tenant_weights,
         max_attempts=settings.max_attempts,
         admission=admission_config(settings),
     )

@@ -18,6 +18,7 @@ from services.errors import ClusterFailed
 from services.events import LogEvent
 from services.gateway.app import create_app
 from services.gateway.deps import GatewayDeps
+from services.gateway.retention import Retention
 from services.settings import Settings
 from services.store.sql import open_store
 from services.store.store import Store
@@ -86,13 +87,14 @@ async def gateway(
 ) -> AsyncIterator[str]:
     """The gateway in this process over stores that its caller owns; gives its address once it answers.
 
-    Beside it the outbox of webhooks is emptied, where the settings want that.
+    Beside it the outbox of webhooks is emptied, where the settings want that, and old jobs are archived.
     """
     tracing.start(trace_options(settings), "gateway")
     deps = GatewayDeps(store, artifacts, gateway_options(settings))
     async with AsyncExitStack() as stack:
         if settings.webhooks:
             await stack.enter_async_context(_delivering(deps))
+        await stack.enter_async_context(_retaining(deps, settings.retention_days))
         yield await stack.enter_async_context(served(create_app(deps), listener, "gateway"))
 
 
@@ -108,6 +110,17 @@ async def _delivering(deps: GatewayDeps) -> AsyncIterator[None]:
         task.cancel()
         await asyncio.wait([task])
         await sender.close()
+
+
+@asynccontextmanager
+async def _retaining(deps: GatewayDeps, days: float) -> AsyncIterator[None]:
+    """Finished jobs are archived and dropped in their time, for as long as the context lasts."""
+    task = asyncio.create_task(Retention(deps.store, deps.artifacts, days or None).run(), name="retention")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ from services.gateway.auth import Authenticator, guard
 from services.gateway.deps import GatewayDeps
 from services.gateway.jobs import bad_cursor
 from services.gateway.keys import Caller
+from services.gateway.retention import archived_lines
 from services.gateway.table import Table
 from services.gateway.views import result_line
 from services.store import ids
@@ -75,9 +76,12 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     ) -> StreamingResponse:
         """The lines that there are now; while the job runs, later calls give more.
 
-        With `limit` the header `Shoal-Next` carries the cursor of the next page, as long as there may be one.
+        With `limit` the header `Shoal-Next` carries the cursor of the next page, as long as there may be one. A job
+        whose retention is over gives its whole archive as JSON lines, whatever was asked for.
         """
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
+        if row.archive is not None:
+            return StreamingResponse(archived_lines(deps.artifacts, row.archive), media_type=MEDIA_TYPES[Format.JSONL])
         form = format or accepted_format(accept)
         headers = {}
         if form is not Format.JSONL:

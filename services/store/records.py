@@ -70,6 +70,7 @@ class JobRow:
     finished_at: datetime | None
     root_session: int
     cancel_requested: bool = False
+    archive: str | None = None  # where its results lie, once its sessions are dropped
     # What holds now: the spec's, unless its owner changed it since.
     priority: int = 0
     concurrency: int | None = None  # of its outermost loops
@@ -267,6 +268,15 @@ class Freed:
     job: int
     domain: int
     status: Status  # queued again, or failed / unsure when its attempts or its pending action say so
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What one slice of a job's end removed."""
+
+    sessions: int
+    artifacts: tuple[ArtifactRow, ...]  # whose content nobody refers to any more
+    more: bool  # whether there may be further slices
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from services.store import (
     outbox,
     reading,
     reap,
+    retention,
     settle,
     snapshots,
     submission,
@@ -37,6 +38,7 @@ from services.store.records import (
     DeliveryFilter,
     DeliveryRow,
     DeliveryState,
+    Dropped,
     EventRow,
     Finish,
     Freed,
@@ -331,6 +333,17 @@ class SqlStore:
             return None if at is None else max(0.0, at - tx.now)
 
         return await self._db.read(work)
+
+    # --- retention -----------------------------------------------------------------------------------
+
+    async def expired(self, default_days: float | None, limit: int = 10) -> list[int]:
+        return await self._db.read(lambda tx: retention.expired_jobs(tx, default_days, limit))
+
+    async def archived(self, job: int, archive: str) -> None:
+        await self._db.write(lambda tx: retention.mark_archived(tx, job, archive))
+
+    async def drop(self, job: int, most: int = 1_000) -> Dropped:
+        return await self._db.write(lambda tx: retention.drop_slice(tx, job, most))
 
     # --- shared state --------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from services.store.records import (
     DeliveryFilter,
     DeliveryRow,
     DeliveryState,
+    Dropped,
     EventRow,
     Finish,
     Freed,
@@ -251,6 +252,28 @@ class Store(Protocol):
 
     async def next_ready_in_s(self) -> float | None:
         """Seconds until the next session whose `ready_at` lies ahead; None when there is none."""
+        ...
+
+    # --- retention -----------------------------------------------------------------------------------
+
+    async def expired(self, default_days: float | None, limit: int = 10) -> list[int]:
+        """Final jobs that are to be archived and dropped: by their own `retention_days`, or else after `default_days`
+        (None: never). A job whose dropping was begun comes again until it is done."""
+        ...
+
+    async def archived(self, job: int, archive: str) -> None:
+        """The results of a job lie under `archive` in the artifact store; `drop` may begin.
+
+        Raises:
+            WrongState: it is not final.
+        """
+        ...
+
+    async def drop(self, job: int, most: int = 1_000) -> Dropped:
+        """Removes up to `most` sessions of an archived job, with their tasks and artifacts; at last its events.
+
+        The job's own row stays, with its counts.
+        """
         ...
 
     # --- shared state --------------------------------------------------------------------------------

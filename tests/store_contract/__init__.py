@@ -6,6 +6,7 @@ A module that imports these tests brings a fixture `store_url`: the URL of an em
 from tests.store_contract.changes import *  # noqa: F403
 from tests.store_contract.claims import *  # noqa: F403
 from tests.store_contract.control import *  # noqa: F403
+from tests.store_contract.dropping import *  # noqa: F403
 from tests.store_contract.fixtures import w as w
 from tests.store_contract.leases import *  # noqa: F403
 from tests.store_contract.long_loops import *  # noqa: F403

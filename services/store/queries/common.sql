@@ -265,3 +265,25 @@ select priority, token_limit from job where id = :id
 -- How many sessions of a job are claimed before one: ready ones, and held ones of its own loop; counted to some 10,000.
 select (select count(*) from (select 1 from session where state = 0 and job = :job and id < :id limit 10001) as r)
   + (select count(*) from (select 1 from session where state = 10 and parent = :parent and id < :id limit 10001) as h)
+
+-- name: expired_jobs
+-- Jobs whose time is over.
+select id from job where expires_at is not null and expires_at <= :now order by expires_at limit :limit
+
+-- name: old_jobs
+-- Jobs that ended before a moment and have no time of their own.
+select id from job
+where finished_at is not null and archive is null and finished_at <= :before and expires_at is null
+order by finished_at limit :limit
+
+-- name: mark_archived
+-- Says where a job's results lie; its time is over, whatever it was.
+update job set archive = :archive, expires_at = :now where id = :id
+
+-- name: dropped
+-- Nothing is left of a job but its own row.
+update job set expires_at = null where id = :id
+
+-- name: some_sessions
+-- The first few sessions of a job.
+select id from session where job = :job order by path limit :limit

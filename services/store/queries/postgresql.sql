@@ -180,3 +180,19 @@ where state = 1 and domain = any(cast(:domains as integer[])) group by domain, j
 -- name: job_paces
 -- When some jobs last began a session on each domain.
 select job, domain, last_start from job_pace where job = any(cast(:jobs as bigint[]))
+
+-- name: drop_sessions
+-- Removes sessions.
+delete from session where id = any(cast(:ids as bigint[]))
+
+-- name: drop_details
+-- Removes the tasks of sessions.
+delete from session_detail where session = any(cast(:ids as bigint[]))
+
+-- name: drop_artifacts
+-- Removes the artifacts of some sessions of a job, and gives them.
+delete from artifact where job = :job and session = any(cast(:ids as bigint[])) returning *
+
+-- name: shared_keys
+-- Those of some keys that artifacts still refer to.
+select distinct key from artifact where key = any(cast(:keys as text[]))

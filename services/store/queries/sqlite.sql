@@ -160,3 +160,19 @@ where state = 1 and domain in (select value from json_each(:domains)) group by d
 -- name: job_paces
 -- When some jobs last began a session on each domain.
 select job, domain, last_start from job_pace where job in (select value from json_each(:jobs))
+
+-- name: drop_sessions
+-- Removes sessions.
+delete from session where id in (select value from json_each(:ids))
+
+-- name: drop_details
+-- Removes the tasks of sessions.
+delete from session_detail where session in (select value from json_each(:ids))
+
+-- name: drop_artifacts
+-- Removes the artifacts of some sessions of a job, and gives them.
+delete from artifact where job = :job and session in (select value from json_each(:ids)) returning *
+
+-- name: shared_keys
+-- Those of some keys that artifacts still refer to.
+select distinct key from artifact where key in (select value from json_each(:keys))

@@ -1,0 +1,107 @@
+"""Retention: what is left of finished jobs when their time is over.
+
+The results go to the artifact store as compressed JSON lines, the same lines that the API gives; then sessions, tasks,
+events and evidence are dropped in slices. The job's row stays, with its counts. Whatever dies in the middle, the next
+sweep goes on: parts of an archive are written under the same keys again, and a job is dropped only once it is archived.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator
+
+import structlog
+from pydantic_core import to_json
+
+from services.artifacts.store import ArtifactStore
+from services.errors import ArtifactMissing, ArtifactStoreAway, StoreAway, WrongState
+from services.events import LogEvent
+from services.gateway.views import result_line
+from services.store import ids
+from services.store.store import Store
+
+log = structlog.get_logger()
+
+PART = 50_000
+"""Lines of one file of an archive; it is made in memory."""
+_PAGE = 500
+_SWEEP_S = 60.0
+
+
+class Retention:
+    """Sweeps until it is canceled. Several may run at once: they do the same work twice at worst.
+
+    Args:
+        default_days: for jobs that ask for nothing; None: these are kept for ever.
+    """
+
+    def __init__(self, store: Store, artifacts: ArtifactStore, default_days: float | None = None) -> None:
+        self._store = store
+        self._artifacts = artifacts
+        self._default_days = default_days
+
+    async def run(self) -> None:
+        """Looks every minute."""
+        while True:
+            try:
+                while await self.sweep():
+                    pass
+            except (StoreAway, ArtifactStoreAway) as error:
+                log.warning(LogEvent.RETENTION_WAITS, error=error.message)
+            except Exception:  # the top of a loop
+                log.exception(LogEvent.LOOP_FAILED, loop="retention")
+            await asyncio.sleep(_SWEEP_S)
+
+    async def sweep(self) -> int:
+        """Archives and drops the jobs whose time is over, some at once; gives how many."""
+        jobs = await self._store.expired(self._default_days)
+        for job in jobs:
+            try:
+                await self._end(job)
+            except WrongState:
+                continue  # its owner retried it meanwhile
+        return len(jobs)
+
+    async def _end(self, job: int) -> None:
+        if (await self._store.job(job)).archive is None:
+            archive = f"archive/{ids.job_id(job)}"
+            number = 0
+            async for part in self._parts(job):
+                await self._artifacts.put(part_key(archive, number), part, "application/gzip")
+                number += 1
+            await self._store.archived(job, archive)
+        while (dropped := await self._store.drop(job)).more:
+            for artifact in dropped.artifacts:
+                await self._artifacts.delete(artifact.key)
+        log.info(LogEvent.JOB_ARCHIVED, job=ids.job_id(job))
+
+    async def _parts(self, job: int) -> AsyncIterator[bytes]:
+        """The result lines in compressed parts; at least one, so that an archive can be told from none."""
+        lines, count, after, first = bytearray(), 0, None, True
+        while page := await self._store.results(job, after=after, limit=_PAGE):
+            for row in page:
+                lines += to_json(result_line(row), inf_nan_mode="null") + b"\n"
+            count, after = count + len(page), page[-1].cursor
+            if count >= PART:
+                yield await asyncio.to_thread(gzip.compress, bytes(lines))
+                lines, count, first = bytearray(), 0, False
+        if lines or first:
+            yield await asyncio.to_thread(gzip.compress, bytes(lines))
+
+
+async def archived_lines(artifacts: ArtifactStore, archive: str) -> AsyncIterator[bytes]:
+    """The result lines of an archived job, part by part."""
+    number = 0
+    while True:
+        try:
+            part = await artifacts.get(part_key(archive, number))
+        except ArtifactMissing:
+            return
+        yield await asyncio.to_thread(gzip.decompress, part)
+        number += 1
+
+
+def part_key(archive: str, number: int) -> str:
+    """Where one part of an archive lies."""
+    return f"{archive}/{number:05d}.jsonl.gz"
