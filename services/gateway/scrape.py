@@ -140,8 +140,9 @@ def _by_tenant(counts: Mapping[tuple[str, Status], int]) -> Family:
     for (tenant, status), n in counts.items():
         shown[tenant if tenant in largest else _OTHERS, str(status)] += n
     found = family("shoal_tenant_sessions")
-    for labels, n in shown.items():
-        found.add_metric(labels, n)
+    for tenant in sorted({tenant for tenant, _ in shown}):
+        for status in Status:
+            found.add_metric((tenant, str(status)), shown[tenant, str(status)])
     return found
 
 
