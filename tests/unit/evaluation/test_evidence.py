@@ -1,0 +1,32 @@
+"""What the gateway tells of a session comes back as what the session did."""
+
+from __future__ import annotations
+
+import json
+
+from agent.status import Status
+from agent.types import Action, ActionResult, Effect, ErrorInfo, Step, Task
+from services.evaluation.evidence import Evidence
+from services.gateway.views import TaskView
+
+STEPS = (
+    Step(
+        0,
+        "https://shop.example/",
+        "press it",
+        (
+            ActionResult(Action("click", {"bid": "1"}), ErrorInfo("ElementMissing", "element_missing", "gone", False)),
+            ActionResult(Action("fill", {"bid": "2", "value": "x"}), effect=Effect(url="https://shop.example/b")),
+        ),
+        screenshot="shot",
+        seconds=1.5,
+    ),
+)
+TASK = Task("navigate", "Open it", Status.TERMINATED, result={"n": 1}, reason="sold out", steps=STEPS, seconds=2.0)
+
+
+def test_tasks_survive_the_way_over_the_gateway() -> None:
+    told = json.loads(TaskView.model_validate(TASK).model_dump_json(by_alias=True))
+    found = Evidence({}, ({"attempts": [[], [told, told]]}, {"attempts": []}), ())
+    assert found.tasks == (TASK, TASK)
+    assert found.steps == 2
