@@ -1,4 +1,4 @@
-"""A model seam that asks the server only what a prompt costs, in our layout or in another order of the same words."""
+"""What benches of prompts put in place of a page and of a model: one shows, the other asks only what a prompt costs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agent.browser import ObserveOptions
 from agent.errors import ModelError
 from agent.models.images import Grid, fitted
 from agent.models.model import Ask, Message, Model, Reply
-from agent.types import Usage
+from agent.types import Observation, Usage
 
 Json = Any
 Layout = Callable[[Sequence[Message]], tuple[Message, ...]]
+
+
+class Shown:
+    """A context that shows one page and does nothing."""
+
+    def __init__(self, seen: Observation) -> None:
+        self._seen = seen
+        self.url = seen.url
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        return self._seen
 
 
 class Enough(ModelError):

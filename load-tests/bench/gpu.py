@@ -28,13 +28,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from _layouts import Shown
 from _report import Report, arguments
 from PIL import Image as Pictures
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from agent.browser import ObserveOptions  # noqa: E402
 from agent.errors import ModelError  # noqa: E402
 from agent.models.model import Ask, Model, Reply  # noqa: E402
 from agent.models.openai_compatible import OpenAICompatible  # noqa: E402
@@ -71,17 +71,6 @@ class Metered:
 
 class Asked(ModelError):
     """The request was answered; its reply is of no interest."""
-
-
-class Shown:
-    """A context that shows one page."""
-
-    def __init__(self, seen: Observation) -> None:
-        self._seen = seen
-        self.url = seen.url
-
-    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
-        return self._seen
 
 
 def page_of(dice: random.Random, words: int) -> Observation:

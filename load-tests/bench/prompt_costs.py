@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from _layouts import LAYOUTS, Counting, Enough
+from _layouts import LAYOUTS, Counting, Enough, Shown
 from _report import Report, Target, arguments
 from _site import demo_site, products
 
@@ -67,17 +67,6 @@ WORKING = {
     "data": {"name": "Ada Lovelace", "street": "12 St James Square", "city": "London"},
     "extract": {"schema": SCHEMA},
 }
-
-
-class Shown:
-    """A context that shows one page and does nothing."""
-
-    def __init__(self, seen: Observation) -> None:
-        self._seen = seen
-        self.url = seen.url
-
-    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
-        return self._seen
 
 
 async def pages_of(site: str, n: int) -> list[Observation]:
