@@ -9,20 +9,25 @@ from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from unittest import mock
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 
 from agent.status import FINAL, Status
-from agent.types import Outcome
+from agent.types import Checkpoint, Outcome
 from services.errors import WrongState
-from services.store.records import Claimed, Finish, Renewal, Take, Written
+from services.store import fanout
+from services.store.records import Claimed, Finish, Renewal, Settlement, Take, Written
 from tests.store_world import BROKEN, World, links, loop, world
 
 S = Status
 T = TypeVar("T")
 
 LIMITS = (None, 1, 2)
+FIRST, PART = 2, 2  # so that a loop of five is stored in three pieces
+PER_DOMAIN = 3
+MARK = Checkpoint(url="https://shop.example/pay", pending_action="click('pay')")
 LEASE_S = 60.0
 DELAY_S = 10.0
 
@@ -36,10 +41,13 @@ class Session:
     status: Status = S.QUEUED
     fence: int = 0  # of the last claim
     children: list[int] = field(default_factory=list)
+    domain: int = 0  # known once it was claimed
+    marked: bool = False  # its checkpoint says that an action began which must not be repeated
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Submit, claim, finish, fan out, reap, cancel, pause, resume, retry, delay, in any order."""
+    """Submit, claim, finish, fan out in pieces, mark, die, cancel, pause, resume, retry, settle, widen, narrow: in any
+    order, through two stores on one database."""
 
     url = "sqlite://"
     held = Bundle("held")
@@ -48,11 +56,16 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.context: AbstractAsyncContextManager[World] = world(self.url)
+        self.pieces = mock.patch.multiple(fanout, FIRST=FIRST, PART=PART)
+        self.pieces.start()
         self.w: World = self.do(self.context.__aenter__())
+        self.other = self.do(self.w.another())
         self.sessions: dict[int, Session] = {}
         self.roots: dict[int, int] = {}
-        self.limits: dict[int, int | None] = {}
+        self.limits: dict[int, int | None] = {}  # of the outermost loops
+        self.inner_limits: dict[int, int | None] = {}
         self.stops: dict[int, bool] = {}  # by parent
+        self.unborn: set[int] = set()  # children that are not stored yet
         self.canceled: set[int] = set()
         self.paused: set[int] = set()
 
@@ -65,6 +78,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.run_everything_out()
         finally:
             self.do(self.context.__aexit__(None, None, None))
+            self.pieces.stop()
             self.runner.close()
 
     # --- rules ---------------------------------------------------------------------------------------
@@ -80,21 +94,76 @@ class StoreMachine(RuleBasedStateMachine):
         job = self.do(self.w.submit(loop=nested, max_attempts=100))
         root = self.do(self.w.store.job(job)).root_session
         self.roots[job] = root
-        self.limits[job] = limit
+        self.limits[job] = self.inner_limits[job] = limit
         self.sessions[root] = Session(job, None)
 
-    @rule(target=held, n=st.integers(1, 3))
-    def claim(self, n: int) -> Any:
-        claimed = self.do(self.w.claim(n, lease_s=LEASE_S))
-        for one in claimed:
+    @rule(target=held, n=st.integers(1, 3), elsewhere=st.booleans())
+    def claim(self, n: int, elsewhere: bool) -> Any:
+        store = self.other if elsewhere else self.w.store
+        lanes = self.do(store.lanes())
+        takes = [Take(lane.job, lane.domain, lane.cursor, n) for lane in lanes]
+        claims = self.do(store.claim("w1", takes, lease_s=LEASE_S, per_domain=PER_DOMAIN))
+        for one in claims.sessions:
             session = self.sessions[one.work.session]
-            assert session.status is S.QUEUED, "it was not ready"
+            assert session.status is S.QUEUED and one.work.session not in self.unborn, "it was not ready"
             assert session.job not in self.paused | self.canceled
             assert one.work.fence > session.fence, "its fence was not raised"
-            session.status, session.fence = S.RUNNING, one.work.fence
+            session.status, session.fence, session.domain = S.RUNNING, one.work.fence, one.domain
             if session.children:
                 assert one.work.children is not None
-        return multiple(*claimed)
+        busy = Counter(session.parent for session in self.sessions.values() if session.status is S.RUNNING)
+        for parent in {self.sessions[one.work.session].parent for one in claims.sessions}:
+            limit = None if parent is None else self.limit_of(parent)
+            assert limit is None or busy[parent] <= limit, "more of a loop than may be out at once"
+        return multiple(*claims.sessions)
+
+    def limit_of(self, parent: int) -> int | None:
+        job = self.sessions[parent].job
+        return self.limits[job] if self.roots[job] == parent else self.inner_limits[job]
+
+    @rule()
+    def unfold(self) -> None:
+        """Stores one more piece of some long loop."""
+        piece = self.do(self.other.unfold())
+        assert piece.more is bool(self.unborn) and (piece.stored > 0) is bool(self.unborn)
+        stored = {row.id for job in self.roots for row in self.do(self.w.store.sessions(job, limit=10_000))[0]}
+        assert len(self.unborn & stored) == piece.stored
+        self.unborn -= stored
+
+    @rule(one=held)
+    def mark(self, one: Claimed) -> None:
+        """An action begins that must not be repeated."""
+        kept = self.do(self.w.store.checkpoint(one.work.session, one.work.fence, MARK))
+        assert kept is self.is_ours(one)
+        if kept:
+            self.sessions[one.work.session].marked = True
+
+    @rule(data=st.data(), how=st.sampled_from(["done", "retry"]))
+    def settle_unsure(self, data: st.DataObject, how: Settlement) -> None:
+        unsure = [id for id, session in self.sessions.items() if session.status is S.UNSURE]
+        if not unsure:
+            return
+        id = data.draw(st.sampled_from(unsure))
+        session = self.sessions[id]
+        if how == "retry" and (session.job in self.canceled or self.sums_up(session.parent)):
+            self.refused(self.w.store.settle(id, how))
+            return
+        self.do(self.other.settle(id, how))
+        session.marked = False
+        session.status = S.COMPLETED if how == "done" else S.QUEUED
+        if how == "retry":
+            self.open_again(session.parent)
+
+    @rule(data=st.data(), limit=st.sampled_from(LIMITS))
+    def set_concurrency(self, data: st.DataObject, limit: int | None) -> None:
+        job = self.some_job(data)
+        if job is None:
+            return
+        if self.is_over(job):
+            self.refused(self.w.store.set_concurrency(job, limit))
+            return
+        self.do(self.w.store.set_concurrency(job, limit))
+        self.limits[job] = limit
 
     @rule(
         one=consumes(held),
@@ -111,7 +180,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert written.late == {one.work.session}
         return multiple()
 
-    @rule(one=consumes(held), n=st.integers(0, 4), stop=st.booleans())
+    @rule(one=consumes(held), n=st.integers(0, 6), stop=st.booleans())
     def fan_out(self, one: Claimed, n: int, stop: bool) -> None:
         if one.work.depth < 2:
             self.report(one, loop(links(n, hosts=2), stop=stop), 0.0)
@@ -139,7 +208,7 @@ class StoreMachine(RuleBasedStateMachine):
         freed = self.do(self.w.store.reap(owner="w1"))
         assert {one.session for one in freed} == running
         for id in sorted(running):
-            self.give_back(id)
+            self.die(id)
 
     @rule()
     def let_leases_run_out(self) -> None:
@@ -147,7 +216,7 @@ class StoreMachine(RuleBasedStateMachine):
         running = {id for id, session in self.sessions.items() if session.status is S.RUNNING}
         assert {one.session for one in self.do(self.w.store.reap())} == running
         for id in sorted(running):
-            self.give_back(id)
+            self.die(id)
 
     @rule(one=held)
     def renew(self, one: Claimed) -> None:
@@ -166,6 +235,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.do(self.w.store.cancel(job))
         self.canceled.add(job)
         self.paused.discard(job)
+        self.unborn -= {id for id in self.unborn if self.sessions[id].job == job}
         for session in self.of(job):
             if session.status in (S.QUEUED, S.WAITING):
                 session.status = S.CANCELED
@@ -245,18 +315,53 @@ class StoreMachine(RuleBasedStateMachine):
 
     def open_loop(self, id: int, session: Session, outcome: Outcome) -> None:
         assert outcome.fan_out is not None
+        n = len(outcome.fan_out.items)
         known = set(self.sessions)
         rows, _ = self.do(self.w.store.sessions(session.job, limit=10_000))
         new = [row for row in rows if row.id not in known]
-        assert [row.parent for row in new] == [id] * len(outcome.fan_out.items)
-        assert [row.id for row in new] == sorted(row.id for row in new)
-        for row in new:
-            self.sessions[row.id] = Session(session.job, id)
-            session.children.append(row.id)
+        assert [row.parent for row in new] == [id] * min(n, FIRST)
+        ids = list(range(new[0].id, new[0].id + n)) if new else []
+        assert [row.id for row in new] == ids[:FIRST]
+        self.unborn |= set(ids[FIRST:])
+        for child in ids:
+            self.sessions[child] = Session(session.job, id)
+            session.children.append(child)
         self.stops.pop(id, None)
         if outcome.fan_out.on_error == "stop":
             self.stops[id] = False
+        session.marked = False
         session.status = S.WAITING if new else S.QUEUED
+
+    def die(self, id: int) -> None:
+        """Its lease ended without a report."""
+        session = self.sessions[id]
+        if not session.marked:
+            self.give_back(id)
+            return
+        session.status = S.UNSURE
+        if session.parent is not None:
+            self.child_failed(session.parent)
+            self.settle(session.parent)
+
+    def sums_up(self, parent: int | None) -> bool:
+        """Whether a worker holds a session that would have to wait again."""
+        while parent is not None:
+            status = self.sessions[parent].status
+            if status is S.RUNNING or status not in FINAL:
+                return status is S.RUNNING
+            parent = self.sessions[parent].parent
+        return False
+
+    def open_again(self, parent: int | None) -> None:
+        """A child waits again, and with it those above that had gone on."""
+        while parent is not None:
+            session = self.sessions[parent]
+            before, session.status = session.status, S.WAITING
+            if parent in self.stops:
+                self.stops[parent] = False
+            if before not in FINAL:
+                return
+            parent = session.parent
 
     def give_back(self, id: int) -> None:
         session = self.sessions[id]
@@ -267,6 +372,7 @@ class StoreMachine(RuleBasedStateMachine):
     def child_failed(self, parent: int) -> None:
         if self.stops.get(parent) is False:
             self.stops[parent] = True
+            self.unborn -= set(self.sessions[parent].children)
             for child in self.sessions[parent].children:
                 if self.sessions[child].status is S.QUEUED:
                     self.sessions[child].status = S.CANCELED
@@ -293,14 +399,17 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def everything_is_where_the_model_says(self) -> None:
+        domains = Counter(session.domain for session in self.sessions.values() if session.status is S.RUNNING)
+        assert all(n <= PER_DOMAIN for n in domains.values())
         for job in self.roots:
-            row = self.do(self.w.check_sums(job))
+            later = Counter(self.sessions[id].parent or 0 for id in self.unborn if self.sessions[id].job == job)
+            row = self.do(self.w.check_sums(job, later))
             rows, _ = self.do(self.w.store.sessions(job, limit=10_000))
             shown = {one.id: one.status for one in rows}
             wanted = {
                 id: S.PAUSED if job in self.paused and session.status is S.QUEUED else session.status
                 for id, session in self.sessions.items()
-                if session.job == job
+                if session.job == job and id not in self.unborn
             }
             assert shown == wanted
             over = self.is_over(job)
@@ -308,9 +417,6 @@ class StoreMachine(RuleBasedStateMachine):
             if over:
                 self.paused.discard(job)
                 assert row.status is self.sessions[self.roots[job]].status
-            limit = self.limits[job]
-            busy = Counter(session.parent for session in self.of(job) if session.status is S.RUNNING)
-            assert limit is None or all(n <= limit for parent, n in busy.items() if parent is not None)
 
     def run_everything_out(self) -> None:
         """Whatever happened before, everything can still be brought to its end: no session is lost."""
@@ -319,6 +425,8 @@ class StoreMachine(RuleBasedStateMachine):
                 self.do(self.w.store.resume(job))
         self.w.clock.now += LEASE_S + DELAY_S + 1
         self.do(self.w.store.reap())
+        while self.do(self.w.store.unfold()).more:
+            pass
         for _ in range(10_000):
             held = self.do(self.w.claim(50))
             if not held:
