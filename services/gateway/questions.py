@@ -23,6 +23,7 @@ from services.gateway.deps import GatewayDeps
 from services.gateway.jobs import JSON
 from services.gateway.keys import Caller
 from services.gateway.views import View
+from services.store.store import Store
 
 Json = Any
 
@@ -103,7 +104,7 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
         job: str | None = Query(None, description="only those of this job"),
     ) -> Response:
         """What sessions of the caller's tenant wait for at this moment."""
-        asked = [row for row in await _open(caller) if job is None or row["job"] == job]
+        asked = [row for row in await open_questions(store, caller) if job is None or row["job"] == job]
         page = QuestionPage(questions=[QuestionView.model_validate(row) for row in asked])
         return Response(page.json_bytes(), media_type=JSON)
 
@@ -120,19 +121,30 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
         """Hands the answer to the session that waits. 404 when none waits for it any more."""
         require_type(request, JSON_TYPES)
         said = parsed(AnswerBody, await read_body(request, deps.options.body_limit))
-        if question not in {row["id"] for row in await _open(caller)}:
-            raise NotFound(f"no session waits for an answer to {question!r}")
-        await store.put_state(f"{_ANSWER}{question}", {"answer": said.answer})
-        for prefix in (_QUESTION, _ANSWER):
-            await store.drop_states(prefix, older_than_s=_KEPT_S)
+        await answer_question(store, caller, question, said.answer)
         return Response(status_code=204)
 
-    async def _open(caller: Caller) -> list[Mapping[str, Json]]:
-        answered = {name.removeprefix(_ANSWER) for name in await store.states(_ANSWER)}
-        rows = [row for row, age_s in (await store.states(_QUESTION)).values() if age_s <= _OPEN_S]
-        return [row for row in rows if row["id"] not in answered and caller.sees in (None, row["tenant"])]
-
     return router
+
+
+async def open_questions(store: Store, caller: Caller) -> list[Mapping[str, Json]]:
+    """The questions of sessions that `caller` may see, which nobody has answered yet."""
+    answered = {name.removeprefix(_ANSWER) for name in await store.states(_ANSWER)}
+    rows = [row for row, age_s in (await store.states(_QUESTION)).values() if age_s <= _OPEN_S]
+    return [row for row in rows if row["id"] not in answered and caller.sees in (None, row["tenant"])]
+
+
+async def answer_question(store: Store, caller: Caller, question: str, answer: str) -> None:
+    """Hands an answer to the session that waits for it.
+
+    Raises:
+        NotFound: none waits for it any more.
+    """
+    if question not in {row["id"] for row in await open_questions(store, caller)}:
+        raise NotFound(f"no session waits for an answer to {question!r}")
+    await store.put_state(f"{_ANSWER}{question}", {"answer": answer})
+    for prefix in (_QUESTION, _ANSWER):
+        await store.drop_states(prefix, older_than_s=_KEPT_S)
 
 
 def _require_token(request: Request, token: str) -> None:

@@ -1,0 +1,166 @@
+"""Pages of jobs: the list, one job, what its owner does to it, its events and results."""
+
+from __future__ import annotations
+
+from typing import get_args
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Form, Header, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from agent.status import Status
+from services.dashboard.forms import changes_of
+from services.dashboard.login import Door
+from services.dashboard.looks import failures, first_results, look
+from services.dashboard.pages import Pages, let_in
+from services.errors import NotFound
+from services.gateway.deps import GatewayDeps
+from services.gateway.feed import event_stream, resume_point
+from services.gateway.jobs import CONTROLS, Verb, control_job, job_cursor, labels_of
+from services.gateway.keys import Caller
+from services.gateway.overview import overview
+from services.gateway.results import Format, result_rows, written
+from services.gateway.sessions import explained
+from services.gateway.views import spec_view
+from services.store import ids
+from services.store.records import JobFilter, JobRow
+
+JOBS_SHOWN = 50
+SESSIONS_SHOWN = 25
+
+
+def add_jobs(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+    """Adds the pages of jobs."""
+    _add_list(router, deps, door, pages)
+    _add_page(router, deps, door, pages)
+    _add_control(router, deps, door)
+    _add_streams(router, deps, door)
+
+
+def _add_list(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+    @router.get("/")
+    async def listing(
+        request: Request,
+        caller: Caller = Depends(let_in(door, "read")),
+        status: str = "",
+        label: str = "",
+        cursor: str | None = None,
+    ) -> Response:
+        wanted = JobFilter(
+            tenant=caller.sees,
+            statuses=tuple(one for one in Status if one == status),
+            labels=labels_of([label]) if label else {},
+            before=job_cursor(cursor),
+            limit=JOBS_SHOWN + 1,
+        )
+        rows = await deps.store.jobs(wanted)
+        return pages.page(
+            request,
+            "jobs.html",
+            caller=caller,
+            jobs=[look(row) for row in rows[:JOBS_SHOWN]],
+            seen=await overview(deps.store, caller),
+            chosen=status,
+            label=label,
+            statuses=list(Status),
+            following=_following(rows, status, label),
+        )
+
+
+def _following(rows: list[JobRow], status: str, label: str) -> str | None:
+    """The address of the next page of jobs; None: this is the last."""
+    if len(rows) <= JOBS_SHOWN:
+        return None
+    query = {"status": status, "label": label, "cursor": ids.job_id(rows[JOBS_SHOWN - 1].id)}
+    return "/?" + urlencode({name: text for name, text in query.items() if text})
+
+
+def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+    @router.get("/jobs/{job}")
+    async def job_page(
+        request: Request,
+        job: str,
+        caller: Caller = Depends(let_in(door, "read")),
+        sessions: str = "",
+        cursor: str | None = None,
+    ) -> Response:
+        store = deps.store
+        row = await store.job(ids.parse_job(job), tenant=caller.sees)
+        chosen = [one for one in Status if one == sessions]
+        found, after = await store.sessions(row.id, statuses=chosen, after=cursor, limit=SESSIONS_SHOWN)
+        groups, more_failures = await failures(store, row)
+        return pages.page(
+            request,
+            "job.html",
+            caller=caller,
+            job=look(row),
+            spec=spec_view(row.spec),
+            controls=CONTROLS,
+            failures=groups,
+            more_failures=more_failures,
+            results=await first_results(store, row),
+            sessions=found,
+            waits=await explained(store, row, found),
+            chosen=sessions,
+            statuses=list(Status),
+            following=after and "?" + urlencode({"sessions": sessions, "cursor": after}) + "#sessions",
+            can_control=caller.may("control"),
+        )
+
+
+def _add_control(router: APIRouter, deps: GatewayDeps, door: Door) -> None:
+    @router.post("/jobs/{job}/change")
+    async def change(
+        request: Request,
+        job: str,
+        token: str = Form(""),
+        concurrency: str = Form("", max_length=20),
+        deadline_s: str = Form("", max_length=20),
+        job_tokens: str = Form("", max_length=20),
+        priority: str = Form("", max_length=20),
+        caller: Caller = Depends(let_in(door, "control")),
+    ) -> Response:
+        door.check_form(request, token)
+        given = {
+            "concurrency": concurrency,
+            "deadline_s": deadline_s,
+            "job_tokens": job_tokens,
+            "priority": priority,
+        }
+        row = await deps.store.change(ids.parse_job(job), changes_of(given), tenant=caller.sees)
+        return RedirectResponse(f"/jobs/{ids.job_id(row.id)}", status_code=303)
+
+    @router.post("/jobs/{job}/{verb}")
+    async def control(
+        request: Request,
+        job: str,
+        verb: str,
+        token: str = Form(""),
+        caller: Caller = Depends(let_in(door, "control")),
+    ) -> Response:
+        door.check_form(request, token)
+        if verb not in get_args(Verb):
+            raise NotFound(f"there is nothing called {verb!r} to do to a job")
+        row = await control_job(deps, next(known for known in CONTROLS if known == verb), ids.parse_job(job), caller)
+        return RedirectResponse(f"/jobs/{ids.job_id(row.id)}", status_code=303)
+
+
+def _add_streams(router: APIRouter, deps: GatewayDeps, door: Door) -> None:
+    @router.get("/jobs/{job}/events")
+    async def events(
+        job: str,
+        caller: Caller = Depends(let_in(door, "read")),
+        last_event_id: str | None = Header(None),
+        after: int = Query(0, ge=0, le=2**63 - 1),
+    ) -> Response:
+        row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
+        start = resume_point(last_event_id, after)
+        return await event_stream(deps.store, deps.metrics, row.id, start, follow=True)
+
+    @router.get("/jobs/{job}/results")
+    async def results(
+        job: str, format: Format = Format.JSONL, caller: Caller = Depends(let_in(door, "read"))
+    ) -> Response:
+        row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
+        headers = {"Content-Disposition": f'attachment; filename="{ids.job_id(row.id)}.{format}"'}
+        return await written(row, result_rows(deps.store, row.id), format, headers)
