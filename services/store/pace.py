@@ -75,11 +75,11 @@ class Manners:
         self._per_domain = per_domain
         domains = sorted({take.domain for take in takes})
         self._paces = _locked(tx, domains)
-        self._busy: Counter[int] = Counter()
-        self._busy_of: Counter[tuple[int, int]] = Counter()
-        for row in tx.rows("busy_on", domains=tx.many(domains)):
-            self._busy[row.domain] += row.n
-            self._busy_of[row.job, row.domain] = row.n
+        many = tx.many(domains)
+        self._busy = Counter({row.domain: row.n for row in tx.rows("busy_on", domains=many)})
+        gentle = sorted({take.job for take in takes if take.rules.per_domain is not None})
+        busy_of = tx.rows("busy_of", domains=many, jobs=tx.many(gentle)) if gentle else ()
+        self._busy_of = Counter({(row.job, row.domain): row.n for row in busy_of})
         slow = sorted({take.job for take in takes if take.rules.delay_s > 0})
         rows = tx.rows("job_paces", jobs=tx.many(slow)) if slow else ()
         self._last = {(row.job, row.domain): row.last_start for row in rows}
@@ -87,7 +87,7 @@ class Manners:
 
     def cut(self, takes: Iterable[Take]) -> list[Take]:
         """The takes as far as they may be; `held` says why and how long the rest has to wait."""
-        return [replace(take, n=n) for take in takes if (n := self._cut(take)) > 0]
+        return [take if n == take.n else replace(take, n=n) for take in takes if (n := self._cut(take)) > 0]
 
     def _cut(self, take: Take) -> int:
         pace, now, key = self._paces[take.domain], self._tx.now, (take.job, take.domain)

@@ -173,9 +173,13 @@ on conflict (domain) do nothing
 select domain from pace where domain = any(cast(:domains as integer[])) and most is not null
 
 -- name: busy_on
--- How many sessions of each job are leased on some domains.
+-- How many sessions are leased on some domains.
+select domain, count(*) as n from session where state = 1 and domain = any(cast(:domains as integer[])) group by domain
+
+-- name: busy_of
+-- How many sessions of some jobs are leased on some domains.
 select domain, job, count(*) as n from session
-where state = 1 and domain = any(cast(:domains as integer[])) group by domain, job
+where state = 1 and domain = any(cast(:domains as integer[])) and job = any(cast(:jobs as bigint[])) group by domain, job
 
 -- name: job_paces
 -- When some jobs last began a session on each domain.

@@ -153,9 +153,13 @@ insert into pace (domain) select value from json_each(:domains) where true on co
 select domain from pace where domain in (select value from json_each(:domains)) and most is not null
 
 -- name: busy_on
--- How many sessions of each job are leased on some domains.
+-- How many sessions are leased on some domains.
+select domain, count(*) as n from session where state = 1 and domain in (select value from json_each(:domains)) group by domain
+
+-- name: busy_of
+-- How many sessions of some jobs are leased on some domains.
 select domain, job, count(*) as n from session
-where state = 1 and domain in (select value from json_each(:domains)) group by domain, job
+where state = 1 and domain in (select value from json_each(:domains)) and job in (select value from json_each(:jobs)) group by domain, job
 
 -- name: job_paces
 -- When some jobs last began a session on each domain.
