@@ -75,6 +75,7 @@ MAY = {
         "services.events",
         "services.logs",
         "services.dashboard",
+        "services.webhooks",
         "services.gateway",
     },
 }
