@@ -246,7 +246,7 @@ class JobSpec(_Part):
         None,
         description="false: a submitting action is never repeated after a crash; default: true without `data`",
     )
-    browser: BrowserSpec = BrowserSpec()
+    browser: BrowserSpec = Field(default_factory=BrowserSpec)  # as a default it would be deep-copied for each job
     politeness: PolitenessSpec = PolitenessSpec()
     secrets: dict[str, SecretUse] = Field(default_factory=dict, description="stored secrets by name")
     totp: str | None = Field(None, description="name of the secret that holds the TOTP key")

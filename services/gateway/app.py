@@ -17,7 +17,7 @@ from services.gateway.batch import batch_routes
 from services.gateway.changes import change_routes
 from services.gateway.deps import GatewayDeps
 from services.gateway.feed import feed_routes
-from services.gateway.jobs import job_routes
+from services.gateway.jobs import job_routes, submit_routes
 from services.gateway.questions import question_routes
 from services.gateway.quota import Quota
 from services.gateway.requests import RequestContext
@@ -52,8 +52,9 @@ def create_app(deps: GatewayDeps) -> FastAPI:
         redoc_url=None,
     )
     problems.install(app)
+    app.include_router(submit_routes(deps, authenticator, gate, quota))
     app.include_router(batch_routes(deps, authenticator, gate, quota))
-    app.include_router(job_routes(deps, authenticator, gate, quota))
+    app.include_router(job_routes(deps, authenticator))
     app.include_router(change_routes(deps, authenticator))
     app.include_router(session_routes(deps, authenticator))
     app.include_router(result_routes(deps, authenticator))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,8 @@ Json = Any
 Fault = dict[str, str]
 
 _INT64 = 2**63
+_SUSPICIOUS = re.compile(rb"\\u0000|[0-9]{19}|[eE][+-]?[0-9]{3}|NaN|Infinity")
+"""Without any of these in its text, JSON holds nothing that `_unstorable` looks for: no U+0000, no number that long."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -71,7 +74,10 @@ class SpecGate:
             return []
         places = [(field, urlsplit(url)) for field, url in _urls(spec)]
         hosts = {parts.hostname or "" for _, parts in places}
-        found = dict(zip(hosts, await asyncio.gather(*map(self._names.addresses, hosts)), strict=True))
+        if len(hosts) == 1:  # as most jobs have it: not worth a task
+            found = {host: await self._names.addresses(host) for host in hosts}
+        else:
+            found = dict(zip(hosts, await asyncio.gather(*map(self._names.addresses, hosts)), strict=True))
         faults = []
         for field, parts in places:
             host = parts.hostname or ""
@@ -90,13 +96,13 @@ def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
     Raises:
         BadInput: listing each fault as {field, reason}.
     """
-    raw = parse_json(body)
     try:
-        # Strict: "5" is no number. From the bytes again, since only JSON input may give tuples in strict mode.
+        # Strict: "5" is no number. From the bytes, since only JSON input may give tuples in strict mode.
         spec = JobSpec.model_validate_json(body, strict=True)
     except ValidationError as err:
+        parse_json(body)  # says line and column where it is no JSON at all
         raise refused([told(error) for error in err.errors(include_url=False)]) from None
-    faults = list(_unstorable(raw, ()))
+    faults = list(_unstorable(parse_json(body), ())) if _SUSPICIOUS.search(body) else []
     if idempotency_key is not None:
         if spec.idempotency_key not in (None, idempotency_key):
             faults.append(_fault("idempotency_key", "differs from the Idempotency-Key header"))
