@@ -269,6 +269,18 @@ BROWSERS = Dashboard(
                 ),
             ),
         ),
+        (
+            "Which pods differ?",
+            (
+                Panel(
+                    "Which pods hold how much memory?",
+                    {"{{pod}}": "sum by (pod) (ray_shoal_worker_memory_bytes)"},
+                    unit="bytes",
+                    help="From Ray's metrics of each pod.",
+                ),
+                Panel("Which pods' slots are busy?", {"{{pod}}": "sum by (pod) (ray_shoal_slots_busy)"}),
+            ),
+        ),
     ),
 )
 

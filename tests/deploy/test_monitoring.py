@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from services.metrics import CATALOGUE
+from services.browsers.node_metrics import GAUGES
+from services.metrics import CATALOGUE, metric
 from tests.deploy.helm import ROOT
 
 Json = Any
@@ -62,7 +63,7 @@ def _filled(expression: str) -> str:
 def _names(expression: str) -> set[str]:
     """Metric names in an expression."""
     bare = re.sub(r'"[^"]*"', "", expression)
-    return set(re.findall(r"\b(?:shoal|vllm)[_:][a-z0-9_:]+", bare))
+    return set(re.findall(r"\b(?:ray_shoal|shoal|vllm)[_:][a-z0-9_:]+", bare))
 
 
 def test_promtool_takes_the_rules_and_their_tests_pass() -> None:
@@ -89,6 +90,7 @@ def test_every_alert_is_tested_and_has_a_page_in_the_run_book() -> None:
 def test_rules_and_dashboards_use_only_metrics_that_are_exported() -> None:
     recorded = {rule["record"] for rule in _rules() if "record" in rule}
     exported = {series for line in CATALOGUE for series in line.exposed} | recorded | _VLLM
+    exported |= {f"ray_{name}" for name in GAUGES}
     for rule in _rules():
         assert _names(rule["expr"]) <= exported, rule
     for where, panel in _panels():
@@ -98,6 +100,10 @@ def test_rules_and_dashboards_use_only_metrics_that_are_exported() -> None:
     used |= set().union(*(_names(rule["expr"]) for rule in _rules()))
     for line in CATALOGUE:
         assert used & set(line.exposed), f"nobody looks at {line.name}"
+
+
+def test_what_workers_tell_ray_is_of_the_catalogue() -> None:
+    assert {metric(name).type for name in GAUGES} == {"gauge"}
 
 
 def test_labels_in_expressions_are_those_of_the_catalogue() -> None:
