@@ -193,7 +193,7 @@ class Settings(BaseSettings):
         part="gateway",
     )
     webhooks: bool = _setting(
-        True, "Whether this gateway sends webhooks; one of several behind an address is enough.", part="gateway"
+        True, "Whether this gateway sends webhooks; it is enough that one of several does.", part="gateway"
     )
     webhook_secret: SecretStr = _setting(
         SecretStr(""),
@@ -206,7 +206,11 @@ class Settings(BaseSettings):
     )
     batch_limit_mib: int = _setting(64, "Largest body of one batch.", part="gateway", unit="MiB", ge=1)
     requests_per_s: float = _setting(
-        50.0, "Requests that one API key may make per second on average; 0: no limit.", part="gateway", unit="1/s", ge=0
+        50.0,
+        "Requests that one tenant may make per second on average at one gateway; 0: no limit.",
+        part="gateway",
+        unit="1/s",
+        ge=0,
     )
     tenant_queued: int = _setting(
         0,

@@ -14,7 +14,7 @@ from _tables import table
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "benchmarks.md"
-BENCHES = ("dispatch", "fanout", "pages", "observe", "interactive", "actions")
+BENCHES = ("dispatch", "fanout", "submit", "pages", "observe", "interactive", "actions")
 
 Json = Any
 

@@ -104,7 +104,7 @@ class Authenticator:
         return caller
 
     def _limit(self, caller: Caller) -> None:
-        """One token bucket per key, filled at the allowed rate, holding two seconds' worth.
+        """One token bucket per tenant, filled at the allowed rate, holding two seconds' worth.
 
         It counts in this process only: with several gateways behind one address the limit is theirs added up.
         """
@@ -112,13 +112,13 @@ class Authenticator:
             return
         now = time.monotonic()
         size = max(1.0, 2 * self._rate)
-        level, at = self._buckets.pop(caller.key_hash, (size, now))
+        level, at = self._buckets.pop(caller.tenant, (size, now))
         level = min(size, level + (now - at) * self._rate)
-        self._buckets[caller.key_hash] = (max(0.0, level - 1), now)
+        self._buckets[caller.tenant] = (max(0.0, level - 1), now)
         _forget_oldest(self._buckets)
         if level < 1:
             raise QuotaExceeded(
-                f"This key may make {self._rate:g} requests per second.", retry_after_s=(1 - level) / self._rate
+                f"This tenant may make {self._rate:g} requests per second.", retry_after_s=(1 - level) / self._rate
             )
 
 

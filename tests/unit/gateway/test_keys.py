@@ -96,12 +96,14 @@ async def test_a_revoked_key_stops_working(locked: World, monkeypatch: pytest.Mo
     assert (await locked.client.get("/v1/jobs", headers=bearer(key))).status_code == 401
 
 
-async def test_one_key_may_only_ask_so_often() -> None:
+async def test_one_tenant_may_only_ask_so_often() -> None:
     async with world(auth=True, requests_per_s=2.0) as limited:
-        key, other = bearer(await limited.key("read")), bearer(await limited.key("read"))
+        key, second = bearer(await limited.key("read")), bearer(await limited.key("read"))
+        other = bearer(await limited.key("read", tenant="other"))
         answers = [await limited.client.get("/v1/jobs", headers=key) for _ in range(6)]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 429, 429]
         assert answers[-1].headers["retry-after"] == "1"
+        assert (await limited.client.get("/v1/jobs", headers=second)).status_code == 429  # the same tenant's
         assert (await limited.client.get("/v1/jobs", headers=other)).status_code == 200
 
 
