@@ -26,6 +26,7 @@ WRONG: tuple[tuple[Json, str], ...] = (
     (EXTERNAL | {"gateway": {"replicas": "three"}}, "at '/gateway/replicas': got string, want integer"),
     (EXTERNAL | {"gateway": {"service": {"port": 70000}}}, "at '/gateway/service/port'"),
     (EXTERNAL | {"gateway": {"publicUrl": "shoal.example.com"}}, "at '/gateway/publicUrl'"),
+    (EXTERNAL | {"gateway": {"autoscaling": {"maxReplicas": 1}}}, "maxReplicas 1 is less than minReplicas 2"),
     (EXTERNAL | {"gateway": {"ingress": {"enabled": True}}}, "at '/gateway/ingress/hosts': minItems"),
     (EXTERNAL | {"gateway": {"resources": {"limits": {"memory": "lots"}}}}, "at '/gateway/resources/limits/memory'"),
     (EXTERNAL | {"database": {"url": "mysql://db/shoal"}}, "at '/database/url'"),
