@@ -319,7 +319,7 @@ def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
         if _may_be_over(job, running) and close_if_over(tx, job, now):
             finished_event(tx, job, now)
             finished.append(job.id)
-        job.save(tx)
+    tx.each("write_job", [job.columns() for job in touched])  # a group may touch as many jobs as it has sessions
     return tuple(finished)
 
 

@@ -83,21 +83,24 @@ class LockedJob:
 
     def save(self, tx: Tx) -> None:
         """Writes the row."""
-        tx.run(
-            "write_job",
-            id=self.id,
-            status=State[self.status.name],
-            cancel_requested=self.cancel_requested,
-            deadline_at=self.deadline_at,
-            started_at=self.started_at,
-            finished_at=self.finished_at,
-            error=codec.dump_error(self.error),
-            expected=self.expected,
-            concurrency=self.concurrency,
-            expires_at=self.expires_at,
+        tx.run("write_job", **self.columns())
+
+    def columns(self) -> dict[str, Json]:
+        """What `write_job` writes."""
+        return {
+            "id": self.id,
+            "status": State[self.status.name],
+            "cancel_requested": self.cancel_requested,
+            "deadline_at": self.deadline_at,
+            "started_at": self.started_at,
+            "finished_at": self.finished_at,
+            "error": codec.dump_error(self.error),
+            "expected": self.expected,
+            "concurrency": self.concurrency,
+            "expires_at": self.expires_at,
             **{state.name.lower(): self.ended[state] for state in FINAL_STATES},
             **asdict(self.usage),
-        )
+        }
 
 
 def lock_jobs(tx: Tx, ids: Sequence[int]) -> dict[int, LockedJob]:
