@@ -14,10 +14,13 @@ from agent.models.openai_compatible import OpenAICompatible
 from services.inference.process import VllmProcess
 from tests.vllm.server import is_set_up, settings_for, tiny_vllm
 
-# Whoever ends these tests by a signal ends their servers too: each has a process group of its own.
-signal.signal(signal.SIGTERM, signal.default_int_handler)
+WANTED = bool(os.environ.get("TEST_VLLM"))
 
-collect_ignore_glob = [] if os.environ.get("TEST_VLLM") else ["test_*.py"]
+collect_ignore_glob = [] if WANTED else ["test_*.py"]
+
+if WANTED:
+    # Whoever ends these tests by a signal ends their servers too: each has a process group of its own.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
