@@ -43,6 +43,12 @@ _LOST = (RayError, ConnectionError, TimeoutError, RuntimeError)
 """What Ray raises when the cluster or the actor is away; its client raises bare RuntimeErrors too."""
 
 
+def _point(message: str) -> str:
+    """The line of Ray's message that says what happened: after a traceback the last one, else the first."""
+    lines = [line for line in message.splitlines() if line.strip()] or [""]
+    return lines[-1] if any(line.startswith("Traceback") or "ray::" in line for line in lines) else lines[0]
+
+
 class Supervisor:
     """Looks after the dispatcher of one Ray cluster until it is canceled."""
 
@@ -63,7 +69,7 @@ class Supervisor:
                     await self._watch()
             except _LOST as error:
                 cause = getattr(error, "cause", None) or error  # Ray's own message begins with where, not what
-                self._note(f"{type(cause).__name__}: {cause}".splitlines()[0])
+                self._note(f"{type(cause).__name__}: {_point(str(cause))}")
             await asyncio.sleep(_AGAIN_S)
 
     @asynccontextmanager
@@ -128,7 +134,7 @@ async def supervised(settings: Settings, *, health_port: int | None) -> AsyncIte
     async with contextlib.AsyncExitStack() as stack:
         if health_port is not None:
             listener = stack.enter_context(listening(settings.host, health_port))
-            await stack.enter_async_context(served(_health_of(supervisor), listener, "health server"))
+            await stack.enter_async_context(served(health_app(supervisor), listener, "health server"))
         task = asyncio.create_task(supervisor.run(), name="supervisor")
         try:
             yield supervisor
@@ -137,7 +143,7 @@ async def supervised(settings: Settings, *, health_port: int | None) -> AsyncIte
             await asyncio.wait([task])
 
 
-def _health_of(supervisor: Supervisor) -> Any:
+def health_app(supervisor: Supervisor) -> Any:
     """A bare ASGI app of two routes: an orchestrator's probes need no more."""
 
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
