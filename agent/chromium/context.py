@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
-import email.utils
 import io
 import json
 import time
@@ -15,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from PIL import Image
-from playwright.async_api import BrowserContext, Page, Response
+from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
@@ -29,6 +27,8 @@ from agent.chromium.downloads import Downloads
 from agent.chromium.driver import Driver
 from agent.chromium.effects import Moment, effect, moment
 from agent.chromium.faults import action_error, navigation_error, net_error
+from agent.chromium.landing import landing_of
+from agent.chromium.pictures import page_shot, viewport_shot
 from agent.chromium.stage import ChromiumStage, split_bid
 from agent.chromium.tab import Tab
 from agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageCrashed
@@ -49,12 +49,6 @@ _CRASH_S = 0.3
 _GONE_S = 1.0
 """How long after a call was cut off the end of the process may become known."""
 _ASKS_WHO = frozenset({401, 407})
-_SHOT = {"format": "jpeg", "quality": 70, "optimizeForSpeed": True}
-_SHOT_TRIES = 5
-_DRAWN = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
-"""Waits for the next frame: what comes after the callback runs once it is drawn."""
-_MAX_SHOT_HEIGHT = 16_000
-"""CSS pixels; Chromium's surfaces end at 16,384, and what lies below would come out empty."""
 
 
 class ChromiumContext:
@@ -200,7 +194,7 @@ class ChromiumContext:
             if net_error(error.message) == "ERR_HTTP_RESPONSE_CODE_FAILURE":
                 return await self._empty_answer(url)
             raise await self._meaning(error) or navigation_error(error, url, limit) from error
-        landing = _landing(page.url, response)
+        landing = landing_of(page.url, response)
         if landing.status in _ASKS_WHO or "@" in urllib.parse.urlsplit(url).netloc:
             self._stained = "a site asked for HTTP authentication"
         return landing
@@ -210,7 +204,7 @@ class ChromiumContext:
         async with self.guard(_GRACE_S, "reading the answer"):
             for request in reversed(await self.tab.page.requests()):
                 if request.is_navigation_request() and (response := await request.response()) is not None:
-                    return _landing(response.url, response)
+                    return landing_of(response.url, response)
         raise ActionError(f"{url} answered with an error and no content")
 
     async def read(self, script: str, arg: Json = None) -> Json:
@@ -221,7 +215,7 @@ class ChromiumContext:
         async with self.guard(self.options.action_timeout_s, "observing the page"):
             wanted = options.screenshot or options.marks
             # First the picture's request, then the walk: Chromium draws in another process while the walk runs.
-            picture = asyncio.ensure_future(self._capture()) if wanted else None
+            picture = asyncio.ensure_future(viewport_shot(self.tab)) if wanted else None
             try:
                 walk = await self.tab.walk(options)
                 image = await picture if picture is not None else None
@@ -259,22 +253,6 @@ class ChromiumContext:
 
     async def _tab_infos(self, title: str) -> tuple[TabInfo, ...]:
         return tuple([TabInfo(t.page.url, title if t is self.tab else await t.page.title()) for t in self.tabs])
-
-    async def _capture(self) -> bytes:
-        """The viewport as JPEG, by the cheapest way that Chromium has."""
-        return await self._shot(_SHOT)
-
-    async def _shot(self, asked: dict[str, Any]) -> bytes:
-        """One screenshot; asked for again where Chromium has not drawn the page yet, which it answers with an error."""
-        session = await self.tab.session()
-        for _ in range(_SHOT_TRIES - 1):
-            try:
-                return base64.b64decode((await session.send("Page.captureScreenshot", asked))["data"])
-            except PlaywrightError as error:
-                if "Unable to capture" not in error.message:
-                    raise
-            await self.tab.read(_DRAWN)
-        return base64.b64decode((await session.send("Page.captureScreenshot", asked))["data"])
 
     async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
         async with self.guard(self.options.action_timeout_s, "looking for elements"):
@@ -380,17 +358,9 @@ class ChromiumContext:
 
     async def screenshot(self, *, full_page: bool = False) -> Shot:
         async with self.guard(self.options.action_timeout_s, "the screenshot"):
-            data = await (self._capture_whole() if full_page else self._capture())
+            data = await (page_shot(self.tab) if full_page else viewport_shot(self.tab))
         width, height = Image.open(io.BytesIO(data)).size
         return Shot(data, "image/jpeg", width, height)
-
-    async def _capture_whole(self) -> bytes:
-        session = await self.tab.session()
-        size = (await session.send("Page.getLayoutMetrics"))["cssContentSize"]
-        height = min(size["height"], _MAX_SHOT_HEIGHT)
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1}
-        asked = {**_SHOT, "clip": clip, "captureBeyondViewport": True}
-        return await self._shot(asked)
 
     async def downloads(self) -> Sequence[Download]:
         self._check()
@@ -441,23 +411,3 @@ def _bid_of(action: Action) -> str | None:
         if bid is not None:
             return str(bid)
     return None
-
-
-def _landing(url: str, response: Response | None) -> Landing:
-    if response is None:
-        return Landing(url, 0)
-    headers = response.headers
-    return Landing(url, response.status, headers.get("content-type", ""), _seconds(headers.get("retry-after")))
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """A Retry-After header, which is a number of seconds or a date, as seconds from now."""
-    if not retry_after:
-        return None
-    if retry_after.strip().isdigit():
-        return float(retry_after)
-    try:
-        when = email.utils.parsedate_to_datetime(retry_after)
-    except ValueError:
-        return None
-    return max(0.0, when.timestamp() - time.time())

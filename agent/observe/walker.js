@@ -80,11 +80,14 @@ globalThis.shoalWalker ??= (() => {
   // --- names -------------------------------------------------------------------------------------------------------
 
   const wordsOf = text => squeeze(text.replace(/[-_/]+/g, ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
-  const ICON_NOISE = /^(svg|icons?|fa[bsrldt]?|fas|far|bi|mdi|ri|ti|la|lucide|feather|glyphicon|material|symbols?|outlined|rounded|solid|regular|inline|fw|lg|sm|xs|xl|md|\d+x?|w|h|size|block|img|image|sprite|css|js|ng|tabler|octicon|heroicons?|anticon|el|btn|button)$/;
+  const ICON_NOISE = /^(svg|icons?|fa[bsrldt]?|fas|far|bi|mdi|ri|ti|la|lucide|feather|glyphicon|material|symbols?|outlined|rounded|solid|regular|inline|fw|lg|sm|xs|xl|md|\d+x?|w|h|size|block|img|image|sprite|css|js|ng|tabler|octicon|heroicons?|anticon|el|btn|button|ui|widget|state|corner|helper)$/;
+  const WAYS = { n: 'up', s: 'down', e: 'right', w: 'left' };
   const iconWords = text => {
     // "fa-solid fa-trash-can" -> "trash can"
-    const words = wordsOf(text).split(' ').filter(word => !ICON_NOISE.test(word) && /^[a-z]{2,20}$/.test(word));
-    return words.slice(0, 3).join(' ');
+    // and jQuery UI's compass, "ui-icon-triangle-1-n" -> "triangle up"
+    const turned = text.replace(/-1-([nsew])\b/g, (_, way) => ' ' + WAYS[way]);
+    const words = wordsOf(turned).split(' ').filter(word => !ICON_NOISE.test(word) && /^[a-z]{2,20}$/.test(word));
+    return [...new Set(words)].slice(0, 3).join(' ');
   };
   const nameOfSvg = svg => {
     const said = svg.getAttribute('aria-label') || svg.querySelector(':scope > title')?.textContent || svg.getAttribute('title');

@@ -27,11 +27,10 @@ def env() -> Iterator[BrowserEnv]:
 @pytest.mark.parametrize("task", SOLVERS)
 def test_scripted_solutions_are_rewarded(task: str, env: BrowserEnv) -> None:
     env.task = MiniWob(task)
-    for seed in (1, 2):
-        seen, info = env.reset(seed=seed)
-        assert info["goal"] == seen.goal != ""
-        reward, terminated, truncated, told = play(env, SOLVERS[task](seen))
-        assert (reward, terminated, truncated) == (1.0, True, False), (seed, seen.goal, told)
+    seen, info = env.reset(seed=1)
+    assert info["goal"] == seen.goal != ""
+    reward, terminated, truncated, told = play(env, SOLVERS[task](seen))
+    assert (reward, terminated, truncated) == (1.0, True, False), (seen.goal, told)
 
 
 def play(env: BrowserEnv, script: str | Script) -> tuple[float, bool, bool, Any]:

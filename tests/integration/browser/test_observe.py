@@ -37,7 +37,7 @@ WANTED = {
         "picture",
     ),
     *("link in text", "in scrolled region", "in open root", "in closed root", "slotted", "visible again"),
-    *("below the fold", "shape", "drawing"),
+    *("below the fold", "shape", "drawing", "triangle up"),
 }
 
 
