@@ -39,8 +39,10 @@ from services.logs import set_up
 from services.store.records import Finish, NewJob, Take
 from services.store.sql import SqlStore, open_store
 
-ENOUGH = 30
+ENOUGH = 20
 """Items per tenant after which their shares are compared: fewer would show chance rather than fairness."""
+FULL = 0.9
+"""Slots that must be busy for shares to be compared: otherwise tenants wait for domains, not for each other."""
 LOOK_S = 2.0
 """How often, in virtual seconds, the cluster is looked at."""
 
@@ -272,6 +274,7 @@ class Seen:
     waiting: Counter[str] = field(default_factory=Counter)  # lane-looks by cause
     fairness: list[float] = field(default_factory=list)  # Jain's index over tenants that wait for slots
     utilisation: list[float] = field(default_factory=list)
+    served: list[int] = field(default_factory=list)  # items, at each look
     workers: list[int] = field(default_factory=list)
     causes_of_size: Counter[str] = field(default_factory=Counter)
 
@@ -292,13 +295,15 @@ async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, sto
         workers = len(dispatcher.workers)
         seen.workers.append(workers)
         seen.utilisation.append(world.busy_slots / max(1, workers * slots))
+        seen.served.append(sum(world.served.values()))
         (snapshot, _) = (await store.states("dispatcher/")).get("dispatcher/main", ({}, 0))
         if snapshot.get("size"):
             seen.causes_of_size[snapshot["size"]["why"]] += 1
         hungry &= set(snapshot.get("tenants", {}))
         got = [world.served[name] - before[name] for name in hungry]
-        if not hungry or sum(got) >= ENOUGH * len(got):
-            if len(got) > 1:
+        full = seen.utilisation[-1] >= FULL
+        if not hungry or not full or sum(got) >= ENOUGH * len(got):
+            if len(got) > 1 and full:
                 seen.fairness.append(jain(got))
             before, hungry = Counter(world.served), set(snapshot.get("tenants", {}))
 
@@ -306,7 +311,7 @@ async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, sto
 def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: float, real_s: float) -> dict[str, Any]:
     total = sum(world.served.values())
     waits = sum(seen.waiting.values()) or 1
-    steady = seen.utilisation[len(seen.utilisation) // 4 : len(seen.utilisation) * 3 // 4] or [0.0]
+    half = [busy for busy, served in zip(seen.utilisation, seen.served, strict=True) if served < total / 2] or [0.0]
     return {
         "nodes": options.nodes,
         "slots": options.nodes * options.slots,
@@ -317,7 +322,7 @@ def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: fl
         "real_s": round(real_s, 1),
         "items_per_s": round(total / virtual_s, 1),
         "attempts_per_item": round(world.attempts / max(1, total), 3),
-        "slots_busy_in_the_middle": round(sum(steady) / len(steady), 3),
+        "slots_busy_in_the_first_half": round(sum(half) / len(half), 3),
         "dispatcher_at_work": round(min(1.0, real_s / virtual_s), 3),
         "workers_most": max(seen.workers, default=0),
         "waiting_by_cause": {why: round(n / waits, 3) for why, n in seen.waiting.most_common()},
@@ -333,7 +338,7 @@ def bottleneck(found: dict[str, Any]) -> str:
     """What bounds this run first."""
     if found["dispatcher_at_work"] > 0.9:
         return "the dispatcher and its store on this machine"
-    if found["slots_busy_in_the_middle"] > 0.9:
+    if found["slots_busy_in_the_first_half"] > FULL:
         return "browser slots"
     causes = {why: share for why, share in found["waiting_by_cause"].items() if why != "a free slot"}
     return max(causes, key=lambda why: causes[why]) if causes else "the number of items"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from agent.errors import HostUnreachable, ServerBusy
 from agent.status import Status
 from agent.testing import FakeBrowser, FakePage
+from services.browsers.pool import WorkerStats
 from services.dispatch.config import DispatchConfig
 from tests.cluster_world import EXTRACT, LOOP, shop, world
 
@@ -108,6 +113,27 @@ async def test_a_lost_worker_s_sessions_go_on_elsewhere_and_nothing_is_recorded_
         assert (done.counts.completed, done.counts.expected) == (40, 40)
         assert [row.record.value["n"] for row in rows if row.record] == list(range(40))
         assert len(w.dispatcher.workers) == 2
+
+
+async def test_a_worker_whose_node_is_about_to_end_finishes_what_it_runs_and_another_takes_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with world(shop(40, seconds=0.3), slots=4, dispatch=DispatchConfig(workers=1)) as w:
+        job = await w.submit(loop=LOOP, extract=EXTRACT)
+        await w.until(job, lambda row: row.counts.completed >= 3)
+        (leaving,) = w.pool.workers
+        its_own = leaving.stats
+
+        async def stats() -> WorkerStats:
+            return replace(await its_own(), ends_in_s=60.0)
+
+        monkeypatch.setattr(leaving, "stats", stats)
+        done = await w.final(job)
+        rows = await w.store.results(job, limit=100)
+        assert (done.counts.completed, done.counts.expected) == (40, 40)
+        assert {row.attempts for row in rows} == {1}, "nothing was cut off"
+        assert leaving.name not in w.dispatcher.workers
+        assert len(w.dispatcher.workers) == 1
 
 
 async def test_a_dead_browser_is_replaced_and_its_sessions_are_retried() -> None:

@@ -1,0 +1,65 @@
+"""Several dispatchers on one store, and a pool that follows the backlog."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agent.testing import FakeBrowser
+from services.browsers.config import WorkerConfig
+from services.browsers.local_pool import LocalPool
+from services.browsers.worker import Worker
+from services.dispatch import dispatcher as module
+from services.dispatch.config import DispatchConfig
+from services.dispatch.dispatcher import Dispatcher
+from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
+
+
+async def test_two_dispatchers_share_a_loop_and_do_every_item_once() -> None:
+    pages, config = shop(60, seconds=0.03), WorkerConfig(slots=2, artifacts_url="memory:")
+    others: list[FakeBrowser] = []
+
+    async def make(name: str) -> Worker:
+        return Worker(f"other-{name}", config, FakeParts(others, lambda: FakeBrowser(pages), config))
+
+    async with world(pages, slots=2, dispatch=DispatchConfig(per_domain=50)) as w:
+        second = Dispatcher(w.store, LocalPool(make, 2), DispatchConfig(name="second", per_domain=50), seed=2)
+        await second.start()
+        try:
+            job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+        finally:
+            await second.stop()
+
+        assert (job.counts.completed, job.counts.expected) == (60, 60)
+        rows = await w.store.results(job.id, limit=100)
+        assert [row.record.value["n"] for row in rows if row.record] == list(range(60))
+        visits = [url for browser in (*w.browsers, *others) for url in browser.visits]
+        assert len(visits) == len(set(visits)) == 61
+        assert all(any(browser.visits for browser in some) for some in (w.browsers, others))
+
+
+async def test_the_pool_grows_with_the_backlog_and_shrinks_when_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.1)
+    config = DispatchConfig(workers=1, most_workers=3, idle_worker_s=0.1, per_domain=50)
+    async with world(shop(60, seconds=0.05), slots=2, dispatch=config) as w:
+        job = await w.submit(loop=LOOP, extract=EXTRACT)
+        async with asyncio.timeout(20):
+            while len(w.dispatcher.workers) < 3:
+                await asyncio.sleep(0.01)
+            assert (await w.final(job)).counts.completed == 60
+            while len(w.dispatcher.workers) > 1:
+                await asyncio.sleep(0.01)
+
+        assert (await w.final(await w.submit(extract=EXTRACT, url="http://shop.example/3"))).counts.completed == 1
+
+
+async def test_a_long_loop_runs_while_it_is_being_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.store.fanout.FIRST", 5)
+    monkeypatch.setattr("services.store.fanout.PART", 7)
+    async with world(shop(40)) as w:
+        job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+
+        assert (job.counts.completed, job.counts.expected) == (40, 40)
+        rows = await w.store.results(job.id, limit=100)
+        assert [row.record.value["n"] for row in rows if row.record] == list(range(40))
