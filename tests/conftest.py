@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from tests import postgres
@@ -12,6 +13,9 @@ from tests import postgres
 # A busy machine makes an example slow, not wrong; the time-out of the whole test still holds.
 settings.register_profile("shoal", deadline=None)
 settings.load_profile("shoal")
+
+# Where a test sets up no logs itself: drawing a traceback with all local variables takes seconds.
+structlog.configure(processors=[structlog.processors.format_exc_info, structlog.dev.ConsoleRenderer(colors=False)])
 
 pytest.register_assert_rewrite("tests.store_contract", "tests.store_world")
 

@@ -24,7 +24,6 @@ from agent.actions import (
     check,
     describe,
     perform,
-    primitive,
     primitives_of,
 )
 from agent.actions.arguments import keys
@@ -66,12 +65,22 @@ def test_its_examples_are_calls_that_parse(one: Any) -> None:
         assert [action.name for action in browsergym.parse(example)] == [one.name]
 
 
+# Made once: checking the schema itself costs far more than checking a call by it.
+ALL = jsonschema.Draft202012Validator(actions_schema(("all", "python")))
+EACH = {one.name: jsonschema.Draft202012Validator(action_schema(one)) for one in PRIMITIVES}
+
+
 @given(calls())
 def test_valid_arguments_fit_the_schema_that_the_model_is_held_to(action: Action) -> None:
     arguments(action)
     said = {"name": action.name, "args": dict(action.args)}
-    jsonschema.validate(said["args"], action_schema(primitive(action.name)))
-    jsonschema.validate(said, actions_schema(("all", "python")))
+    EACH[action.name].validate(said["args"])
+    ALL.validate(said)
+
+
+def test_the_schemas_are_schemas() -> None:
+    for one in (ALL, *EACH.values()):
+        jsonschema.Draft202012Validator.check_schema(one.schema)
 
 
 def test_ids_of_this_page_are_an_enum() -> None:

@@ -504,6 +504,7 @@ async def test_whatever_a_model_says_the_actions_are_fit_for_the_page(script: li
     assert not {"complete", "terminate"} & set(names) or len(names) == 1
 
 
+@settings(max_examples=20)  # each of them checks a large schema
 @given(
     st.lists(st.text(min_size=1, max_size=5), max_size=5, unique=True),
     st.lists(st.text(min_size=1), max_size=3, unique=True),
