@@ -73,3 +73,19 @@ async def test_lanes_go_by_job_and_domain_and_leave_out_jobs_that_may_not_run(w:
     domain = (await w.store.lanes())[0].domain
     held = (await w.store.claim("w1", [Take(job, domain, 0, 1) for job in jobs], lease_s=60)).sessions
     assert [one.work.job for one in held] == [jobs[0], jobs[3]]
+
+
+async def test_ready_sessions_are_counted_no_further_than_asked(w: World) -> None:
+    job, _ = await w.open_loop(5)
+    assert await w.store.ready_count(100) == 5
+    assert await w.store.ready_count(3) == 3
+    await w.store.pause(job)
+    assert await w.store.ready_count(100) == 0
+
+
+async def test_jobs_whose_sessions_are_to_be_stopped_are_told(w: World) -> None:
+    runs, paused, canceled = [(await w.open_loop(1))[0] for _ in range(3)]
+    await w.store.pause(paused)
+    await w.store.cancel(canceled)
+    assert await w.store.unwanted({runs, paused, canceled, 10**6}) == {paused, canceled, 10**6}
+    assert await w.store.unwanted(()) == frozenset()

@@ -154,7 +154,7 @@ select 1 from session where state = 9 and ready_at <= :now limit 1
 -- How many sessions of jobs that may run are ready, counted up to :most.
 select count(*) from (
   select 1 from session s join job j on j.id = s.job
-  where s.state = 0 and j.status in (0, 1) and not j.cancel_requested limit :most) as some
+  where s.state = 0 and j.status in (0, 1) and not j.cancel_requested limit :most) as found
 
 -- name: next_ready
 -- When the next delayed session of a job that may run becomes ready.
