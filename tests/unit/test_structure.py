@@ -58,6 +58,14 @@ MAY = {
         "services.tracing",
         "services.dispatch",
     },
+    "services.webhooks": {
+        "services.store",
+        "services.addresses",
+        "services.errors",
+        "services.events",
+        "services.logs",
+        "services.webhooks",
+    },
     "services.gateway": {
         "agent.types",
         "agent.spec",
