@@ -28,6 +28,7 @@ class WorkerStats:
     browser_restarts: int
     held: Mapping[int, int]  # session: fence, of everything it has not reported yet
     rss_bytes: int = 0  # of the worker and its browsers
+    ends_in_s: float | None = None  # its node ends then: what it runs should end before, nothing should begin
     figures: Mapping[str, Any] = field(default_factory=dict)  # what it has counted, as `services.tally` writes it
 
 

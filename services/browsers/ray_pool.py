@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -18,6 +19,7 @@ from ray.util import list_named_actors
 from agent.work import Report, Work
 from services import tracing
 from services.browsers.config import WorkerConfig
+from services.browsers.node import ends_in_s
 from services.browsers.node_metrics import NodeMetrics
 from services.browsers.parts import make_worker
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
@@ -70,7 +72,7 @@ class BrowserWorkerActor:
         await self._here().cancel(sessions)
 
     async def stats(self) -> WorkerStats:
-        stats = await self._here().stats()
+        stats = replace(await self._here().stats(), ends_in_s=await ends_in_s())
         self._metrics.tell(stats)
         return stats
 

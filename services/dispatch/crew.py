@@ -28,6 +28,11 @@ _SMOOTHING = 0.1
 _AGAIN_S = 0.5
 """Pause between two tries to start a worker."""
 
+_MARGIN_S = 15.0
+"""What a worker keeps of its node's last time for its reports and its own end."""
+_LONGEST_WAY_S = 600.0
+"""How long sessions get to end on a node whose end has no date."""
+
 
 @dataclass(slots=True)
 class Member:
@@ -113,6 +118,7 @@ class Crew:
         self._reap = reap
         self.members: dict[str, Member] = {}
         self._starting: set[asyncio.Task[None]] = set()
+        self._evacuating: set[asyncio.Task[None]] = set()
 
     @property
     def slots(self) -> int:
@@ -201,14 +207,18 @@ class Crew:
         `elsewhere`: workers that other dispatchers on the same machines want.
         """
         await self._pool.expect(wanted + elsewhere)
-        for _ in range(wanted - len(self.members) - len(self._starting)):
-            task = asyncio.create_task(self._start_one(), name="start-worker")
-            self._starting.add(task)
-            task.add_done_callback(self._starting.discard)
+        staying = sum(not member.leaving for member in self.members.values())
+        for _ in range(wanted - staying - len(self._starting)):
+            self._start_soon()
         now = loop_time()
         idle = [one for one in self.members.values() if one.idle_s(now) >= self._board.config.idle_worker_s]
-        for member in idle[: max(0, len(self.members) - wanted)]:
+        for member in idle[: max(0, staying - wanted)]:
             await self._let_go(member)
+
+    def _start_soon(self) -> None:
+        task = asyncio.create_task(self._start_one(), name="start-worker")
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
 
     async def _let_go(self, member: Member) -> None:
         member.leaving = True
@@ -223,17 +233,42 @@ class Crew:
         if member.puller is not None:
             member.puller.cancel()
 
+    def _make_way(self, stats: list[WorkerStats]) -> None:
+        """Begins to replace workers whose node is about to end."""
+        for one in stats:
+            member = self.members.get(one.name)
+            if one.ends_in_s is not None and member is not None and not member.leaving and not self._board.stopping:
+                member.leaving = True
+                log.info(LogEvent.WORKER_STOPPED, worker=member.name, node_ends_in_s=min(one.ends_in_s, _LONGEST_WAY_S))
+                self._start_soon()
+                task = asyncio.create_task(self._evacuate(member, one.ends_in_s), name=f"evacuate-{member.name}")
+                self._evacuating.add(task)
+                task.add_done_callback(self._evacuating.discard)
+
+    async def _evacuate(self, member: Member, within_s: float) -> None:
+        """Lets what a worker runs end, and the worker too; what does not end in time goes on elsewhere."""
+        await self._drain(member, min(max(within_s - _MARGIN_S, 0.0), _LONGEST_WAY_S))
+        self.members.pop(member.name, None)
+        self._board.counting.forget(member.name)
+        if member.held:  # it died, or did not say in time how they ended
+            await self._reap(member.name)
+        with suppress(WorkerLost):
+            await member.handle.end()
+        if member.puller is not None:
+            member.puller.cancel()
+
     # --- the end -------------------------------------------------------------------------------------
 
     async def drain(self) -> None:
         """Lets every worker finish; the pullers bring in what is left to say."""
-        for task in self._starting:
+        for task in (*self._starting, *self._evacuating):
             task.cancel()
-        await asyncio.gather(*(self._drain(member) for member in self.members.values()))
+        drain_s = self._board.config.drain_s
+        await asyncio.gather(*(self._drain(member, drain_s) for member in self.members.values()))
 
-    async def _drain(self, member: Member) -> None:
+    async def _drain(self, member: Member, drain_s: float) -> None:
         try:
-            await member.handle.drain(self._board.config.drain_s)
+            await member.handle.drain(drain_s)
             async with asyncio.timeout(_LAST_REPORTS_S):
                 await member.empty.wait()
         except (WorkerLost, TimeoutError):
@@ -259,4 +294,6 @@ class Crew:
                 return None
 
         found = await asyncio.gather(*(one(member) for member in list(self.members.values())))
-        return [stats for stats in found if stats is not None]
+        seen = [stats for stats in found if stats is not None]
+        self._make_way(seen)
+        return seen

@@ -93,6 +93,7 @@ ONLY = {
     "playwright": ("agent/chromium/",),
     "ray": (
         "services/browsers/ray_pool.py",
+        "services/browsers/node.py",
         "services/browsers/node_metrics.py",
         "services/dispatch/actor.py",
         "services/cluster/",
