@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 from typing import Annotated
@@ -48,7 +49,10 @@ def inference(
                 print(json.dumps(told), flush=True)
             else:
                 tell(f"The model server is ready: {' '.join(f'{k}={shlex.quote(v)}' for k, v in told.items())}")
-            code = await server.ended()
+            try:
+                code = await server.ended()
+            except asyncio.CancelledError:  # Ctrl-C: leave in order
+                return Exit.DONE
         tell(f"The model server ended by itself, with {code}; its last lines say why")
         return Exit.ENVIRONMENT
 

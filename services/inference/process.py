@@ -24,6 +24,7 @@ log = structlog.get_logger()
 READY_S = 1_800.0
 """Loading tens of gigabytes from a network disk and capturing CUDA graphs takes that long in bad cases."""
 
+_STANDARD_ERROR = 2
 _LOOK_S = 0.5
 _HEALTH_S = 5.0
 _END_S = 20.0
@@ -58,17 +59,18 @@ class VllmProcess:
             options: what it serves.
             program: the command before `serve`.
             environment: beside what this process has and what `options` need.
-            output: where its output goes; None: where ours goes.
+            output: where its output goes; None: to our standard error, since standard output belongs to results.
 
         Raises:
             ServerNotFound: there is no such program.
         """
         command = vllm_command(options, program)
         told = {**os.environ, **vllm_environment(options), **(environment or {})}
+        sink = _STANDARD_ERROR if output is None else output
         try:
             # A group of its own: vLLM's engine is a process of its own, and killing only the first leaves it behind.
             process = await asyncio.create_subprocess_exec(
-                *command, env=told, stdout=output, stderr=output, stdin=asyncio.subprocess.DEVNULL, process_group=0
+                *command, env=told, stdout=sink, stderr=sink, stdin=asyncio.subprocess.DEVNULL, process_group=0
             )
         except (FileNotFoundError, PermissionError) as error:
             raise ServerNotFound(f"{ServerNotFound.__doc__} ({error})") from error

@@ -74,3 +74,13 @@ async def test_what_it_says_goes_where_it_is_wanted(tmp_path: Path) -> None:
         async with running_vllm(options(), program=(sys.executable, "-c", loud), output_file=log, ready_s=20):
             raise AssertionError("it was never ready")
     assert "hello from the server" in log.read_text()
+
+
+async def test_standard_output_belongs_to_us(capfd: pytest.CaptureFixture[str]) -> None:
+    loud = "import sys; print('hello from the server', flush=True); sys.exit(1)"
+    with pytest.raises(ServerEnded):
+        async with running_vllm(options(), program=(sys.executable, "-c", loud), ready_s=20):
+            raise AssertionError("it was never ready")
+    said = capfd.readouterr()
+    assert "hello from the server" in said.err
+    assert "hello from the server" not in said.out
