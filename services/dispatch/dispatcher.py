@@ -20,7 +20,7 @@ from services.dispatch.clock import loop_time
 from services.dispatch.committer import Committer
 from services.dispatch.config import DispatchConfig
 from services.dispatch.crew import Crew
-from services.dispatch.model_bound import ModelBound
+from services.dispatch.model_bound import ModelBound, asks_model
 from services.dispatch.sizing import Bounds, Load, Size, desired
 from services.dispatch.telling import Telling
 from services.errors import StoreAway
@@ -202,10 +202,16 @@ class Dispatcher:
                 workers=len(self._crew.members),
                 slots=self._crew.slots,
                 model_places=None if self._admission is None else self._admission.limit,
+                model_share=self._model_share(),
             )
             self._size = desired(load, Bounds(self._config.workers, self._config.most_workers))
             await self._crew.resize(self._size.workers, await self._wanted_elsewhere())
         await self._store.put_state(self._name, self._telling.snapshot(stats, len(self._committer), self._size))
+
+    def _model_share(self) -> float:
+        """Part of the running sessions that ask the model; all, while none runs."""
+        asking = [asks_model(lease.work.spec.policy) for lease in self._board.leases.values()]
+        return sum(asking) / len(asking) if asking else 1.0
 
     async def _wanted_elsewhere(self) -> int:
         """Workers that other dispatchers want, as they last said."""
