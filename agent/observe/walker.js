@@ -19,7 +19,8 @@ globalThis.shoalWalker ??= (() => {
   let suspects = [];              // hosts that may have a closed shadow root
   let lastId = 0, lastLetter = 0, mutations = 0;
   let hits = new Map();           // what of this walk can be pointed at
-  let candidates = null;          // of this walk: what a budget counts and chooses from
+  let candidates = null;          // of this walk: what a budget chooses from
+  let counted = null;             // how many they are, where they need not be listed
 
   const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
   const set = words => new Set(words.split(' '));
@@ -47,6 +48,7 @@ globalThis.shoalWalker ??= (() => {
   };
   const SHOWN = ['type', 'placeholder', 'href', 'title', 'alt', 'name', 'min', 'max', 'step', 'pattern', 'maxlength', 'accept', 'download', 'target', 'src'];
   const CANDIDATES = 'a[href],area[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=switch],[role=combobox],[role=textbox],[role=option],[role=slider],[onclick],[tabindex],[contenteditable]';
+  const NO_LINKS = 'button,input:not([type=hidden]),select,textarea,summary,[role],[onclick],[tabindex],[contenteditable]';
   // Bits, in the order of agent/observe/tree.py.
   const VISIBLE = 1, IN_VIEW = 2, CLICKABLE = 4, FRAME = 8;
   const CHECKED = 1, DISABLED = 2, EXPANDED = 4, SELECTED = 8, REQUIRED = 16, INVALID = 32, FOCUSED = 64, READONLY = 128,
@@ -370,6 +372,7 @@ globalThis.shoalWalker ??= (() => {
     suspects = [];
     hits = new Map();
     candidates = null;
+    counted = null;
     const modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
     let plan = planOf(options, view, 1);
     let found = pass(options, view, plan, modal);
@@ -397,8 +400,9 @@ globalThis.shoalWalker ??= (() => {
     if (!bounded && !options.viewportOnly) return plan;
     const height = view.bottom - view.top, more = options.viewportOnly ? 0 : height * (share - 1);
     plan.band = { top: view.top - more * ABOVE, bottom: view.bottom + more * 1.3 };
-    const all = candidates ??= document.querySelectorAll(CANDIDATES);
-    plan.total = all.length;
+    const chosenFrom = options.part > 0 || options.words?.length;
+    const all = chosenFrom ? candidates ??= document.querySelectorAll(CANDIDATES) : [];
+    plan.total = chosenFrom ? all.length : counted ??= countCandidates();
     const chosen = [];
     if (options.part > 0) {
       plan.band = null;
@@ -412,6 +416,12 @@ globalThis.shoalWalker ??= (() => {
       for (let node = element; node && !plan.keep.has(node); node = parentOf(node)) plan.keep.add(node);
     }
     return plan;
+  };
+  // How many there are: on a page of many thousand links half the time that it takes to list them.
+  const countCandidates = () => {
+    let count = document.links.length;
+    for (const element of document.querySelectorAll(NO_LINKS)) if (!element.href && element.matches(CANDIDATES)) count++;
+    return count;
   };
   const says = (element, words) => {
     const text = (element.textContent + ' ' + (element.getAttribute('aria-label') || '') + ' ' + (element.placeholder || '') + ' ' + (element.name || '') + ' ' + (element.title || '')).toLowerCase();
