@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from pathlib import Path
 
 import httpx
@@ -45,6 +47,17 @@ async def test_a_taken_address_is_told(tmp_path: Path) -> None:
         with pytest.raises(ClusterFailed, match="cannot listen"):
             async with gateway_alone(settings(tmp_path).model_copy(update={"port": taken.getsockname()[1]})):
                 pass
+
+
+async def test_small_answers_do_not_wait_for_the_acknowledgement_of_their_headers() -> None:
+    with listening("127.0.0.1", 0) as listener:
+        listener.listen()
+        with socket.create_connection(listener.getsockname()):
+            accepted, _ = listener.accept()
+            reader, writer = await asyncio.open_connection(sock=accepted)
+            assert writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            writer.close()
+            await writer.wait_closed()
 
 
 async def test_migrating_twice_is_harmless_and_a_newer_database_is_refused(tmp_path: Path) -> None:
