@@ -47,8 +47,8 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         ClusterFailed: the address is taken, or none of this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named, since asyncio sends small answers at once (TCP_NODELAY) only on sockets that name it: without
-    # that every answer waits some 40 ms for the acknowledgement of its own headers.
+    # asyncio sends small answers at once (TCP_NODELAY) only on sockets that name their protocol. Without that every
+    # answer waits some 40 ms for the acknowledgement of its own headers.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -54,7 +54,7 @@ async def test_small_answers_do_not_wait_for_the_acknowledgement_of_their_header
         listener.listen()
         with socket.create_connection(listener.getsockname()):
             accepted, _ = listener.accept()
-            reader, writer = await asyncio.open_connection(sock=accepted)
+            _reader, writer = await asyncio.open_connection(sock=accepted)
             assert writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
             writer.close()
             await writer.wait_closed()
