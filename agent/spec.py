@@ -255,7 +255,7 @@ class JobSpec(_Part):
     sight: SightSpec = SightSpec()
     artifacts: ArtifactsSpec = ArtifactsSpec()
     webhook: WebhookSpec | None = None
-    priority: int = Field(0, ge=-100, le=100, description="higher goes first within a tenant")
+    priority: int = Field(0, ge=-100, le=100, description="10 more is twice the share within a tenant")
     labels: dict[str, str] = Field(default_factory=dict)
     idempotency_key: str | None = Field(None, min_length=1, max_length=200)
 

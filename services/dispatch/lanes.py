@@ -106,11 +106,12 @@ class Lanes:
             tenant = self._tenants.get(lane.tenant)
             if tenant is None:
                 tenant = self._tenants[lane.tenant] = _Tenant(self._weights.get(lane.tenant, 1.0))
+            weight = 2 ** (lane.priority / _DOUBLING)
             job = tenant.jobs.get(lane.job)
             if job is None:
-                served = tenant.debts.pop(lane.job, 0.0)
-                job = tenant.jobs[lane.job] = _Job(2 ** (lane.priority / _DOUBLING), served)
+                job = tenant.jobs[lane.job] = _Job(weight, tenant.debts.pop(lane.job, 0.0))
                 self._of[lane.job] = tenant
+            job.weight = weight  # its owner may have changed it
             known = job.lanes.get(lane.domain)
             if known is not None:
                 job.lanes[lane.domain] = replace(lane, cursor=min(lane.cursor, known.cursor))

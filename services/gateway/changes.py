@@ -35,7 +35,7 @@ class JobPatch(BaseModel):
     job_tokens: int | None = Field(
         None, ge=1, le=2**53, description="model tokens of all its sessions, those that were spent included"
     )
-    priority: int = Field(0, ge=-100, le=100, description="higher goes first within a tenant")
+    priority: int = Field(0, ge=-100, le=100, description="10 more is twice the share within a tenant")
 
 
 class SettleBody(BaseModel):

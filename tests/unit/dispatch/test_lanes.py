@@ -52,6 +52,16 @@ def test_higher_priority_is_served_more_often_and_nobody_starves() -> None:
     assert {take.job: take.n for take in lanes.choose(50, lambda _: 100)} == {1: 10, 2: 40}
 
 
+def test_a_priority_that_is_changed_holds_from_the_next_look_on() -> None:
+    lanes = Lanes()
+    lanes.add([lane("t", 1, domain=1), lane("t", 2, domain=2)])
+    assert {take.job: take.n for take in lanes.choose(10, lambda _: 100)} == {1: 5, 2: 5}
+
+    lanes.add([lane("t", 2, domain=2, priority=20)])
+
+    assert {take.job: take.n for take in lanes.choose(50, lambda _: 100)} == {1: 10, 2: 40}
+
+
 def test_a_full_domain_keeps_nobody_else_waiting_and_keeps_its_place() -> None:
     lanes = Lanes()
     lanes.add([lane("t", 1, domain=1), lane("t", 2, domain=2)])
