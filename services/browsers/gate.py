@@ -50,6 +50,7 @@ class PoliteGate:
         self._pace = pace
         self._agent = user_agent
         self._egress = egress
+        self.crawl_delay_s: float | None = None  # what the first site asks for; the whole cluster is told
 
     async def __call__(self, url: str) -> None:
         await self._check_address(url)
@@ -58,6 +59,8 @@ class PoliteGate:
             if not await self._rules.allowed(url, self._agent):
                 raise RobotsForbidden(f"robots.txt of {urlsplit(url).netloc} forbids {url}")
             wish = await self._rules.crawl_delay(url, self._agent) or 0.0
+            if self.crawl_delay_s is None:
+                self.crawl_delay_s = wish
             delay_s = max(delay_s, min(wish, LONGEST_CRAWL_DELAY_S))
         if delay_s > 0:
             await self._pace.wait(urlsplit(url).netloc, delay_s)

@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import psutil
@@ -27,6 +27,7 @@ from agent.work import Report, Work
 from services import tracing
 from services.artifacts.store import ArtifactStore
 from services.browsers.config import WorkerConfig
+from services.browsers.gate import PoliteGate
 from services.browsers.journal import Outbox, SessionJournal
 from services.browsers.keeper import ArtifactKeeper
 from services.browsers.owner import BrowserOwner
@@ -127,10 +128,11 @@ class Worker:
         try:
             async with AsyncExitStack() as stack:
                 browser = await stack.enter_async_context(self._parts.owner.lend())
+                gate = self._parts.gate(work.spec)
                 desk = Desk(
                     browser=browser,
                     policy=self._parts.policy(work.spec),
-                    gate=self._parts.gate(work.spec),
+                    gate=gate,
                     keeper=ArtifactKeeper(self._parts.artifacts, work),
                     journal=held.journal,
                     secrets=FolderSecrets(self._config.secrets_dir, work.tenant, work.spec),
@@ -143,7 +145,7 @@ class Worker:
                     outcome = await session.run(work, desk)
                 if outcome.error is not None and outcome.error.cls in _BROWSER_ERRORS:
                     await self._parts.owner.suspect(browser)
-                return outcome
+                return replace(outcome, crawl_delay_s=gate.crawl_delay_s) if isinstance(gate, PoliteGate) else outcome
         except AgentError as error:  # no browser could be had, or no such policy
             return Outcome(Status.FAILED, error=error.info(), reason=error.message, checkpoint=work.checkpoint)
         except Exception as error:

@@ -141,7 +141,7 @@ def note_answers(tx: Tx, ends: Iterable[tuple[int, Outcome]], per_domain: int) -
         if outcome.crawl_delay_s is not None:
             delays[domain] = max(delays[domain], min(outcome.crawl_delay_s, LONGEST_DELAY_S))
     known = {row.domain for row in tx.rows("slow_paces", domains=tx.many(sorted(good)))} if good else set()
-    touched = sorted(wishes.keys() | known | delays.keys())
+    touched = sorted(wishes.keys() | known | {domain for domain, delay_s in delays.items() if delay_s > 0})
     if not touched:
         return
     for domain, pace in _locked(tx, touched).items():

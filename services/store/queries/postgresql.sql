@@ -169,8 +169,8 @@ insert into pace (domain) select d from unnest(cast(:domains as integer[])) as d
 on conflict (domain) do nothing
 
 -- name: slow_paces
--- Those of some domains that were slowed down.
-select domain from pace where domain = any(cast(:domains as integer[])) and most is not null
+-- Those of some domains that were slowed down or have a crawl-delay.
+select domain from pace where domain = any(cast(:domains as integer[])) and (most is not null or delay_s > 0)
 
 -- name: busy_on
 -- How many sessions are leased on some domains.

@@ -149,8 +149,8 @@ select * from pace where domain in (select value from json_each(:domains)) order
 insert into pace (domain) select value from json_each(:domains) where true on conflict (domain) do nothing
 
 -- name: slow_paces
--- Those of some domains that were slowed down.
-select domain from pace where domain in (select value from json_each(:domains)) and most is not null
+-- Those of some domains that were slowed down or have a crawl-delay.
+select domain from pace where domain in (select value from json_each(:domains)) and (most is not null or delay_s > 0)
 
 -- name: busy_on
 -- How many sessions are leased on some domains.
