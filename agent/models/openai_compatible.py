@@ -61,6 +61,10 @@ class _AllAway(Exception):
         self.wait_s = wait_s
 
 
+AFFINITY = "X-Shoal-Affinity"
+"""Header by which a router before several servers can keep a loop on one of them, as this client does by itself."""
+
+
 class OpenAICompatible:
     """A model on one or several like servers; requests with the same affinity keep to one server while it is well."""
 
@@ -274,6 +278,8 @@ class _Server:
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         if settings.extra_body:
             body["extra_body"] = dict(settings.extra_body)
+        if ask.affinity:
+            body["extra_headers"] = {AFFINITY: ask.affinity}
         return body
 
 

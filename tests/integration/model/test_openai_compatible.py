@@ -291,6 +291,7 @@ async def test_the_same_affinity_keeps_to_one_server_and_leaves_it_when_it_fails
         loads = sorted((server, other), key=lambda one: len(one.requests))
         assert [len(one.requests) for one in loads] == [0, 4]
         spare, favourite = loads
+        assert favourite.headers[0]["x-shoal-affinity"] == "loop 7"  # for a router that stands before several servers
         favourite.always = status(500)
         assert await client.ask(replace(ASK, affinity="loop 7"))
         assert len(spare.requests) == 1
