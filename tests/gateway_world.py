@@ -64,7 +64,9 @@ class World:
         return str(answer.json()["id"])
 
     async def claim(self) -> list[Work]:
-        """Leases every session that is ready."""
+        """Leases every session that is ready; loops that were begun are stored to their end first."""
+        while (await self.store.unfold()).more:
+            pass
         takes = [Take(lane.job, lane.domain, 0, 1000) for lane in await self.store.lanes()]
         return [claimed.work for claimed in (await self.store.claim("w1", takes, lease_s=60)).sessions] if takes else []
 
