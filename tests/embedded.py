@@ -20,7 +20,7 @@ import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 START_S = 90.0
-JOB_S = 90.0
+JOB_S = 180.0
 
 Json = Any
 

@@ -188,7 +188,7 @@ class Crew:
         self._board.counting.forget(member.name)
         self._board.counting.tally.add("shoal_workers_lost")
         await self._reap(member.name)
-        await self._start_one()
+        self._start_soon()  # counted among those that start: `resize` must not start another for the same place
 
     async def _start_one(self) -> None:
         while not self._board.stopping:
