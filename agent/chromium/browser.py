@@ -95,7 +95,11 @@ class ChromiumBrowser:
             return None
         spare = self._shelf.take(self._key(options))
         if spare is not None and state.get("cookies"):
-            await spare.context.add_cookies(state["cookies"])
+            try:
+                await spare.context.add_cookies(state["cookies"])
+            except PlaywrightError:  # it died while it waited; cookies that are wrong are refused by a new context too
+                await end(spare.context)
+                return None
         return spare
 
     @staticmethod

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from PIL import Image
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import BrowserContext, Page, Response
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
@@ -184,7 +184,7 @@ class ChromiumContext:
         began = self.files.count
         try:
             async with asyncio.timeout(limit + _GRACE_S):
-                response = await page.goto(url, wait_until="domcontentloaded", timeout=limit * 1000)
+                response = await self._go(url, limit)
         except TimeoutError as error:
             raise self._end() or PageCrashed(f"the page hangs: {page.url}") from error
         except PlaywrightError as error:
@@ -198,6 +198,18 @@ class ChromiumContext:
         if landing.status in _ASKS_WHO or "@" in urllib.parse.urlsplit(url).netloc:
             self._stained = "a site asked for HTTP authentication"
         return landing
+
+    async def _go(self, url: str, limit_s: float) -> Response | None:
+        """Playwright's `goto`, tried anew while a page that loads itself again and again gets in its way."""
+        ends = time.monotonic() + limit_s
+        while True:
+            try:
+                left_ms = max(1.0, (ends - time.monotonic()) * 1000)
+                return await self.tab.page.goto(url, wait_until="domcontentloaded", timeout=left_ms)
+            except PlaywrightError as error:
+                if "interrupted by another navigation" not in error.message or time.monotonic() >= ends:
+                    raise
+            await (await self.tab.session()).send("Page.stopLoading")
 
     async def _empty_answer(self, url: str) -> Landing:
         """The landing of an error status without a body, which Chromium reports as a failed navigation."""

@@ -109,9 +109,9 @@ async def empty(tab: Tab) -> Spare | None:
                 context.clear_permissions(),
             )
             await _forget_history(tab)
+            return Spare(context, await tab.renewed())
     except (PlaywrightError, TimeoutError):
         return None
-    return Spare(context, await tab.renewed())
 
 
 async def _forget_history(tab: Tab) -> None:

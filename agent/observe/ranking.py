@@ -9,7 +9,6 @@ from agent.observe.tree import clickable_elements
 from agent.types import Element
 
 _WORD = re.compile(r"\w{2,}")
-NONE_OF_THESE = "None of the other options match the correct element"
 
 
 def ranked(root: Element, goal: str, limit: int | None = None) -> list[Element]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import ray
+from ray._raylet import AuthenticationTokenLoader
 
 from services.cluster.run_dir import RunDir
 from services.errors import ClusterFailed
@@ -31,6 +32,7 @@ def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namesp
     }
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
+    AuthenticationTokenLoader.instance().reset_cache()  # it holds the token of this process's last cluster
     try:
         _start(run_dir, browsers, object_store_bytes, namespace)
         try:

@@ -200,8 +200,10 @@ class Claimed:
     host: str
 
 
-FULL, PAUSE, DELAY = WAITS = ("domain limit", "the site asked for a pause", "the delay between sessions")
-"""What a lane waits for, by reason of its domain."""
+# What a lane waits for, by reason of its domain.
+FULL = "domain limit"
+PAUSE = "the site asked for a pause"
+DELAY = "the delay between sessions"
 FREE_SLOT = "a free slot"
 
 
@@ -209,7 +211,7 @@ FREE_SLOT = "a free slot"
 class Held:
     """Why a lane gave less than was asked for: its domain has no place, or keeps a pause."""
 
-    why: str  # one of `WAITS`
+    why: str  # `FULL`, `PAUSE` or `DELAY`
     wait_s: float  # when to ask again
     limit: int  # sessions on the domain at once, now
 

@@ -110,8 +110,8 @@ def _see_every_metric(seen: Prometheus) -> None:
         "shoal_submissions_refused_total": 1,
     }
     for expression, least in at_least.items():
-        value = seen.value(f"sum({expression})")
-        assert value is not None and value >= least, f"{expression} is {value}"
+        query = f"sum({expression})"
+        wait_until(lambda text=query, n=least: (seen.value(text) or 0) >= n, 60, f"{query} is {least} or more")
     memory = seen.value("shoal_worker_memory_bytes / 2^20")
     print(f"memory of a worker with its browser, 4 slots busy or just used: {memory:.0f} MiB")
     assert seen.value("shoal_slots_busy <= bool shoal_slots") == 1

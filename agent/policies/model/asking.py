@@ -50,12 +50,6 @@ def page_variables(seen: Observation, text: str, now: datetime, *, part: int = 0
     return {"page": seen, "text": text, "part": part, "now": f"{now:%A, %Y-%m-%d %H:%M %Z}"}
 
 
-def images_of(seen: Observation, *, marked: bool) -> tuple[Image, ...]:
-    """The page's picture, with marks where they are wanted and were painted."""
-    data = (seen.marked_screenshot if marked else None) or seen.screenshot
-    return (Image(data, content_type(data)),) if data else ()
-
-
 def content_type(data: bytes) -> str:
     """The kind of an encoded image, by its first bytes."""
     if data.startswith(b"\x89PNG"):

@@ -9,6 +9,7 @@ import pytest
 from agent.testing import FakeBrowser
 from services.browsers.config import WorkerConfig
 from services.browsers.local_pool import LocalPool
+from services.browsers.pool import WorkerHandle
 from services.browsers.worker import Worker
 from services.dispatch import dispatcher as module
 from services.dispatch.config import DispatchConfig
@@ -52,6 +53,36 @@ async def test_the_pool_grows_with_the_backlog_and_shrinks_when_it_is_done(monke
                 await asyncio.sleep(0.01)
 
         assert (await w.final(await w.submit(extract=EXTRACT, url="http://shop.example/3"))).counts.completed == 1
+
+
+async def test_a_lost_worker_is_replaced_once_though_the_pool_is_sized_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.02)
+    config = DispatchConfig(workers=1, most_workers=2, per_domain=50)
+    async with world(shop(100, seconds=0.05), slots=2, dispatch=config) as w:
+        job = await w.submit(loop=LOOP, extract=EXTRACT)
+        await w.until(job, lambda row: len(w.dispatcher.workers) == 2)
+        sized = asyncio.Semaphore(0)
+        its_start = w.pool.start
+
+        async def start() -> WorkerHandle:
+            for _ in range(3):  # a start takes longer than from one sizing to the next
+                await sized.acquire()
+            return await its_start()
+
+        async def expect(workers: int) -> None:
+            sized.release()
+
+        monkeypatch.setattr(w.pool, "start", start)
+        monkeypatch.setattr(w.pool, "expect", expect)
+        await w.pool.workers[0].lose()
+        async with asyncio.timeout(20):
+            while len(w.pool.workers) < 3:
+                await asyncio.sleep(0.01)
+
+        assert (await w.final(job)).counts.completed == 100
+        assert len(w.pool.workers) == 3, "two at first, and one for the lost one"
 
 
 async def test_a_long_loop_runs_while_it_is_being_stored(monkeypatch: pytest.MonkeyPatch) -> None:

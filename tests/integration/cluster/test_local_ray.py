@@ -1,0 +1,26 @@
+"""Ray on this machine: one cluster after another in the same process, each with its own token."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+TWO = """
+import ray
+from services.cluster.local_ray import local_ray
+from services.cluster.run_dir import RunDir
+
+for browsers in (1, 2):
+    run_dir = RunDir.make()
+    try:
+        with local_ray(run_dir, browsers=browsers, object_store_bytes=80 * 1024 * 1024, namespace="two"):
+            print(ray.cluster_resources()["browser"])
+    finally:
+        run_dir.remove()
+"""
+
+
+def test_one_process_starts_one_cluster_after_another() -> None:
+    ran = subprocess.run([sys.executable, "-c", TWO], capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[-2:] == ["1.0", "2.0"]
