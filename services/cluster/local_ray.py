@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import ray
-from ray._raylet import AuthenticationTokenLoader
+from ray._raylet import AuthenticationTokenLoader  # type: ignore[attr-defined]  # its stub lacks this
 
 from services.cluster.run_dir import RunDir
 from services.errors import ClusterFailed
