@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agent.actions import ACTION_SETS, DEFAULT_SETS, PRIMITIVES, Primitive  # noqa: E402
-from agent.actions.dialects.expressible import Expressed, table  # noqa: E402
-from agent.actions.dialects.notations import DIALECTS  # noqa: E402
+from agent.actions import ACTION_SETS, DEFAULT_SETS, PRIMITIVES, Primitive
+from agent.actions.dialects.expressible import Expressed, table
+from agent.actions.dialects.notations import DIALECTS
+from scripts.generated import deliver
 
 HEAD = """# Actions
 
@@ -90,15 +90,5 @@ def said(one: Expressed) -> str:
     return ", ".join(f"`{cell('; '.join(call.splitlines()))}`" for call in one.calls) or "–"
 
 
-def main() -> int:
-    """The exit code."""
-    path = ROOT / "docs" / "actions.md"
-    if "--check" in sys.argv[1:]:
-        return 0 if path.exists() and path.read_text() == page() else 1
-    path.write_text(page())
-    print(f"wrote {path.relative_to(ROOT)}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(deliver("docs/actions.md", page()))

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from scripts.generated import deliver
 from tests.deploy import helm
 
 Json = Any
@@ -50,13 +51,5 @@ def text() -> str:
     return _HEAD + yaml.dump_all(manifests(), Dumper=_Dumper, sort_keys=False, width=140, explicit_start=True)
 
 
-def main() -> int:
-    path = FOLDER / "shoal.yaml"
-    if "--check" in sys.argv[1:]:
-        return 0 if path.exists() and path.read_text() == text() else 1
-    path.write_text(text())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(deliver("deploy/kuberay/shoal.yaml", text()))

@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pydantic import SecretStr  # noqa: E402
-from pydantic.fields import FieldInfo  # noqa: E402
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
 
-from services.settings import PREFIX, Settings  # noqa: E402
+from scripts.generated import deliver
+from services.settings import PREFIX, Settings
 
 HEAD = """# Settings
 
@@ -60,15 +60,5 @@ def _kind(field: FieldInfo) -> str:
     return "list" if get_origin(annotation) is tuple else "path"
 
 
-def main() -> int:
-    """The exit code."""
-    path = ROOT / "docs" / "settings.md"
-    if "--check" in sys.argv[1:]:
-        return 0 if path.exists() and path.read_text() == page() else 1
-    path.write_text(page())
-    print(f"wrote {path.relative_to(ROOT)}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(deliver("docs/settings.md", page()))

@@ -6,7 +6,6 @@ More alerts are seen to fire in tests/integration/gateway/test_prometheus.py, wh
 from __future__ import annotations
 
 import asyncio
-import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,23 +14,17 @@ from typing import Any
 import httpx
 import pytest
 
-from services.metrics import CATALOGUE
 from tests.acceptance.test_model import Script
-from tests.deploy.test_monitoring import _names, _panels
 from tests.embedded import Up, up, wait_until
 from tests.model_server import ModelServer, serving
+from tests.monitoring import fires, see_every_dashboard, see_every_metric
 from tests.prometheus_server import Prometheus, prometheus
 
 Json = Any
 pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and rules look back over some seconds
 
-_MACROS = {"$__rate_interval": "15s", "$slot_hour_price": "0.02", "$million_tokens_price": "0.1"}
-
-_OTHERS = ("vllm:", "ray_")
-"""Metrics of servers that this test has not: a vLLM, and Ray's agent, which asks for its token."""
-
-_EMPTY_WHEN_WELL = {"Which actions fail?"}
-"""Panels that have nothing to show while nothing of the kind has happened."""
+_EMPTY_WHEN_WELL = {"Which actions fail?", "How many sessions may ask the model, and how many do?"}
+"""Panels that have nothing to show: no action failed, and no model server bounds the sessions."""
 
 
 class Again(Script):
@@ -87,14 +80,7 @@ def _busy(cluster: Up, shop: str) -> Iterator[None]:
         thread.join()
 
 
-def _see_every_metric(seen: Prometheus) -> None:
-    for line in CATALOGUE:
-        for series in line.exposed:
-            wait_until(lambda name=series: seen.query(name), 15, f"{series} is scraped")
-        for sample in seen.query(line.exposed[-1]):
-            assert set(line.labels) <= sample["metric"].keys(), line.name
-            value = float(sample["value"][1])
-            assert value >= 0 and not math.isnan(value), f"{line.name} is {value}"
+def _see_figures(seen: Prometheus) -> None:
     at_least = {
         "shoal_pages_total": 10,
         "shoal_records_total": 5,
@@ -117,33 +103,16 @@ def _see_every_metric(seen: Prometheus) -> None:
     assert seen.value("shoal_slots_busy <= bool shoal_slots") == 1
 
 
-def _see_every_dashboard(seen: Prometheus) -> None:
-    for where, panel in _panels():
-        for target in panel["targets"]:
-            expression = target["expr"]
-            if panel["title"] in _EMPTY_WHEN_WELL or any(name.startswith(_OTHERS) for name in _names(expression)):
-                continue
-            if expression.endswith("< Inf"):
-                continue  # no model server here bounds the sessions
-            for macro, value in _MACROS.items():
-                expression = expression.replace(macro, value)
-            what = f"{where}: {panel['title']} ({expression})"
-            wait_until(lambda text=expression: seen.query(text), 10, what)
-
-
-def _fires(seen: Prometheus, alert: str, seconds: float = 40) -> None:
-    wait_until(lambda: alert in seen.firing(), seconds, f"{alert} fires; {seen.firing()} do")
-
-
 async def test_every_metric_is_scraped_and_dashboards_have_data(shop: str) -> None:
     def look(model_url: str) -> None:
         settings = {"workers": "1", "slots_per_worker": "4", "model_url": model_url, "model": "scripted"}
         with up(**settings) as cluster, prometheus(cluster.url.removeprefix("http://")) as seen:
             wait_until(lambda: seen.value("shoal_dispatchers") == 1, 20, "the first scrape")
             with _busy(cluster, shop):
-                _see_every_metric(seen)
-                _fires(seen, "ShoalManyFailures")
-                _see_every_dashboard(seen)
+                see_every_metric(seen)
+                _see_figures(seen)
+                fires(seen, "ShoalManyFailures")
+                see_every_dashboard(seen, but=_EMPTY_WHEN_WELL)
                 assert "ShoalNoDispatcher" not in seen.firing()
 
     async with serving(ModelServer(Again())) as server:

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,11 @@ import yaml
 from services.browsers.node_metrics import GAUGES
 from services.metrics import CATALOGUE, metric
 from tests.deploy.helm import ROOT
+from tests.monitoring import DASHBOARDS, filled, names, panels
 
 Json = Any
 
 RULES = sorted((ROOT / "deploy" / "prometheus" / "rules").glob("*.yaml"))
-DASHBOARDS = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
 
 _VLLM = {
     "vllm:num_requests_running",
@@ -30,8 +29,6 @@ _VLLM = {
     "vllm:time_to_first_token_seconds_bucket",
 }
 """Of the model servers, not ours; services/inference/load.py reads them too."""
-
-_MACROS = {"$__rate_interval": "1m", "$slot_hour_price": "0.02", "$million_tokens_price": "0.1"}
 
 
 def _promtool(*args: str | Path) -> str:
@@ -45,25 +42,6 @@ def _promtool(*args: str | Path) -> str:
 
 def _rules() -> list[Json]:
     return [rule for path in RULES for group in yaml.safe_load(path.read_text())["groups"] for rule in group["rules"]]
-
-
-def _panels() -> Iterator[tuple[str, Json]]:
-    for path in DASHBOARDS:
-        for panel in json.loads(path.read_text())["panels"]:
-            if panel["type"] != "row":
-                yield path.stem, panel
-
-
-def _filled(expression: str) -> str:
-    for macro, value in _MACROS.items():
-        expression = expression.replace(macro, value)
-    return expression
-
-
-def _names(expression: str) -> set[str]:
-    """Metric names in an expression."""
-    bare = re.sub(r'"[^"]*"', "", expression)
-    return set(re.findall(r"\b(?:ray_shoal|shoal|vllm)[_:][a-z0-9_:]+", bare))
 
 
 def test_promtool_takes_the_rules_and_their_tests_pass() -> None:
@@ -92,12 +70,12 @@ def test_rules_and_dashboards_use_only_metrics_that_are_exported() -> None:
     exported = {series for line in CATALOGUE for series in line.exposed} | recorded | _VLLM
     exported |= {f"ray_{name}" for name in GAUGES}
     for rule in _rules():
-        assert _names(rule["expr"]) <= exported, rule
-    for where, panel in _panels():
+        assert names(rule["expr"]) <= exported, rule
+    for where, panel in panels():
         for target in panel["targets"]:
-            assert _names(target["expr"]) <= exported, f"{where}: {panel['title']}"
-    used = set().union(*(_names(target["expr"]) for _, panel in _panels() for target in panel["targets"]))
-    used |= set().union(*(_names(rule["expr"]) for rule in _rules()))
+            assert names(target["expr"]) <= exported, f"{where}: {panel['title']}"
+    used = set().union(*(names(target["expr"]) for _, panel in panels() for target in panel["targets"]))
+    used |= set().union(*(names(rule["expr"]) for rule in _rules()))
     for line in CATALOGUE:
         assert used & set(line.exposed), f"nobody looks at {line.name}"
 
@@ -109,7 +87,7 @@ def test_what_workers_tell_ray_is_of_the_catalogue() -> None:
 def test_labels_in_expressions_are_those_of_the_catalogue() -> None:
     labels = {series: set(line.labels) for line in CATALOGUE for series in line.exposed}
     expressions = [rule["expr"] for rule in _rules()]
-    expressions += [target["expr"] for _, panel in _panels() for target in panel["targets"]]
+    expressions += [target["expr"] for _, panel in panels() for target in panel["targets"]]
     for expression in expressions:
         for name, inside in re.findall(r"\b(shoal_[a-z0-9_]+)\{([^}]*)\}", expression):
             asked = set(re.findall(r"([a-z_]+)\s*(?:=~|!~|!=|=)", re.sub(r'"[^"]*"', "", inside)))
@@ -127,7 +105,7 @@ def test_dashboards_are_those_of_the_table_and_ask_questions() -> None:
     assert {path.stem for path in DASHBOARDS} == {one.name for one in table.DASHBOARDS}
     for one in table.DASHBOARDS:
         assert (table.FOLDER / f"{one.name}.json").read_text() == table.text_of(one), "run deploy/grafana/dashboards.py"
-    for where, panel in _panels():
+    for where, panel in panels():
         assert panel["title"].endswith("?"), f"{where}: {panel['title']}"
     for path in DASHBOARDS:
         places = [panel["gridPos"] for panel in json.loads(path.read_text())["panels"]]
@@ -138,8 +116,8 @@ def test_dashboards_are_those_of_the_table_and_ask_questions() -> None:
 
 def test_prometheus_can_read_every_dashboard_expression(tmp_path: Path) -> None:
     rules = [
-        {"record": f"check:{where}:{panel['id']}_{i}", "expr": _filled(target["expr"])}
-        for where, panel in _panels()
+        {"record": f"check:{where}:{panel['id']}_{i}", "expr": filled(target["expr"], "1m")}
+        for where, panel in panels()
         for i, target in enumerate(panel["targets"])
     ]
     path = tmp_path / "expressions.yaml"

@@ -1,0 +1,68 @@
+"""Dashboards as tests read them, and what a Prometheus must have seen of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from services.metrics import CATALOGUE
+from tests.embedded import ROOT, wait_until
+from tests.prometheus_server import Prometheus
+
+Json = Any
+
+DASHBOARDS = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
+
+_OTHERS = ("vllm:", "ray_")
+"""Metrics of servers that no test has: a vLLM, and Ray's agent, which asks for its token."""
+
+
+def panels() -> Iterator[tuple[str, Json]]:
+    """Every panel that asks something, with its dashboard's name."""
+    for path in DASHBOARDS:
+        for panel in json.loads(path.read_text())["panels"]:
+            if panel["type"] != "row":
+                yield path.stem, panel
+
+
+def filled(expression: str, interval: str) -> str:
+    """An expression as Grafana would send it."""
+    macros = {"$__rate_interval": interval, "$slot_hour_price": "0.02", "$million_tokens_price": "0.1"}
+    for macro, value in macros.items():
+        expression = expression.replace(macro, value)
+    return expression
+
+
+def names(expression: str) -> set[str]:
+    """Metric names in an expression."""
+    bare = re.sub(r'"[^"]*"', "", expression)
+    return set(re.findall(r"\b(?:ray_shoal|shoal|vllm)[_:][a-z0-9_:]+", bare))
+
+
+def see_every_metric(seen: Prometheus) -> None:
+    """Each of the catalogue is scraped, with its labels and a sane value."""
+    for line in CATALOGUE:
+        for series in line.exposed:
+            wait_until(lambda name=series: seen.query(name), 15, f"{series} is scraped")
+        for sample in seen.query(line.exposed[-1]):
+            assert set(line.labels) <= sample["metric"].keys(), line.name
+            value = float(sample["value"][1])
+            assert value >= 0 and not math.isnan(value), f"{line.name} is {value}"
+
+
+def see_every_dashboard(seen: Prometheus, *, but: Collection[str] = ()) -> None:
+    """Each panel's expression gives data; `but`: titles of panels that have nothing to show here."""
+    for where, panel in panels():
+        for target in panel["targets"]:
+            expression = filled(target["expr"], "15s")
+            if panel["title"] not in but and not any(name.startswith(_OTHERS) for name in names(expression)):
+                what = f"{where}: {panel['title']} ({expression})"
+                wait_until(lambda text=expression: seen.query(text), 20, what)
+
+
+def fires(seen: Prometheus, alert: str) -> None:
+    """An alert fires within the time that rules in fast motion take."""
+    wait_until(lambda: alert in seen.firing(), 45, f"{alert} fires; {seen.firing()} do")
