@@ -117,6 +117,8 @@ class _Session:
         self.last_screenshot: str | None = None
         checkpoint = work.checkpoint or Checkpoint()
         self.saved = work.checkpoint  # where a next attempt goes on
+        self.steps_before = checkpoint.steps  # of the task in whose middle the last attempt ended
+        self.begun = ""  # an action that must not be repeated, from its mark to its confirmation
         hooks = replace(desk.context.hooks, gate=desk.gate, fetch=desk.keeper.fetch)
         options = replace(
             desk.context,
@@ -139,7 +141,7 @@ class _Session:
             job_tokens=work.job_tokens,
         )
         self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
-        self.steps_taken = sum(len(task.steps) for task in checkpoint.history)
+        self.steps_taken = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)
 
     # --- the trip ------------------------------------------------------------------------------------
 
@@ -268,7 +270,8 @@ class _Session:
 
     async def _navigate(self, plan: Plan) -> tuple[Task, Outcome | None]:
         """Steps until the policy says that the mini goal is reached, or cannot be."""
-        steps: list[Step] = []
+        steps = list(self.steps_before)
+        self.steps_before = ()
         self.scene.sightings.clear()
         goal = plan.plan or ""
         while self.steps_taken < self.work.spec.max_steps:
@@ -298,45 +301,47 @@ class _Session:
         if decision.prompt is not None:
             prompt = await self._keep("prompt", decision.prompt.encode(), "application/json")
         shot = await self._photograph() if self.work.spec.artifacts.screenshots == "all" else None
-        results, final = await self._act(decision.actions)
+        begun = Step(index=len(steps), url=url, thought=decision.thought, results=(), screenshot=shot, prompt=prompt)
+        results, final = await self._act(decision.actions, steps, begun)
         await self._keep_downloads()
-        step = Step(
-            index=len(steps),
-            url=url,
-            thought=decision.thought,
-            results=tuple(results),
-            screenshot=shot,
-            prompt=prompt,
-            seconds=round(time.monotonic() - started, 4),
-        )
-        return step, final
+        return replace(begun, results=tuple(results), seconds=round(time.monotonic() - started, 4)), final
 
-    async def _act(self, actions: tuple[Action, ...]) -> tuple[list[ActionResult], Action | None]:
+    async def _act(
+        self, actions: tuple[Action, ...], steps: list[Step], begun: Step
+    ) -> tuple[list[ActionResult], Action | None]:
         """Runs actions in order, until one fails, opens another page, or ends the task."""
         results: list[ActionResult] = []
         for action in actions:
             if action.name in _FINAL_ACTIONS:
                 results.append(ActionResult(action, effect=Effect()))
                 return results, action
-            result = await self._perform(action)
-            results.append(result)
-            if result.error is not None or result.effect.url is not None or result.effect.new_tab:
+            once = action.submits and not self.work.spec.may_repeat
+            results.append(await self._perform(action, once=once))
+            if once:
+                await self._confirm((*steps, replace(begun, results=tuple(results))))
+            if (last := results[-1]).error is not None or last.effect.url is not None or last.effect.new_tab:
                 break  # what follows was decided for another page
         return results, None
 
-    async def _perform(self, action: Action) -> ActionResult:
-        """Runs one action; one that must not be repeated is marked in the store before and confirmed after."""
+    async def _perform(self, action: Action, *, once: bool) -> ActionResult:
+        """Runs one action; one that must not be repeated is marked in the store before."""
         resolved = await revealed(action, self.page, self.desk.secrets.resolve)
-        once = action.submits and not self.work.spec.may_repeat
         if once:
             mark = replace(await self._snapshot(), pending_action=f"{action.name} on {self.page.url}")
             await self.desk.journal.checkpoint(mark, durable=True)
+            self.begun = mark.pending_action
         for name, value in resolved.items():
             self.scene.hidden.learn(action.args[name], value)
         result = self.scene.hidden.result(await self.page.act(replace(action, args=resolved)))
-        if once:
-            await self.desk.journal.checkpoint(await self._snapshot(), durable=True)
         return replace(result, action=action)
+
+    async def _confirm(self, steps: tuple[Step, ...]) -> None:
+        """Notes in the store that the marked action took place. A next attempt goes on from here: it knows the steps
+        of this task, so that it does not look for the form on the page that thanks for it."""
+        done = replace(await self._snapshot(), steps=steps)
+        await self.desk.journal.checkpoint(done, durable=True)
+        self.saved = done
+        self.begun = ""
 
     # --- ends ----------------------------------------------------------------------------------------
 
@@ -359,8 +364,9 @@ class _Session:
         self.error_codes = (*self.error_codes, *codes)
         return self._end(Status.TERMINATED, reason=reason)
 
-    def _unsure(self, action: str) -> Outcome:
-        error = UnsureAction(f"an earlier attempt died during: {action}")
+    def _unsure(self, action: str, why: str = "") -> Outcome:
+        """The store has the mark of `action`, and keeps it."""
+        error = UnsureAction(f"the session died during {action}{why}")
         return self._end(Status.UNSURE, error=error.info(), reason=error.message)
 
     async def failed(self, error: AgentError) -> Outcome:
@@ -373,6 +379,8 @@ class _Session:
                     await self._photograph()
             except (AgentError, TimeoutError) as lost:
                 error.add_note(f"no screenshot: {lost}")
+        if self.begun and not isinstance(error, Canceled):
+            return self._unsure(self.begun, f": {error.message}")
         retry_after = error.details.get("retry_after_s")
         status = Status.CANCELED if isinstance(error, Canceled) else Status.FAILED
         return self._end(

@@ -251,6 +251,7 @@ class Checkpoint:
     records: tuple[Record, ...] = ()  # extracted so far
     usage: Usage = Usage()
     pending_action: str = ""  # an unrepeatable action that began and is not confirmed
+    steps: tuple[Step, ...] = ()  # of the task that goes on, once it has done such an action
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,6 +242,63 @@ async def test_a_session_that_died_within_such_an_action_is_unsure_and_does_noth
     assert browser.opened == 0
 
 
+class Sender(PlainPolicy):
+    """Sends one form with an action that must not run twice, as the steps say, then reads the page that answers."""
+
+    async def plan(self, scene: Scene) -> Plan:
+        if not any(task.type == "navigate" for task in scene.history):
+            return Plan(plan="send", task_type="navigate")
+        if not scene.records:
+            return Plan(plan="read", task_type="extract")
+        return Plan(user_goal_achieved=True)
+
+    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+        if any(result.action.submits for step in steps for result in step.results):
+            return StepDecision("sent", (Action("complete"),))
+        return StepDecision("send", (Action("fill", {"bid": "1", "value": "x"}, submits=True),))
+
+
+ONCE: Json = {"data": {"a": 1}, "goal": "send", "repeatable": False, "extract": EXTRACT}
+ANSWERED = {URL: FakePage(actions={"fill 1": f"{URL}thanks"}), f"{URL}thanks": FakePage(read={"n": 1})}
+
+
+@pytest.mark.parametrize("nth", range(1, 14))
+async def test_an_action_that_must_not_be_repeated_runs_once_whatever_breaks_when(nth: int) -> None:
+    """The browser breaks at its nth call; the session is tried again from what the store then has, until it ends."""
+    one, performed = work(**ONCE), 0
+    for attempt in range(1, 5):
+        browser, notes = FakeBrowser(ANSWERED, break_nth=nth if attempt == 1 else None), Notes()
+        outcome = await session.run(replace(one, attempt=attempt), desk(browser, notes, policy=Sender()))
+        performed += len(browser.performed)
+        last = notes.checkpoints[-1][0] if notes.checkpoints else one.checkpoint
+        one = replace(one, checkpoint=outcome.checkpoint or last)
+        if outcome.status is not Status.FAILED:
+            break
+    assert performed <= 1
+    assert outcome.status in (Status.COMPLETED, Status.UNSURE), (outcome.status, outcome.reason)
+    assert performed == 1 or outcome.status is Status.UNSURE
+
+
+async def test_a_session_that_fails_within_such_an_action_is_unsure_at_once() -> None:
+    pages = {URL: FakePage(actions={"fill 1": ""}, act_seconds=5)}
+    outcome, browser, notes = await run(work(**ONCE), pages, policy=Sender(), limits=Limits(session_s=0.2))
+    assert outcome.status is Status.UNSURE
+    assert outcome.error is not None
+    assert f"fill on {URL}" in outcome.error.message
+    assert len(browser.performed) == 1
+    assert outcome.checkpoint is None  # the store has the mark
+
+
+async def test_a_session_goes_on_after_an_action_that_was_confirmed() -> None:
+    """What was done is known to the policy, which would else look for the form on the page that thanks for it."""
+    _, _, notes = await run(work(**ONCE), ANSWERED, policy=Sender())
+    confirmed = notes.checkpoints[1][0]
+    outcome, browser, _ = await run(replace(work(**ONCE), checkpoint=confirmed), ANSWERED, policy=Sender())
+    assert outcome.status is Status.COMPLETED
+    assert browser.performed == []
+    assert [result.action.name for result in outcome.tasks[0].steps[0].results] == ["fill"]
+
+
 async def test_a_secret_reaches_the_page_and_nothing_that_is_kept() -> None:
     outcome, browser, notes = await run(work(goal="log in"), FORM, policy=Clicks("secret:pin"))
 
