@@ -1,0 +1,346 @@
+"""A production-like cluster on one machine: each part a process of its own, started again when it is gone.
+
+PostgreSQL, an S3 server, the demo shop, a Ray head, nodes with browsers, `shoal supervise`, `shoal gateway`. All of
+it listens on loopback and carries one folder as its mark, by which a watchdog ends it when this process is killed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+import psutil
+import psycopg
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from services.cluster.run_dir import RunDir, users_of  # noqa: E402  (found only with the lines above)
+from services.cluster.watchdog import Watchdog  # noqa: E402
+from services.store.states import FINAL_STATES  # noqa: E402
+from tests.postgres import Server  # noqa: E402
+
+Json = Any
+
+LOOPBACK = "127.0.0.1"
+BUCKET = "shoal"
+BROWSERS_PER_NODE = 2
+"""Room for the other node's worker while that node is away."""
+
+_HTTP_S = 20.0
+_GONE_S = 20.0
+"""What processes get to end by themselves once what they belong to has gone."""
+_HERE = Path(__file__).resolve().parent
+_PYTHON = sys.executable
+_SHOAL = str(Path(sys.executable).with_name("shoal"))
+
+
+def until(met: Callable[[], Any], seconds: float, what: str, meanwhile: Callable[[], None] = lambda: None) -> None:
+    """Returns once `met` is true.
+
+    Raises:
+        TimeoutError: not within so many seconds.
+    """
+    deadline = time.monotonic() + seconds
+    while not met():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {seconds:.0f} s: {what}")
+        meanwhile()
+        time.sleep(0.1)
+
+
+def free_ports(n: int) -> list[int]:
+    """So many ports that were free a moment ago."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for one in sockets:
+            one.bind((LOOPBACK, 0))
+        return [int(one.getsockname()[1]) for one in sockets]
+
+
+@dataclass
+class Part:
+    """One process that an orchestrator would keep running."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    log: Path
+    process: subprocess.Popen[bytes] | None = None
+    not_before: float = 0.0  # of the monotonic clock: an outage lasts until then
+
+    @property
+    def runs(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def ensure(self) -> None:
+        """Starts it where it does not run and its outage is over; what is left of it is ended before."""
+        if self.runs or time.monotonic() < self.not_before:
+            return
+        self.end_group()
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command, env=dict(self.environment), cwd=ROOT, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def kill(self, away_s: float = 0.0) -> bool:
+        """Ends it at once, for so long at least; its children are on their own. False when it did not run."""
+        if not self.runs or self.process is None:
+            return False
+        self.not_before = time.monotonic() + away_s
+        self.process.kill()
+        self.process.wait()
+        return True
+
+    def ask_to_end(self) -> None:
+        """Sends SIGTERM, as an orchestrator does."""
+        if self.runs and self.process is not None:
+            self.process.terminate()
+
+    def end_group(self) -> None:
+        """Ends what is left of its process group, as the end of a container does."""
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def below(self, name: str) -> list[psutil.Process]:
+        """Its child processes of this name."""
+        if self.process is None:
+            return []
+        with suppress(psutil.NoSuchProcess):
+            return [one for one in psutil.Process(self.process.pid).children() if one.name() == name]
+        return []
+
+
+@dataclass
+class ChaosCluster:
+    """The parts, and what they can be asked. Enter it: it is up when the first worker can take sessions."""
+
+    nodes: int = 2
+    slots: int = 2
+    parts: dict[str, Part] = field(default_factory=dict)
+    url: str = ""  # of the gateway
+    shop: str = ""
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._start(stack)
+            until(self.ready, 180, "the cluster is ready", self.keep_running)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    # --- starting -------------------------------------------------------------------------------------
+
+    def _start(self, stack: ExitStack) -> None:
+        run_dir = RunDir.make()
+        stack.callback(run_dir.remove)
+        stack.callback(Watchdog(run_dir.path).dismiss)
+        self.folder, self.temp = run_dir.path, run_dir.tmp
+        gateway, s3, shop, gcs, client = free_ports(5)
+        self.url, self.shop = f"http://{LOOPBACK}:{gateway}", f"http://{LOOPBACK}:{shop}"
+        self._s3 = f"http://{LOOPBACK}:{s3}"
+        environment = self._environment(gateway, client)
+        (self.folder / "pg").mkdir()
+        self.postgres = Server(self.folder / "pg")
+        self.postgres_back_at = 0.0
+        stack.callback(self._end_postgres)
+        stack.callback(self._end_parts)
+        environment["SHOAL_STORE_URL"] = self.postgres.url
+        subprocess.run([_SHOAL, "migrate"], env=environment, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        self._add("site", [_PYTHON, str(_HERE / "site"), "--port", str(shop), "--warm"], environment)
+        self._add("s3", [_PYTHON, str(_HERE / "_chaos_s3.py"), str(s3), BUCKET], environment)
+        self._add("head", self._head(gcs, client), environment)
+        for number in range(self.nodes):
+            self._add(f"node{number}", self._node(gcs), environment)
+        self._add("supervisor", [_SHOAL, "supervise"], environment)
+        self._add("gateway", [_SHOAL, "gateway"], environment)
+        for name in ("site", "s3", "head"):
+            self.parts[name].ensure()
+        until(lambda: self._answers(self._s3), 60, "the S3 server answers")
+        until(lambda: self._answers(self.shop), 60, "the shop answers")
+        until(lambda: _listens(gcs), 90, "Ray's head listens")
+
+    def _environment(self, gateway: int, client: int) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SHOAL_", "RAY_", "AWS_"))}
+        return kept | {
+            "TMPDIR": str(self.temp),
+            "AWS_ACCESS_KEY_ID": "chaos",
+            "AWS_SECRET_ACCESS_KEY": "chaos",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "SHOAL_DATA_DIR": str(self.folder / "data"),
+            "SHOAL_ARTIFACTS_URL": f"s3://{BUCKET}/artifacts",
+            "SHOAL_S3_ENDPOINT_URL": self._s3,
+            "SHOAL_PORT": str(gateway),
+            "SHOAL_AUTH": "off",
+            "SHOAL_REQUESTS_PER_S": "0",
+            "SHOAL_ALLOW_PRIVATE": "true",
+            "SHOAL_LOG_FORMAT": "json",
+            "SHOAL_RAY_ADDRESS": f"ray://{LOOPBACK}:{client}",
+            "SHOAL_WORKERS": str(self.nodes),
+            "SHOAL_SLOTS_PER_WORKER": str(self.slots),
+            "SHOAL_LEASE_S": "15",
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": secrets.token_hex(32),
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what makes Ray use, and listen on, the loopback address only
+        }
+
+    def _head(self, gcs: int, client: int) -> list[str]:
+        return [
+            str(Path(_PYTHON).with_name("ray")),
+            *("start", "--head", "--block", "--include-dashboard=false", "--num-cpus=1"),
+            f"--port={gcs}",
+            f"--node-ip-address={LOOPBACK}",
+            f"--ray-client-server-port={client}",
+            f"--temp-dir={self.folder / 'ray'}",
+            '--resources={"control": 1}',
+            "--object-store-memory=100000000",
+        ]
+
+    def _node(self, gcs: int) -> list[str]:
+        offers = f'{{"browser": {BROWSERS_PER_NODE}}}'
+        return [_PYTHON, str(_HERE / "_chaos_ray.py"), f"--gcs={LOOPBACK}:{gcs}", f"--resources={offers}"]
+
+    def _add(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        own = self.temp / name  # tells a node's processes from another's
+        own.mkdir()
+        self.parts[name] = Part(name, command, {**environment, "TMPDIR": str(own)}, self.folder / f"{name}.log")
+
+    def keep_running(self) -> None:
+        """Does what an orchestrator does: starts what is gone, ends the outage of what was stopped."""
+        if self.postgres_back_at and time.monotonic() >= self.postgres_back_at:
+            self.postgres.start()
+            self.postgres_back_at = 0.0
+        for part in self.parts.values():
+            part.ensure()
+
+    def ready(self) -> bool:
+        """Whether the gateway answers, and a dispatcher has a worker for each node."""
+        try:
+            capacity = self.get("/v1/status")["capacity"]
+        except httpx.HTTPError:
+            return False
+        return bool(capacity["fresh"] and capacity["workers"] >= self.nodes)
+
+    # --- asking ---------------------------------------------------------------------------------------
+
+    def submit(self, spec: Json) -> str:
+        """Hands a job in; its id."""
+        answer = httpx.post(f"{self.url}/v1/jobs", json=spec, timeout=_HTTP_S)
+        if answer.status_code != 201:
+            raise ValueError(f"the job was refused: {answer.text}")
+        return str(answer.json()["id"])
+
+    def get(self, path: str) -> Json:
+        """What the gateway answers.
+
+        Raises:
+            httpx.HTTPError: it does not, or not well.
+        """
+        answer = httpx.get(f"{self.url}{path}", timeout=_HTTP_S)
+        answer.raise_for_status()
+        return answer.json()
+
+    def site(self, path: str) -> Json:
+        """What the shop's own log or list says."""
+        return httpx.get(f"{self.shop}{path}", timeout=_HTTP_S).json()
+
+    def results(self, job: str) -> list[Json]:
+        """Every result of a job, from the gateway."""
+        answer = httpx.get(f"{self.url}/v1/jobs/{job}/results", timeout=120)
+        answer.raise_for_status()
+        return [httpx.Response(200, content=line).json() for line in answer.text.splitlines()]
+
+    def store(self, query: str) -> list[tuple[Any, ...]]:
+        """What the database says.
+
+        Raises:
+            psycopg.OperationalError: it is away.
+        """
+        with psycopg.connect(self.postgres.url, connect_timeout=2) as connection:
+            return connection.execute(query).fetchall()
+
+    def done(self) -> int | None:
+        """Items that are final, of all jobs; None while the database is away."""
+        states = ", ".join(str(int(state)) for state in FINAL_STATES)
+        try:
+            rows = self.store(f"select count(*) from session where parent is not null and state in ({states})")
+        except psycopg.OperationalError:
+            return None
+        return int(rows[0][0])
+
+    def running(self) -> bool:
+        """Whether any job is not over, as far as the database can be asked."""
+        try:
+            return bool(self.store("select 1 from job where finished_at is null limit 1"))
+        except psycopg.OperationalError:
+            return True
+
+    @staticmethod
+    def _answers(url: str) -> bool:
+        try:
+            return httpx.get(url, timeout=2).status_code < 500
+        except httpx.HTTPError:
+            return False
+
+    # --- processes ------------------------------------------------------------------------------------
+
+    def tree(self, part: str = "") -> list[tuple[psutil.Process, str]]:
+        """Processes of the cluster or of one of its parts, with their command lines."""
+        found = []
+        for process in users_of(self.temp / part, spare=os.getpid()):
+            with suppress(psutil.NoSuchProcess):
+                found.append((process, " ".join(process.cmdline())))
+        return found
+
+    def said(self) -> str:
+        """The last words of each part."""
+        told = []
+        for part in self.parts.values():
+            lines = part.log.read_text(errors="replace").splitlines() if part.log.exists() else []
+            told += [f"--- {part.name}", *(line[:300] for line in lines[-20:])]
+        return "\n".join(told)
+
+    # --- the end --------------------------------------------------------------------------------------
+
+    def _end_parts(self) -> None:
+        """Asks everything to end, and what does not obey is ended."""
+        order = ("gateway", "supervisor", *(f"node{n}" for n in range(self.nodes)), "head", "s3", "site")
+        parts = [self.parts[name] for name in order if name in self.parts]
+        for part in parts:
+            part.ask_to_end()
+        with suppress(TimeoutError):
+            until(lambda: not any(part.runs for part in parts), _GONE_S, "all parts have ended")
+        for part in parts:
+            part.end_group()
+        with suppress(TimeoutError):
+            until(lambda: not self.tree(), _GONE_S, "nothing is left")
+        self.left = [line[:200] for _, line in self.tree()]
+        """Command lines of processes that outlived the cluster; read it after the end."""
+
+    def _end_postgres(self) -> None:
+        if self.postgres_back_at:
+            self.postgres.start()
+        self.postgres.stop()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex((LOOPBACK, port)) == 0

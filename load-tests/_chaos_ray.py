@@ -1,0 +1,55 @@
+"""One Ray node beside others on the loopback address of one machine; runs until SIGTERM, or until its raylet is gone.
+
+`ray start` refuses a second node on a loopback address; this starts one as `ray.cluster_utils.Cluster` does, in a
+process of its own, which can be killed like a machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+
+from ray._private.node import Node
+from ray._private.parameter import RayParams
+
+_LOOK_S = 0.2
+
+
+def main() -> int:
+    """Ends with 0 after SIGTERM, with 1 when a part of the node died."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--gcs", required=True, help="address of the head's GCS")
+    parser.add_argument("--resources", type=json.loads, default={}, help="what the node offers, as JSON")
+    options = parser.parse_args()
+    stop: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))
+    signal.signal(signal.SIGINT, lambda number, _: stop.append(number))
+    node = Node(
+        RayParams(
+            gcs_address=options.gcs,
+            node_ip_address="127.0.0.1",
+            num_cpus=1,
+            num_gpus=0,
+            resources=options.resources,
+            object_store_memory=80 * 1024 * 1024,
+            min_worker_port=0,
+            max_worker_port=0,
+            node_manager_port=0,
+            dashboard_agent_listen_port=None,
+            include_log_monitor=False,
+        ),
+        head=False,
+        shutdown_at_exit=False,
+        spawn_reaper=False,
+    )
+    while not stop and not node.dead_processes():
+        time.sleep(_LOOK_S)
+    node.kill_all_processes(check_alive=False, allow_graceful=bool(stop), wait=True)
+    return 0 if stop else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

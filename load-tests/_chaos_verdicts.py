@@ -1,0 +1,77 @@
+"""Compares what the shop saw with what the store says, after a storm."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from _chaos_cluster import ChaosCluster
+
+Json = Any
+
+INTERRUPTS: Mapping[str, int] = {"chromium": 1, "worker": 1, "raylet": 2}
+"""How many workers' running sessions a kill of this kind breaks off at most."""
+
+
+def products_wrong(rows: Sequence[Json], truth: Sequence[Json]) -> list[str]:
+    """What is wrong with the extracted records; the shop is well, so every item can be completed."""
+    wrong = _incomplete(rows, len(truth), "products")
+    for row in rows:
+        index, record = row["item"]["index"], row["record"]
+        if row["status"] != "completed":
+            wrong.append(f"products: item {index} is {row['status']}: {row['error']}")
+        elif any(record.get(name) != truth[index][name] for name in ("name", "price")):
+            wrong.append(f"products: item {index} is {record}, not {truth[index]['name']}, {truth[index]['price']}")
+    return wrong
+
+
+def forms_wrong(rows: Sequence[Json], emails: Sequence[str], sent: Sequence[Json]) -> list[str]:
+    """What is wrong between the forms that the shop received and what the results say."""
+    wrong = _incomplete(rows, len(emails), "forms")
+    received = Counter(one["fields"]["email"] for one in sent)
+    for row in rows:
+        index, status = row["item"]["index"], row["status"]
+        times = received[emails[index]]
+        if times > 1:
+            wrong.append(f"forms: item {index} is {status} and was sent {times} times")
+        if status == "completed" and times == 0:
+            wrong.append(f"forms: item {index} is completed and was never sent")
+        if status not in ("completed", "unsure"):
+            wrong.append(f"forms: item {index} is {status} and was sent {times} times: {row['error']}")
+    return wrong
+
+
+def unsure_wrong(cluster: ChaosCluster, rows: Sequence[Json], kills: Mapping[str, int]) -> list[str]:
+    """Unsure items that do not name what they were in the middle of, and more of them than kills can explain."""
+    unsure = [row for row in rows if row["status"] == "unsure"]
+    wrong = []
+    for row in unsure:
+        session = cluster.get(f"/v1/sessions/{row['session']}")
+        if "/quote/project" not in str(session["evidence"]):
+            wrong.append(f"forms: item {row['item']['index']} is unsure without its evidence: {session['evidence']}")
+    most = sum(n * INTERRUPTS.get(kind, 0) * cluster.slots for kind, n in kills.items())
+    if len(unsure) > most:
+        wrong.append(f"forms: {len(unsure)} items are unsure, and kills fell into {most} sessions at most")
+    return wrong
+
+
+def store_wrong(cluster: ChaosCluster, expected: int) -> list[str]:
+    """What is wrong with the rows themselves: one per item, all final, no lease left, counters that agree."""
+    wrong = []
+    items, places = cluster.store(
+        "select count(*), count(distinct (parent, idx)) from session where parent is not null"
+    )[0]
+    if (items, places) != (expected, expected):
+        wrong.append(f"store: {items} rows for {places} places of {expected} items")
+    if cluster.done() != expected:
+        wrong.append(f"store: {cluster.done()} of {expected} items are final")
+    leased = cluster.store("select count(*) from session where owner is not null or lease_until is not null")[0][0]
+    if leased:
+        wrong.append(f"store: {leased} leases are left")
+    return wrong
+
+
+def _incomplete(rows: Sequence[Json], expected: int, name: str) -> list[str]:
+    seen = Counter(row["item"]["index"] for row in rows)
+    return [f"{name}: item {i} is there {seen[i]} times" for i in range(expected) if seen[i] != 1]

@@ -1,0 +1,269 @@
+"""Kills parts of a real cluster again and again while it works, then holds what the shop saw against the store.
+
+Two loops run at once in real browsers on the demo shop: one extracts products, one sends the shop's quote form once
+per item. Every few seconds, by a seeded die, something is killed: Chromium, a worker, a raylet, the dispatcher, the
+gateway, the supervisor, PostgreSQL, the S3 server; it is started again as an orchestrator would. When the jobs are
+over there must hold:
+
+* every item is final, and in the store and in the results exactly once;
+* every record is what the shop's own list says;
+* no form was sent twice, every completed one was sent, none failed;
+* an item is `unsure` only where a kill fell into its sending, and names the action;
+* no process outlives the cluster.
+
+    python load-tests/chaos.py [--items 2000] [--forms 100] [--seconds 120] [--every 5] [--seed 1] [--json]
+
+Needs nothing that `make setup` does not bring. Exit code 0 only when all of it holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import random
+import signal
+import statistics
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from _chaos_cluster import ChaosCluster, until
+from _chaos_kills import WEIGHTS, hurt, order
+from _chaos_verdicts import forms_wrong, products_wrong, store_wrong, unsure_wrong
+
+Json = Any
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "price": {"type": "number"}},
+    "required": ["name", "price"],
+}
+QUOTE = {
+    "name": "Ada Quimby",
+    "company": "Quimby & Daughters",
+    "phone": "+44 20 5550 0199",
+    "street": "7 Mill Lane",
+    "city": "Ludwigsburg",
+    "postcode": "71634",
+    "country": "Germany",
+    "region": "Bavaria",
+    "project": "Reading room",
+    "department": "Lighting",
+    "quantity": 12,
+    "contact_by": "email",
+    "message": "For a reading room.",
+    "terms": True,
+}
+_ATTEMPTS = 10
+_LOOK_S = 0.1
+
+
+@dataclass
+class Storm:
+    """What was killed when, and how many items were final when."""
+
+    began: float = field(default_factory=time.monotonic)
+    ended: float = 0.0
+    kills: list[tuple[float, str]] = field(default_factory=list)
+    done: list[tuple[float, int]] = field(default_factory=list)  # when the number changed
+
+    def look(self, n: int | None) -> None:
+        """Notes the number of final items."""
+        if n is not None and (not self.done or n > self.done[-1][1]):
+            self.done.append((time.monotonic(), n))
+
+    def counts(self) -> Counter[str]:
+        """How often what was killed."""
+        return Counter(kind for _, kind in self.kills)
+
+    def recoveries(self) -> dict[str, list[float]]:
+        """Seconds from each kill to the next item that ended, by kind."""
+        found: dict[str, list[float]] = {}
+        for at, kind in self.kills:
+            following = next((when for when, _ in self.done if when > at), None)
+            if following is not None:
+                found.setdefault(kind, []).append(following - at)
+        return found
+
+    def pause(self) -> float:
+        """The longest time without an item that ended."""
+        times = [when for when, _ in self.done]
+        return max((later - earlier for earlier, later in itertools.pairwise(times)), default=0.0)
+
+    def rate(self) -> float:
+        """Items per second, from the beginning to the last one."""
+        return self.done[-1][1] / (self.done[-1][0] - self.began) if self.done else 0.0
+
+
+def submit_products(cluster: ChaosCluster, items: int) -> tuple[str, list[Json]]:
+    """A loop over so many product pages, each with an address of its own; its id, and the truth of each item."""
+    truth = [one for one in cluster.site("/_truth/products.json") if not one["discontinued"] and not one["slow"]]
+    wanted = [truth[i % len(truth)] for i in range(items)]
+    job = cluster.submit(
+        {
+            "url": cluster.shop + "/",
+            "loop": {"values": [f"{cluster.shop}{p['path']}?visit={i}" for i, p in enumerate(wanted)], "is_link": True},
+            "extract": {"schema": SCHEMA},
+            "politeness": {"robots": False},
+            "max_attempts": _ATTEMPTS,
+        }
+    )
+    return job, wanted
+
+
+def submit_forms(cluster: ChaosCluster, forms: int) -> tuple[str, list[str]]:
+    """A loop that sends one quote form for each item; its id, and the e-mail address that marks each."""
+    emails = [f"chaos{i}@quimby.example" for i in range(forms)]
+    soon = time.strftime("%Y-%m-%d", time.localtime(time.time() + 30 * 86_400))
+    job = cluster.submit(
+        {
+            "url": f"{cluster.shop}/quote",
+            "goal": "Send the request for a quote.",
+            "data": QUOTE | {"delivery_date": soon},
+            "repeatable": False,
+            "complete_criterion": "your request was received",
+            "loop": {"values": [json.dumps({"email": email}) for email in emails]},
+            "politeness": {"robots": False},
+            "max_attempts": _ATTEMPTS,
+        }
+    )
+    return job, emails
+
+
+def rage(cluster: ChaosCluster, options: argparse.Namespace) -> Storm:
+    """Kills for `--seconds`, then waits until all jobs are over.
+
+    Raises:
+        TimeoutError: they were not within `--patience` after the storm.
+    """
+    dice = random.Random(options.seed)
+    kinds = order(dice, options.kinds)
+    storm = Storm()
+    following = storm.began + options.every
+    calm = storm.began + options.seconds
+    while cluster.running():
+        cluster.keep_running()
+        storm.look(cluster.done())
+        now = time.monotonic()
+        if now >= calm + options.patience:
+            raise TimeoutError(f"{storm.done[-1:]} items are final {options.patience:.0f} s after the storm")
+        if following <= now < calm:
+            kind = next(kinds)
+            if hurt(cluster, kind, dice):
+                storm.kills.append((time.monotonic(), kind))
+                tell(f"{now - storm.began:6.1f} s  {storm.done[-1][1] if storm.done else 0:5} done  {kind} killed")
+            following = now + dice.uniform(0.5, 1.5) * options.every
+        time.sleep(_LOOK_S)
+    storm.ended = time.monotonic()
+    return storm
+
+
+def run(options: argparse.Namespace) -> Json:
+    """One whole run: what happened, and what was wrong."""
+    began = time.monotonic()
+    tell("starting the cluster")
+    cluster = ChaosCluster(nodes=options.nodes)
+    with cluster:
+        tell(f"{time.monotonic() - began:6.1f} s  ready: {options.nodes} nodes")
+        try:
+            products, truth = submit_products(cluster, options.items)
+            forms, emails = submit_forms(cluster, options.forms)
+            storm = rage(cluster, options)
+            until(lambda: gateway_answers(cluster), 60, "the gateway answers", cluster.keep_running)
+            told = verdict(cluster, storm, (products, truth), (forms, emails))
+        except BaseException:
+            tell(cluster.said())
+            raise
+    told["wrong"] += [f"left behind: {line}" for line in cluster.left]
+    return {"seed": options.seed, "seconds": round(time.monotonic() - began, 1), **told}
+
+
+def verdict(
+    cluster: ChaosCluster, storm: Storm, products: tuple[str, list[Json]], forms: tuple[str, list[str]]
+) -> dict[str, Json]:
+    """What the results, the store and the shop say."""
+    product_rows, form_rows = cluster.results(products[0]), cluster.results(forms[0])
+    sent = cluster.site("/_log/forms?form=quote")["submissions"]
+    kills = storm.counts()
+    wrong = [
+        *products_wrong(product_rows, products[1]),
+        *forms_wrong(form_rows, forms[1], sent),
+        *unsure_wrong(cluster, form_rows, kills),
+        *store_wrong(cluster, len(products[1]) + len(forms[1])),
+    ]
+    attempts = Counter(row["attempts"] for row in [*product_rows, *form_rows])
+    return {
+        "storm_s": round(storm.ended - storm.began, 1),
+        "items_per_s": round(storm.rate(), 2),
+        "longest_pause_s": round(storm.pause(), 1),
+        "kills": dict(kills),
+        "recovery_s": {kind: [round(s, 1) for s in found] for kind, found in sorted(storm.recoveries().items())},
+        "products": dict(Counter(row["status"] for row in product_rows)),
+        "forms": dict(Counter(row["status"] for row in form_rows)),
+        "forms_received": len(sent),
+        "attempts": {str(n): attempts[n] for n in sorted(attempts)},
+        "wrong": wrong,
+    }
+
+
+def gateway_answers(cluster: ChaosCluster) -> bool:
+    """Whether the gateway and the database behind it are back."""
+    return cluster.parts["gateway"].runs and cluster.done() is not None and cluster.ready()
+
+
+def show(told: dict[str, Json]) -> None:
+    """The run as text."""
+    for name, value in told.items():
+        if name == "recovery_s":
+            print("seconds until the next item ended, after each kill (median, longest):")
+            for kind, found in value.items():
+                print(f"  {kind:12}{told['kills'][kind]:4} kills {statistics.median(found):6.1f} {max(found):6.1f}")
+        elif name != "wrong":
+            print(f"{name:16}{value}")
+    for one in told["wrong"][:50]:
+        print(f"WRONG           {one}")
+    print("all invariants hold" if not told["wrong"] else f"{len(told['wrong'])} violations")
+
+
+def tell(text: str) -> None:
+    """A line for whoever watches."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _kinds(text: str) -> list[str]:
+    kinds = text.split(",")
+    if unknown := set(kinds) - WEIGHTS.keys():
+        raise argparse.ArgumentTypeError(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(WEIGHTS)}")
+    return kinds
+
+
+def main() -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=2000, help="product pages")
+    parser.add_argument("--forms", type=int, default=100, help="forms to send")
+    parser.add_argument("--seconds", type=float, default=120.0, help="how long the storm lasts at most")
+    parser.add_argument("--every", type=float, default=5.0, help="seconds between two kills, on average")
+    parser.add_argument("--seed", type=int, default=1, help="decides what is killed when")
+    parser.add_argument("--nodes", type=int, default=2, help="Ray nodes with browsers, beside the head")
+    parser.add_argument("--kinds", type=_kinds, default=list(WEIGHTS), help="what may be killed, split by commas")
+    parser.add_argument("--patience", type=float, default=900.0, help="seconds until all is over after the storm")
+    parser.add_argument("--json", action="store_true", help="one object on stdout")
+    options = parser.parse_args()
+    told = run(options)
+    if options.json:
+        print(json.dumps(told))
+    else:
+        show(told)
+    return 1 if told["wrong"] else 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the cluster ends with it, as on Ctrl-C
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
