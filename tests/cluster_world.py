@@ -40,7 +40,7 @@ class PlainPolicy:
         done = {task.type for task in scene.history}
         if scene.loop is not None and scene.children is None:
             return Plan(plan="each", task_type="loop", loop_values=scene.loop.values, is_loop_value_link=True)
-        if scene.spec.data is not None and "navigate" not in done:
+        if scene.spec.data is not None and scene.loop is None and "navigate" not in done:
             return Plan(plan="send it", task_type="navigate")
         if scene.spec.extract is not None and scene.loop is None and "extract" not in done:
             return Plan(plan="read it", task_type="extract")

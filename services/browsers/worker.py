@@ -147,11 +147,12 @@ class Worker:
                     await self._parts.owner.suspect(browser)
                 return replace(outcome, crawl_delay_s=gate.crawl_delay_s) if isinstance(gate, PoliteGate) else outcome
         except AgentError as error:  # no browser could be had, or no such policy
-            return Outcome(Status.FAILED, error=error.info(), reason=error.message, checkpoint=work.checkpoint)
+            return Outcome(Status.FAILED, error=error.info(), reason=error.message)
         except Exception as error:
             log.exception(LogEvent.SESSION_FAILED, worker=self.name, session=work.session)
             unexpected = Unexpected(f"{type(error).__name__}: {error}")
-            return Outcome(Status.FAILED, error=unexpected.info(), reason=str(unexpected), checkpoint=work.checkpoint)
+            # Without a checkpoint: the store keeps its own, which may be newer than the one that this began with.
+            return Outcome(Status.FAILED, error=unexpected.info(), reason=str(unexpected))
 
     # --- the dispatcher's side -----------------------------------------------------------------------
 

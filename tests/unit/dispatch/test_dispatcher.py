@@ -219,6 +219,25 @@ async def test_the_same_death_repeats_an_action_that_may_be_repeated() -> None:
         assert sum(len(browser.performed) for browser in w.browsers) == 2
 
 
+async def test_an_item_that_fails_by_a_bug_after_such_an_action_does_not_repeat_it() -> None:
+    failures = [RuntimeError("nobody foresaw this")]
+
+    def read(*_: object) -> dict[str, int]:
+        if failures:
+            raise failures.pop()
+        return {"n": 1}
+
+    front, thanks = "http://shop.example/front", "http://shop.example/thanks"
+    pages = form() | {front: FakePage(read=["http://shop.example/"]), thanks: FakePage(read=read)}
+    async with world(pages) as w:
+        # The item begins with its parent's storage state, which is a checkpoint too: an older one than its own.
+        job = await w.final(await w.submit(url=front, loop=LOOP, data={"a": 1}, extract=EXTRACT, repeatable=False))
+
+        (row,) = await w.store.results(job.id)
+        assert (row.status, row.attempts) == (Status.COMPLETED, 2), row.error
+        assert sum(len(browser.performed) for browser in w.browsers) == 1
+
+
 async def test_two_tenants_share_the_slots() -> None:
     async with world(shop(60, seconds=0.05), slots=2) as w:
         big = await w.submit(tenant="big", loop=LOOP, extract=EXTRACT)
