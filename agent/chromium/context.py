@@ -209,7 +209,8 @@ class ChromiumContext:
             except PlaywrightError as error:
                 if "interrupted by another navigation" not in error.message or time.monotonic() >= ends:
                     raise
-            await (await self.tab.session()).send("Page.stopLoading")
+            with contextlib.suppress(PlaywrightError):  # it is between two documents
+                await (await self.tab.session()).send("Page.stopLoading")
 
     async def _empty_answer(self, url: str) -> Landing:
         """The landing of an error status without a body, which Chromium reports as a failed navigation."""

@@ -153,14 +153,14 @@ async def _final(cluster: Cluster, job: str) -> dict[str, Any]:
 
 
 def _cpu(process: psutil.Process) -> float:
-    """CPU seconds of this process and all below it so far."""
+    """CPU seconds of this process and all below it so far, those that ended included: a renderer lives for one page."""
     total = 0.0
     for one in [process, *process.children(recursive=True)]:
         try:
             times = one.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        total += times.user + times.system
+        total += times.user + times.system + times.children_user + times.children_system
     return total
 
 
