@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -131,6 +132,7 @@ class ChaosCluster:
 
     nodes: int = 2
     slots: int = 2
+    logs: Path | None = None  # a folder that gets the logs at the end
     parts: dict[str, Part] = field(default_factory=dict)
     url: str = ""  # of the gateway
     shop: str = ""
@@ -174,7 +176,11 @@ class ChaosCluster:
             self.parts[name].ensure()
         until(lambda: self._answers(self._s3), 60, "the S3 server answers")
         until(lambda: self._answers(self.shop), 60, "the shop answers")
-        until(lambda: _listens(gcs), 90, "Ray's head listens")
+        until(lambda: _listens(gcs) and _listens(client), 90, "Ray's head listens")
+        nodes = [self.parts[f"node{number}"] for number in range(self.nodes)]
+        for node in nodes:  # before the rest: Ray gives up on a raylet that takes more than 30 s
+            node.ensure()
+        until(lambda: all(node.below("raylet") for node in nodes), 60, "the nodes start")
 
     def _environment(self, gateway: int, client: int) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SHOAL_", "RAY_", "AWS_"))}
@@ -205,7 +211,7 @@ class ChaosCluster:
     def _head(self, gcs: int, client: int) -> list[str]:
         return [
             str(Path(_PYTHON).with_name("ray")),
-            *("start", "--head", "--block", "--include-dashboard=false", "--num-cpus=1"),
+            *("start", "--head", "--block", "--include-dashboard=false", "--num-cpus=0"),
             f"--port={gcs}",
             f"--node-ip-address={LOOPBACK}",
             f"--ray-client-server-port={client}",
@@ -334,6 +340,15 @@ class ChaosCluster:
             until(lambda: not self.tree(), _GONE_S, "nothing is left")
         self.left = [line[:200] for _, line in self.tree()]
         """Command lines of processes that outlived the cluster; read it after the end."""
+
+        if self.logs is not None:
+            self._keep_logs(self.logs)
+
+    def _keep_logs(self, folder: Path) -> None:
+        """Copies what parts and Ray's workers have logged."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in [*self.folder.glob("*.log"), *self.folder.glob("ray/session_2*/logs/worker-*.err")]:
+            shutil.copy(path, folder)
 
     def _end_postgres(self) -> None:
         if self.postgres_back_at:

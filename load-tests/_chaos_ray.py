@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 from ray._private.node import Node
 from ray._private.parameter import RayParams
@@ -27,11 +30,12 @@ def main() -> int:
     stop: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))
     signal.signal(signal.SIGINT, lambda number, _: stop.append(number))
+    sockets = Path(tempfile.gettempdir())  # nodes that start at once would take the same names in Ray's own folder
     node = Node(
         RayParams(
             gcs_address=options.gcs,
             node_ip_address="127.0.0.1",
-            num_cpus=1,
+            num_cpus=0,  # nobody asks for any; Ray starts that many idle workers ahead
             num_gpus=0,
             resources=options.resources,
             object_store_memory=80 * 1024 * 1024,
@@ -40,6 +44,8 @@ def main() -> int:
             node_manager_port=0,
             dashboard_agent_listen_port=None,
             include_log_monitor=False,
+            plasma_store_socket_name=str(sockets / f"plasma-{os.getpid()}"),
+            raylet_socket_name=str(sockets / f"raylet-{os.getpid()}"),
         ),
         head=False,
         shutdown_at_exit=False,

@@ -28,6 +28,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from _chaos_cluster import ChaosCluster, until
@@ -165,7 +166,7 @@ def run(options: argparse.Namespace) -> Json:
     """One whole run: what happened, and what was wrong."""
     began = time.monotonic()
     tell("starting the cluster")
-    cluster = ChaosCluster(nodes=options.nodes)
+    cluster = ChaosCluster(nodes=options.nodes, logs=options.logs)
     with cluster:
         tell(f"{time.monotonic() - began:6.1f} s  ready: {options.nodes} nodes")
         try:
@@ -251,6 +252,7 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=2, help="Ray nodes with browsers, beside the head")
     parser.add_argument("--kinds", type=_kinds, default=list(WEIGHTS), help="what may be killed, split by commas")
     parser.add_argument("--patience", type=float, default=900.0, help="seconds until all is over after the storm")
+    parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs of all parts there")
     parser.add_argument("--json", action="store_true", help="one object on stdout")
     options = parser.parse_args()
     told = run(options)
