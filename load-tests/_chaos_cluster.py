@@ -24,14 +24,12 @@ import httpx
 import psutil
 import psycopg
 
-ROOT = Path(__file__).resolve().parents[1]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from services.cluster.run_dir import RunDir, users_of  # noqa: E402  (found only with the lines above)
-from services.cluster.watchdog import Watchdog  # noqa: E402
-from services.store.states import FINAL_STATES  # noqa: E402
-from tests.postgres import Server  # noqa: E402
+from services.cluster.run_dir import RunDir, users_of
+from services.cluster.watchdog import Watchdog
+from services.store.states import FINAL_STATES
+from tests.postgres import Server
 
 Json = Any
 
@@ -44,6 +42,7 @@ _HTTP_S = 20.0
 _GONE_S = 20.0
 """What processes get to end by themselves once what they belong to has gone."""
 _HERE = Path(__file__).resolve().parent
+_ROOT = _HERE.parent
 _PYTHON = sys.executable
 _SHOAL = str(Path(sys.executable).with_name("shoal"))
 
@@ -93,7 +92,7 @@ class Part:
         self.end_group()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.command, env=dict(self.environment), cwd=ROOT, stdout=log, stderr=log, start_new_session=True
+                self.command, env=dict(self.environment), cwd=_ROOT, stdout=log, stderr=log, start_new_session=True
             )
 
     def kill(self, away_s: float = 0.0) -> bool:
@@ -164,7 +163,7 @@ class ChaosCluster:
         stack.callback(self._end_postgres)
         stack.callback(self._end_parts)
         environment["SHOAL_STORE_URL"] = self.postgres.url
-        subprocess.run([_SHOAL, "migrate"], env=environment, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([_SHOAL, "migrate"], env=environment, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
         self._add("site", [_PYTHON, str(_HERE / "site"), "--port", str(shop), "--warm"], environment)
         self._add("s3", [_PYTHON, str(_HERE / "_chaos_s3.py"), str(s3), BUCKET], environment)
         self._add("head", self._head(gcs, client), environment)

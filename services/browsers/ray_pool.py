@@ -13,7 +13,7 @@ from uuid import uuid4
 import ray
 from ray.actor import ActorHandle
 from ray.autoscaler.sdk import request_resources
-from ray.exceptions import RayActorError, RaySystemError
+from ray.exceptions import RayActorError, RaySystemError, RayTaskError
 from ray.util import list_named_actors
 
 from agent.work import Report, Work
@@ -36,6 +36,9 @@ _CALLS_AT_ONCE = 1000
 
 _CALL_S = 60.0
 """Longer than any pull waits: a worker that does not answer by then hangs, and is as good as dead."""
+
+_ADOPT_S = 15.0
+"""Patience with a worker that an earlier dispatcher left: one that still waits for a node would answer much later."""
 
 T = TypeVar("T")
 
@@ -84,7 +87,11 @@ class BrowserWorkerActor:
 
 
 class RayWorker:
-    """A `WorkerHandle` on an actor."""
+    """A `WorkerHandle` on an actor.
+
+    Whoever is told that the worker is lost starts another; so a worker that is only silent is ended, or else it would
+    keep its place on the node for good.
+    """
 
     def __init__(self, name: str, slots: int, actor: ActorHandle[Any]) -> None:
         self._name = name
@@ -100,28 +107,35 @@ class RayWorker:
         return self._slots
 
     async def submit(self, works: Sequence[Work]) -> None:
-        await _answer(self._actor.submit.remote(list(works)), self._name)
+        await self._answer(self._actor.submit.remote(list(works)))
 
     async def pull(self, seen: int, committed: int) -> list[Report]:
-        return await _answer(self._actor.pull.remote(seen, committed), self._name)
+        return await self._answer(self._actor.pull.remote(seen, committed))
 
     async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
-        await _answer(self._actor.confirm.remote(committed, refused), self._name)
+        await self._answer(self._actor.confirm.remote(committed, refused))
 
     async def cancel(self, sessions: Sequence[int]) -> None:
-        await _answer(self._actor.cancel.remote(list(sessions)), self._name)
+        await self._answer(self._actor.cancel.remote(list(sessions)))
 
     async def stats(self) -> WorkerStats:
-        return await _answer(self._actor.stats.remote(), self._name)
+        return await self._answer(self._actor.stats.remote())
 
     async def drain(self, drain_s: float) -> None:
-        await _answer(self._actor.drain.remote(drain_s), self._name, limit_s=drain_s + _CALL_S)
+        await self._answer(self._actor.drain.remote(drain_s), limit_s=drain_s + _CALL_S)
 
     async def end(self) -> None:
         try:
-            await _answer(self._actor.close.remote(), self._name)
+            await self._answer(self._actor.close.remote())
         finally:
             ray.kill(self._actor)
+
+    async def _answer(self, call: Awaitable[T], *, limit_s: float = _CALL_S) -> T:
+        try:
+            return await _answer(call, self._name, limit_s=limit_s)
+        except WorkerLost:
+            ray.kill(self._actor)
+            raise
 
 
 async def _answer(call: Awaitable[T], name: str, *, limit_s: float = _CALL_S) -> T:
@@ -149,18 +163,23 @@ class RayPool:
         self._expected: int | None = None
 
     async def adopt(self) -> list[WorkerHandle]:
-        found: list[WorkerHandle] = []
-        for name in list_named_actors():
-            if not re.fullmatch(re.escape(self._name) + "[0-9a-f]{8}", name):
-                continue
-            worker = RayWorker(name, self._config.slots, ray.get_actor(name))
-            try:
-                await worker.stats()
-            except WorkerLost:
-                continue  # it died with its node; its leases run out
-            self._actors[name] = ray.get_actor(name)
-            found.append(worker)
-        return found
+        """Those that answer; the others are ended, such as one whose dispatcher died before it was opened."""
+        names = [name for name in list_named_actors() if re.fullmatch(re.escape(self._name) + "[0-9a-f]{8}", name)]
+        found = await asyncio.gather(*(self._adopt(name) for name in names))
+        return [worker for worker in found if worker is not None]
+
+    async def _adopt(self, name: str) -> WorkerHandle | None:
+        try:
+            actor = ray.get_actor(name)
+        except ValueError:
+            return None  # it ended at this moment
+        try:
+            await _answer(actor.stats.remote(), name, limit_s=_ADOPT_S)
+        except WorkerLost:
+            ray.kill(actor)
+            return None
+        self._actors[name] = actor
+        return RayWorker(name, self._config.slots, actor)
 
     async def start(self) -> WorkerHandle:
         name = self._name + uuid4().hex[:8]
@@ -169,12 +188,20 @@ class RayPool:
             lifetime="detached",
             num_cpus=0,
             resources={"browser": 1},
+            scheduling_strategy="SPREAD",  # the end of one node should not be the end of all browsers
             max_restarts=0,
             max_concurrency=_CALLS_AT_ONCE,
             enable_task_events=False,  # a report to Ray's task list for each pull: nobody reads it
         ).remote()
         self._actors[name] = actor
-        await _answer(actor.open.remote(name, self._config), name, limit_s=_START_S)
+        try:
+            await _answer(actor.open.remote(name, self._config), name, limit_s=_START_S)
+        except BaseException as error:
+            del self._actors[name]
+            ray.kill(actor)  # it would keep its place on a node, or its claim to one
+            if isinstance(error, RayTaskError):
+                raise WorkerLost(f"{name} did not start: {error.cause}") from error
+            raise
         return RayWorker(name, self._config.slots, actor)
 
     async def expect(self, workers: int) -> None:
