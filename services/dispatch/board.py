@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -75,11 +76,11 @@ class Board:
 
     # --- leases --------------------------------------------------------------------------------------
 
-    def lease(self, worker: str, one: Claimed) -> None:
-        """A session was claimed for a worker."""
+    def lease(self, one: Claimed, *, adopted: bool = False) -> None:
+        """A session was claimed for a worker, by this dispatcher or by the one before (then renewing it is due)."""
         work = one.work
         now = loop_time()
-        self.leases[work.session] = Lease(work, one.domain, worker, now)
+        self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now)
         self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, now)
         self.counting.served(work.job, one.domain)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 
+from agent.work import Work
 from services.dispatch.board import Board
 from services.dispatch.clock import loop_time
 from services.dispatch.crew import Crew, Member
@@ -15,6 +18,9 @@ from services.store.store import Store
 
 _LONGEST_PAUSE_S = 5.0
 """Lanes are looked at that often in any case."""
+
+_MOST = 1_024
+"""Sessions of one claim: a transaction of some 50 ms."""
 
 _SHARE = 10
 """Reading all lanes may take at most this part of the time: with ten thousand jobs it takes a tenth of a second."""
@@ -74,40 +80,40 @@ class Claimer:
         self._read_after = began + took * _SHARE
 
     async def claim_once(self) -> bool:
-        """One claim for the worker with the most room; False when there was nothing to do."""
-        members = [member for member in self._crew.members.values() if member.wants_more]
-        member = max(members, key=lambda m: m.credit, default=None)
-        if member is None or not self._board.room.is_set():
+        """One claim for all workers that have room; False when there was nothing to do."""
+        members = {name: member for name, member in self._crew.members.items() if member.wants_more}
+        if not members or not self._board.room.is_set():
             return False
-        others_starve = any(other.free for other in self._crew.members.values() if other is not member)
-        # Work ahead of time waits until nobody's slots are empty: a domain with few places would lose them to a queue.
-        wanted = member.free if others_starve and member.free else member.credit
+        places = places_of(members.values())
         scarce = await self._scarce()
         now = loop_time()
         freed = self._board.domains.freed(now)
-        takes = self._board.lanes.choose(wanted, lambda lane: self._room_in(lane, now), scarce, freed)
+        takes = self._board.lanes.choose(len(places), lambda lane: self._room_in(lane, now), scarce, freed)
         if not takes:
             return False
         config = self._board.config
         try:
-            claims = await self._store.claim(member.name, takes, lease_s=config.lease_s, per_domain=config.per_domain)
+            claims = await self._store.claim(places, takes, lease_s=config.lease_s, per_domain=config.per_domain)
         except BaseException:
             self._board.domains.look_again(*freed, *(take.domain for take in takes))
             raise
-        self._note(member, takes, claims)
-        if claims.sessions:
-            await self._crew.hand_over(member, [one.work for one in claims.sessions])
+        self._note(takes, claims)
+        works: dict[str, list[Work]] = {}
+        for one in claims.sessions:
+            works.setdefault(one.owner, []).append(one.work)
+        for name, some in works.items():
+            members[name].hold(*(work.session for work in some))
+        await asyncio.gather(*(self._crew.hand_over(members[name], some) for name, some in works.items()))
         return True
 
-    def _note(self, member: Member, takes: list[Take], claims: Claims) -> None:
+    def _note(self, takes: list[Take], claims: Claims) -> None:
         board, got = self._board, Counter[tuple[int, int]]()
         last: dict[tuple[int, int], int] = {}
         for one in claims.sessions:
             key = (one.work.job, one.domain)
             got[key] += 1
             last[key] = one.work.session  # they come in order
-            board.lease(member.name, one)
-        member.hold(*(one.work.session for one in claims.sessions))
+            board.lease(one)
         for key, session in last.items():
             board.lanes.advance(*key, session)
         now = loop_time()
@@ -129,3 +135,21 @@ class Claimer:
 
     def _room_in(self, lane: Lane, now: float) -> int:
         return self._board.domains.room(lane.domain, lane.job, lane.politeness, now)
+
+
+def places_of(members: Iterable[Member]) -> list[str]:
+    """Workers by name, one for each session that they may take, in the order in which they are to get them.
+
+    Empty slots come first and the workers take turns, so that none idles while another has a queue, and a domain with
+    few places loses none of them to work ahead of time.
+    """
+    members = list(members)
+    empty = _in_turn({member.name: member.free for member in members})
+    ahead = _in_turn({member.name: member.credit - member.free for member in members})
+    return list(islice(chain(empty, ahead), _MOST))
+
+
+def _in_turn(counts: dict[str, int]) -> Iterator[str]:
+    while counts := {name: n for name, n in counts.items() if n > 0}:
+        yield from counts
+        counts = {name: n - 1 for name, n in counts.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -125,29 +125,37 @@ class Crew:
         """Of one worker."""
         return next((member.handle.slots for member in self.members.values()), 1)
 
-    async def adopt(self) -> None:
-        """Takes over the workers that an earlier dispatcher left running, with what they hold."""
+    async def adopt(self) -> dict[int, int]:
+        """Takes over the workers that an earlier dispatcher left running; gives what they hold, session by fence."""
+        held: dict[int, int] = {}
         for handle in await self._pool.adopt():
-            await self.welcome(handle)
+            with suppress(WorkerLost):  # at this moment: its leases are ended as those of other predecessors are
+                held |= await self.welcome(handle)
+        return held
 
     async def fill(self) -> None:
-        """Starts what is missing.
+        """Begins to start what is missing; returns once there is one worker: the others' nodes may never come.
 
         Raises:
-            WorkerLost: one could not be started.
+            WorkerLost: there is none, and one could not be started.
         """
         missing = self._board.config.workers - len(self.members)
-        for handle in await asyncio.gather(*(self._pool.start() for _ in range(missing))):
-            await self.welcome(handle)
+        needed = not self.members
+        for _ in range(missing - needed):
+            self._start_soon()
+        if needed:
+            await self.welcome(await self._pool.start())
 
-    async def welcome(self, handle: WorkerHandle) -> None:
-        """Begins to use a worker."""
+    async def welcome(self, handle: WorkerHandle) -> Mapping[int, int]:
+        """Begins to use a worker; gives what it holds, session by fence."""
         member = Member(handle, self._board.config)
-        member.hold(*(await handle.stats()).held)
+        held = (await handle.stats()).held
+        member.hold(*held)
         self.members[handle.name] = member
         member.puller = asyncio.create_task(self._pull_loop(member), name=f"pull-{handle.name}")
-        log.info(LogEvent.WORKER_STARTED, worker=handle.name, slots=handle.slots, adopted=len(member.held))
+        log.info(LogEvent.WORKER_STARTED, worker=handle.name, slots=handle.slots, adopted=len(held))
         self._board.wake.set()
+        return held
 
     async def _pull_loop(self, member: Member) -> None:
         """Brings reports in until the worker is gone."""
@@ -183,7 +191,8 @@ class Crew:
     async def bury(self, member: Member, why: str) -> None:
         """A worker is gone: its leases end at once, and another takes its place."""
         if self.members.pop(member.name, None) is None:
-            return  # somebody else did
+            await self._reap(member.name)  # it was gone already, perhaps before these sessions were claimed for it
+            return
         log.warning(LogEvent.WORKER_LOST, worker=member.name, sessions=len(member.held), why=why)
         self._board.counting.forget(member.name)
         self._board.counting.tally.add("shoal_workers_lost")

@@ -27,13 +27,17 @@ _SAMPLES = 5
 """Records of a loop that its parent is shown."""
 
 
-def claim_lanes(tx: Tx, owner: str, takes: Sequence[Take], *, lease_s: float, per_domain: int | None) -> Claims:
+def claim_lanes(
+    tx: Tx, owners: Sequence[str], takes: Sequence[Take], *, lease_s: float, per_domain: int | None
+) -> Claims:
     """Leases up to `n` ready sessions of each lane, in order of their ids, as far as their domains have room."""
+    if sum(take.n for take in takes) > len(owners):
+        raise ValueError(f"sessions are wanted for more than {len(owners)} places")
     wake_due(tx)
     takes = [take for take in takes if take.n > 0]
     manners = Manners(tx, takes, per_domain) if per_domain is not None and takes else None
     allowed = takes if manners is None else manners.cut(takes)
-    rows = sorted(_lease(tx, owner, allowed, tx.now + lease_s), key=lambda row: row.id)
+    rows = sorted(_lease(tx, owners, allowed, tx.now + lease_s), key=lambda row: row.id)
     held = {} if manners is None else _still_held(manners.held, allowed, rows)
     if not rows:
         return Claims((), held)
@@ -41,9 +45,19 @@ def claim_lanes(tx: Tx, owner: str, takes: Sequence[Take], *, lease_s: float, pe
         manners.started(rows, allowed)
     jobs = _jobs(tx, {row.job for row in rows})
     _start_jobs(tx, [job.id for job in jobs.values() if job.status == State.QUEUED])
+    return Claims(_claimed(tx, rows, jobs), held)
+
+
+def running_sessions(tx: Tx, sessions: Collection[int]) -> list[Claimed]:
+    """Those of some sessions that run, as their claims gave them."""
+    rows = tx.rows("running_sessions", ids=tx.many(sorted(sessions))) if sessions else ()
+    return _claimed(tx, rows, _jobs(tx, {row.job for row in rows})) if rows else []
+
+
+def _claimed(tx: Tx, rows: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]]) -> list[Claimed]:
     hosts = host_names(tx, {row.domain for row in rows})
     states = _loop_states(tx, {row.parent for row in rows if row.parent is not None and row.checkpoint is None})
-    return Claims([Claimed(_work(tx, row, jobs[row.job], states), row.domain, hosts[row.domain]) for row in rows], held)
+    return [Claimed(_work(tx, row, jobs[row.job], states), row.domain, hosts[row.domain], row.owner) for row in rows]
 
 
 def _still_held(
@@ -55,7 +69,7 @@ def _still_held(
     return {key: why for key, why in held.items() if key not in empty}
 
 
-def _lease(tx: Tx, owner: str, takes: Sequence[Take], until: float) -> Sequence[Row[Any]]:
+def _lease(tx: Tx, owners: Sequence[str], takes: Sequence[Take], until: float) -> Sequence[Row[Any]]:
     if not takes:
         return []
     if tx.dialect != "sqlite":
@@ -65,12 +79,13 @@ def _lease(tx: Tx, owner: str, takes: Sequence[Take], until: float) -> Sequence[
             domains=[take.domain for take in takes],
             afters=[take.after for take in takes],
             ns=[take.n for take in takes],
-            owner=owner,
+            owners=list(owners),
             until=until,
             now=tx.now,
         )
     ids = _heads(tx, takes)
-    return tx.rows("claim", ids=tx.many(ids), owner=owner, until=until) if ids else []
+    given = codec.dump_json(list(zip(sorted(ids), owners, strict=False)))
+    return tx.rows("claim", given=given, until=until) if ids else []
 
 
 def _heads(tx: Tx, takes: Sequence[Take]) -> list[int]:

@@ -198,6 +198,7 @@ class Claimed:
     work: Work
     domain: int
     host: str
+    owner: str  # the worker that runs it
 
 
 # What a lane waits for, by reason of its domain.

@@ -276,11 +276,15 @@ class SqlStore:
         return await self._db.write(work)
 
     async def claim(
-        self, owner: str, takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None
+        self, owners: str | Sequence[str], takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None
     ) -> Claims:
+        names = [owners] * sum(take.n for take in takes) if isinstance(owners, str) else owners
         return await self._db.write(
-            lambda tx: claim.claim_lanes(tx, owner, takes, lease_s=lease_s, per_domain=per_domain)
+            lambda tx: claim.claim_lanes(tx, names, takes, lease_s=lease_s, per_domain=per_domain)
         )
+
+    async def running(self, sessions: Collection[int]) -> list[Claimed]:
+        return await self._db.read(lambda tx: claim.running_sessions(tx, sessions))
 
     async def renew(self, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:
         return await self._db.write(lambda tx: claim.renew_leases(tx, leases, lease_s=lease_s))

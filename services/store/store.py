@@ -184,7 +184,7 @@ class Store(Protocol):
         ...
 
     async def claim(
-        self, owner: str, takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None
+        self, owners: str | Sequence[str], takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None
     ) -> Claims:
         """Leases up to `n` ready sessions of each lane, lowest ids first; raises each fence.
 
@@ -192,9 +192,15 @@ class Store(Protocol):
         more of a loop than its `concurrency` allows; two claimers never get the same one.
 
         Args:
+            owners: the worker that runs them; or one for each session that is wanted, in the order in which the
+                sessions are given out.
             per_domain: sessions on one domain at once, over all dispatchers. With it the pauses and delays are kept
                 that sites and jobs have asked for; None: domains are not looked at.
         """
+        ...
+
+    async def running(self, sessions: Collection[int]) -> list[Claimed]:
+        """Those of some sessions that run, as their claims gave them: for a dispatcher that takes them over."""
         ...
 
     async def renew(self, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from agent.spec import PolitenessSpec
 from agent.status import Status
 from services.events import JobEvent
@@ -47,6 +49,21 @@ async def test_each_lane_gives_its_lowest_ids_behind_its_cursor(w: World) -> Non
     assert not (await w.store.claim("w1", [], lease_s=60)).sessions
     nothing = [Take(job, 999, 0, 5), Take(999, lanes[0].domain, 0, 5)]
     assert not (await w.store.claim("w1", nothing, lease_s=60)).sessions
+
+
+async def test_one_claim_serves_several_workers_in_the_order_that_it_names(w: World) -> None:
+    job, _ = await w.open_loop(5)
+    (lane,) = await w.store.lanes()
+    held = (await w.store.claim(["a", "b", "a", "c"], [Take(job, lane.domain, 0, 4)], lease_s=60)).sessions
+    assert [one.owner for one in held] == ["a", "b", "a", "c"]
+    assert [(await w.store.session(one.work.session)).row.owner for one in held] == ["a", "b", "a", "c"]
+    assert {one.session for one in await w.store.reap(owner="a")} == {held[0].work.session, held[2].work.session}
+    last = (
+        await w.store.claim(["d", "e", "f", "g"], [Take(job, lane.domain, held[3].work.session, 4)], lease_s=60)
+    ).sessions
+    assert [one.owner for one in last] == ["d"]
+    with pytest.raises(ValueError, match="more than 1 places"):
+        await w.store.claim(["a"], [Take(job, lane.domain, 0, 2)], lease_s=60)
 
 
 async def test_two_claimers_never_get_the_same_session(w: World) -> None:

@@ -49,20 +49,29 @@ select job, count(*) as n, count(*) filter (where children = 0) as items from se
 where state = 1 and job = any(cast(:jobs as bigint[])) group by job
 
 -- name: claim
--- Leases the first few ready sessions of many lanes, behind each lane's cursor; raises each fence.
+-- Leases the first few ready sessions of many lanes, behind each lane's cursor; raises each fence. Workers get them in
+--- the order of `owners`.
 with lane as (
   select l.* from unnest(cast(:jobs as bigint[]), cast(:domains as integer[]), cast(:afters as bigint[]),
     cast(:ns as integer[])) as l (job, domain, after, n)
   join job j on j.id = l.job
-  where j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now))
-update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = :owner, lease_until = :until,
-  ready_at = null
-where id = any(array(
-  select x.id from lane cross join lateral (
-    select s.id from session s
-    where s.job = lane.job and s.domain = lane.domain and s.state = 0 and s.id > lane.after
-    order by s.id limit lane.n for update skip locked) as x))
-returning id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children
+  where j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)),
+picked as materialized (
+  select array(
+    select x.id from lane cross join lateral (
+      select s.id from session s
+      where s.job = lane.job and s.domain = lane.domain and s.state = 0 and s.id > lane.after
+      order by s.id limit lane.n for update skip locked) as x
+    order by x.id) as ids)
+update session set state = 1, fence = fence + 1, attempt = attempt + 1,
+  owner = (cast(:owners as text[]))[array_position(picked.ids, session.id)], lease_until = :until, ready_at = null
+from picked where session.id = any(picked.ids)
+returning id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
+
+-- name: running_sessions
+-- Running sessions with what a claim gives.
+select id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
+from session where id = any(cast(:ids as bigint[])) and state = 1 order by id
 
 -- name: start_jobs
 -- Marks queued jobs as running; one that is locked just now is marked by its next claim or outcome instead.

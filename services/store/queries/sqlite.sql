@@ -61,10 +61,16 @@ where j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null o
 
 -- name: claim
 -- Leases sessions; raises each fence.
-update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = :owner, lease_until = :until,
-  ready_at = null
-where id in (select value from json_each(:ids))
-returning id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children
+update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = json_extract(v.value, '$[1]'),
+  lease_until = :until, ready_at = null
+from json_each(:given) as v where session.id = json_extract(v.value, '$[0]')
+returning session.id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child,
+  loop_children, owner
+
+-- name: running_sessions
+-- Running sessions with what a claim gives.
+select id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
+from session where id in (select value from json_each(:ids)) and state = 1 order by id
 
 -- name: start_jobs
 -- Marks queued jobs as running.
