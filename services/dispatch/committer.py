@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 
 import structlog
@@ -84,6 +85,7 @@ class Committer:
 
     async def _commit(self, batch: list[tuple[Member, Report]]) -> None:
         refused = await self._keep_checkpoints(batch)
+        await self._look_up(report for _, report in batch)
         finishes = [self._decide(report) for _, report in batch if report.outcome is not None]
         if finishes:
             await self._finish(finishes)
@@ -97,12 +99,20 @@ class Committer:
         )
         return {(member.name, report.serial) for (member, report), ok in zip(some, kept, strict=True) if not ok}
 
+    async def _look_up(self, reports: Iterable[Report]) -> None:
+        """Leases of an earlier dispatcher whose sessions failed before this one adopted their worker: without what was
+        claimed no retry can be decided."""
+        failed = (report for report in reports if report.outcome is not None and report.outcome.status is Status.FAILED)
+        unknown = {report.session: report.fence for report in failed if report.session not in self._board.leases}
+        for one in await self._store.running(unknown) if unknown else ():
+            if unknown[one.work.session] == one.work.fence:
+                self._board.lease(one, adopted=True)
+
     def _decide(self, report: Report) -> Finish:
         assert report.outcome is not None
         lease = self._board.leases.get(report.session)
         if lease is None or lease.work.fence != report.fence:
-            # Claimed by an earlier dispatcher: its Work is not here, and no retry is decided without it.
-            return Finish(report.session, report.fence, report.outcome)
+            return Finish(report.session, report.fence, report.outcome)  # too late, the store will say
         return decide(lease.work, report.outcome, max_attempts=self._board.config.max_attempts, dice=self._dice)
 
     async def _finish(self, group: list[Finish]) -> None:

@@ -33,6 +33,7 @@ from services.store.migrate import bring_up, check_version
 from services.store.records import (
     ApiKey,
     ArtifactRow,
+    Claimed,
     Claims,
     Delivered,
     DeliveryFilter,

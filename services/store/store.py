@@ -10,6 +10,7 @@ from agent.types import Checkpoint
 from services.store.records import (
     ApiKey,
     ArtifactRow,
+    Claimed,
     Claims,
     Delivered,
     DeliveryFilter,
