@@ -106,3 +106,12 @@ async def test_many_checkpoints_at_once_each_get_their_own_answer(w: World) -> N
     again = {one.work.session: one.work.checkpoint for one in await w.claim()}
     for index, one in enumerate(held):
         assert again[one.work.session] == (Checkpoint(url=f"u{index}") if index % 3 else None)
+
+
+async def test_running_sessions_are_told_as_their_claims_gave_them(w: World) -> None:
+    await w.open_loop(4)
+    held = await w.claim(n=2)
+    done, runs = held
+    await w.finish((done, DONE))
+    assert await w.store.running([one.work.session for one in held] + [999]) == [runs]
+    assert await w.store.running([]) == []
