@@ -139,6 +139,7 @@ class _Session:
             depth=work.depth,
             spent_before=checkpoint.usage,
             job_tokens=work.job_tokens,
+            job=work.job,
         )
         self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
         self.steps_taken = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)

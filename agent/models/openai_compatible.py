@@ -308,20 +308,23 @@ def _outline(schema: Json) -> Json:
 def _wire(messages: Sequence[Message]) -> list[dict[str, Json]]:
     """The messages in the protocol's form; neighbours of one role become one message, since some templates insist.
 
-    Parts keep their order, so that an image of the page stands after the text that stays the same.
+    Parts keep their order, so that an image of the page stands after the text that stays the same. Neighbouring texts
+    become one with an empty line between them, whether images follow or not: templates put nothing between parts, and a
+    request with images must begin like one without.
     """
     wired: list[dict[str, Json]] = []
     for message in messages:
-        parts = [_image_part(image.data, image.content_type) for image in message.images]
-        if message.text:
+        if not wired or wired[-1]["role"] != message.role:
+            wired.append({"role": message.role, "content": []})
+        parts = wired[-1]["content"]
+        parts += [_image_part(image.data, image.content_type) for image in message.images]
+        if message.text and parts and parts[-1]["type"] == "text":
+            parts[-1]["text"] += f"\n\n{message.text}"
+        elif message.text:
             parts.append({"type": "text", "text": message.text})
-        if wired and wired[-1]["role"] == message.role:
-            wired[-1]["content"].extend(parts)
-        else:
-            wired.append({"role": message.role, "content": parts})
     for message_out in wired:
         if all(part["type"] == "text" for part in message_out["content"]):
-            message_out["content"] = "\n\n".join(part["text"] for part in message_out["content"])
+            message_out["content"] = "".join(part["text"] for part in message_out["content"])
     return wired
 
 

@@ -41,6 +41,7 @@ class Scene:
     sightings: list[Sighting] = field(default_factory=list)  # pages of the running mini goal, where the job wants some
     listed: int | None = None  # how many items a list said that it has, while its items were collected
     decision_from: int = 0  # tokens of this attempt when the running decision began
+    job: int | None = None  # the job's id; None: unknown, and then nothing seen here is used for other sessions
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         """The page now, with the goal filled in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -33,41 +34,68 @@ class Enough(ModelError):
 
 
 def ours(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """As the policy sends it: instructions, job, history, page, time."""
+    """As the policy sends it: instructions, job, page, history, time."""
     return tuple(messages)
 
 
+def own_heads(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """What was sent before: each decision's instructions alone, then job, history, page, time.
+
+    The item of a reading stood behind its page already.
+    """
+    head, job, *page, asked = messages
+    intro, *sections = head.text.split("\n\n## ")
+    decision = _DECISION.findall(asked.text)[-1]
+    own = next(section for section in sections if section.startswith(f"{decision}\n"))
+    told, _, time = asked.text.rpartition("\n")
+    instructions = Message("system", f"{intro}\n\n{own}")
+    if decision == "extract":
+        return (instructions, job, *_pictures_first(page), asked)
+    return (instructions, job, Message("user", told), *_pictures_first(page), Message("user", time))
+
+
 def history_first(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The time and what was done stand first, then the page, then the instructions: the order of many agents."""
-    head, *rest = messages
-    page = rest[-1]
-    body, _, time = page.text.rpartition("\n\n")
-    return (Message("system", time), *rest[:-1], replace(page, text=body), Message("user", head.text))
+    """The time and what was done stand first, then job and page, then the instructions: the order of many agents."""
+    head, job, *page, asked = messages
+    told, _, time = asked.text.rpartition("\n")
+    return (Message("system", time), Message("user", told), job, *_pictures_first(page), Message("user", head.text))
 
 
-def page_first(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The page stands before the instructions, so that several decisions on one page share it."""
-    head, *rest = messages
-    page = rest[-1]
-    body, _, time = page.text.rpartition("\n\n")
-    return (replace(page, text=body), Message("user", head.text), *rest[:-1], Message("user", time))
+_DECISION = re.compile(r"^# Now: (\w+)$", re.MULTILINE)
 
 
-LAYOUTS: dict[str, Layout] = {"ours": ours, "history first": history_first, "page first": page_first}
+def _pictures_first(page: Sequence[Message]) -> Sequence[Message]:
+    return list(reversed(page))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One way to lay a prompt out."""
+
+    layout: Layout
+    frames: bool = False  # whether lines that pages repeat are told once
+
+
+LAYOUTS: dict[str, Told] = {
+    "ours": Told(ours, frames=True),
+    "ours, pages whole": Told(ours),
+    "own heads, history, page": Told(own_heads),
+    "time and history first": Told(history_first),
+}
 
 
 @dataclass
 class Counting:
     """Counts each prompt, on a server where there is one, and keeps it for the block model."""
 
-    layout: Layout
+    told: Told
     grid: Grid
     model: Model | None = None
     usages: list[Usage] = field(default_factory=list)
     requests: list[list[Json]] = field(default_factory=list)  # texts, and [identity, tokens] for images
 
     async def ask(self, ask: Ask) -> Reply:
-        messages = self.layout(ask.messages)
+        messages = self.told.layout(ask.messages)
         self.requests.append([part for message in messages for part in self._parts(message)])
         if self.model is not None:
             bare = replace(ask, messages=messages, json_schema=None, max_tokens=1)

@@ -1,9 +1,12 @@
 """What prompts cost: tokens that stay and tokens per step, what the prefix cache serves, what grammars cost to compile.
 
 Two loops over products of the demo shop, looked at by a real Chromium: `reading` asks for one record per item;
-`working` plans, takes two steps and reads, with a screenshot each but for the reading. Each is laid out as we do, and
-with the history first. Tokens and cache are told twice: by real vLLM with the tiny model (its own small tokenizer, 32
-tokens a block), and by a model of vLLM's block cache over a real tokenizer of 131,072 entries (16 tokens a block).
+`working` plans, takes two steps and reads, with a screenshot each but for the reading. Each is laid out as we do, as we
+do with whole pages, with a head for each decision and the history before the page, and with time and history first.
+What counts in the end is how many new tokens an item costs.
+
+Tokens and cache are told twice: by real vLLM with the tiny model (its own small tokenizer, 32 tokens a block), and by a
+model of vLLM's block cache over a real tokenizer of 131,072 entries (16 tokens a block).
 
 Not named after the prompts alone: Python would take this file for the package `prompts`.
 
@@ -34,7 +37,7 @@ from agent.chromium import launch  # noqa: E402
 from agent.models.images import Grid  # noqa: E402
 from agent.models.model import Model  # noqa: E402
 from agent.models.openai_compatible import OpenAICompatible  # noqa: E402
-from agent.policies.model import ModelPolicy  # noqa: E402
+from agent.policies.model import ModelPolicy, ModelPolicyOptions  # noqa: E402
 from agent.policies.model.calls import call_offers  # noqa: E402
 from agent.policies.policy import Scene  # noqa: E402
 from agent.spec import JobSpec  # noqa: E402
@@ -48,6 +51,7 @@ SIDE = Path(__file__).with_name("_vllm_side.py")
 BLOCK = 16  # tokens; vLLM's on GPUs
 GRID = Grid()
 IDS = (10, 60, 300, 1000)
+DECISIONS = {"reading": ("record",), "working": ("plan", "first step", "second step", "record")}
 
 SCHEMA = {
     "type": "object",
@@ -97,11 +101,16 @@ async def loop(kind: str, pages: list[Observation], counting: Counting) -> None:
     started = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
     asked = iter(range(1_000_000))
     # Time goes on: a second for each request.
-    policy = ModelPolicy(counting, None, clock=lambda: started + timedelta(minutes=next(asked)))  # type: ignore[arg-type]
+    policy = ModelPolicy(
+        counting,
+        None,  # type: ignore[arg-type]  # nothing here needs the fallback
+        options=ModelPolicyOptions(frames=counting.told.frames),
+        clock=lambda: started + timedelta(minutes=next(asked)),
+    )
     spec = JobSpec.model_validate({"url": pages[0].url} | (READING if kind == "reading" else WORKING))
     for index, seen in enumerate(pages):
         item = LoopItem(index, seen.url, is_link=True)
-        scene = Scene(spec=spec, loop=None, item=item, page=Shown(seen))  # type: ignore[arg-type]
+        scene = Scene(spec=spec, loop=None, item=item, page=Shown(seen), depth=1, job=1)  # type: ignore[arg-type]
         if kind == "working":
             await _counted(policy.plan(scene))
             await _counted(policy.step(scene, "Put the product into the basket", ()))
@@ -138,12 +147,16 @@ def share(pairs: list[list[int]]) -> float:
     return sum(hit for _, hit in pairs) / sum(all_ for all_, _ in pairs)
 
 
+def new_per_item(name: str, pairs: list[list[int]]) -> float:
+    """Tokens to be computed for an item, all its requests together; the first item, which fills the cache, aside."""
+    later = pairs[len(DECISIONS[name.partition(",")[0]]) :]
+    return sum(all_ - hit for all_, hit in later) / len(later) * len(DECISIONS[name.partition(",")[0]])
+
+
 async def measure(options: Any, report: Report) -> None:
     with demo_site() as site:
         pages = await pages_of(site, options.items)
-    told = {
-        f"{kind}, {name}": Counting(layout, GRID) for kind in ("reading", "working") for name, layout in LAYOUTS.items()
-    }
+    told = {f"{kind}, {name}": Counting(how, GRID) for kind in ("reading", "working") for name, how in LAYOUTS.items()}
     if options.no_server:
         await _run_all(told, pages, None)
     else:
@@ -161,10 +174,13 @@ async def measure(options: Any, report: Report) -> None:
     )
     _add_sizes(report, told, answer)
     for name, counting in told.items():
-        report.add(f"cached share, {name}: real tokenizer", share(answer["cached"][name]))
+        pairs = answer["cached"][name]
+        report.add(f"cached share, {name}: real tokenizer", share(pairs))
+        report.add(f"new tokens per item, {name}: real tokenizer", new_per_item(name, pairs))
         if counting.usages:
-            prompt = sum(usage.prompt_tokens for usage in counting.usages)
-            report.add(f"cached share, {name}: vLLM", sum(u.cached_tokens for u in counting.usages) / prompt)
+            pairs = [[usage.prompt_tokens, usage.cached_tokens] for usage in counting.usages]
+            report.add(f"cached share, {name}: vLLM", share(pairs))
+            report.add(f"new tokens per item, {name}: vLLM", new_per_item(name, pairs))
     for name in schemas():
         report.add(f"grammar, {name}: xgrammar, ms", answer["xgrammar_ms"][name])
         report.add(f"grammar, {name}: guidance, ms", answer["guidance_ms"][name])
@@ -182,11 +198,8 @@ def _add_sizes(report: Report, told: dict[str, Counting], answer: Json) -> None:
     for kind in ("reading", "working"):
         name = f"{kind}, ours"
         pairs, requests = answer["cached"][name], told[name].requests
-        per_item = len(requests) // (len(requests) if kind == "reading" else len(requests) // 4)
-        for at, what in enumerate(
-            ("record",) if kind == "reading" else ("plan", "first step", "second step", "record")
-        ):
-            mine = list(range(at, len(requests), per_item))[1:]
+        for at, what in enumerate(DECISIONS[kind]):
+            mine = list(range(at, len(requests), len(DECISIONS[kind])))[1:]
             report.add(f"{kind}, {what}: tokens", sum(pairs[i][0] for i in mine) / len(mine))
             report.add(f"{kind}, {what}: of them new", sum(pairs[i][0] - pairs[i][1] for i in mine) / len(mine))
             chars = [sum(len(part) for part in requests[i] if isinstance(part, str)) for i in mine]

@@ -13,8 +13,10 @@ from agent.browser import ObserveOptions
 from agent.budget import Spent, check_budget, tokens
 from agent.models.model import Ask, Model, Reply
 from agent.models.reply import Answer, ask_for
-from agent.policies.model.asking import fitting, page_variables
-from agent.policies.model.elements import unmistakable
+from agent.policies.model.asking import fitting, page_variables, session_variables
+from agent.policies.model.elements import in_view, unmistakable, with_addresses, without_ids
+from agent.policies.model.frames import Framed, Frames
+from agent.policies.model.jobs import Jobs
 from agent.policies.policy import Scene
 from agent.types import Element, Observation, Usage
 
@@ -33,6 +35,7 @@ class ModelPolicyOptions:
     page_chars: int = 24_000  # of a page's text in one prompt; halved until the prompt fits
     least_page_chars: int = 1_500
     page_elements: int | None = 600  # in one prompt
+    frames: bool = True  # lines that a loop's pages repeat are told once, in front of each page
     parts: int = 20  # of a long page that an extraction reads at most
     step_tokens: int = 2_048  # of one reply
     plan_tokens: int = 1_536
@@ -49,13 +52,16 @@ class Asker:
         self,
         model: Model,
         render: Callable[[Element], str],
+        jobs: Jobs,
         options: ModelPolicyOptions,
         clock: Callable[[], datetime],
     ) -> None:
         self.options = options
+        self.jobs = jobs
         self._model = model
         self._render = render
         self._clock = clock
+        self._frames = Frames()
 
     async def look(self, scene: Scene, chars: int) -> Observation:
         """The page as a plan or a step needs it: what is near the viewport and what the goal names, with a picture."""
@@ -70,14 +76,45 @@ class Asker:
             )
         )
 
-    def text(self, seen: Observation) -> str:
-        """The page as text, with ids that only its elements have."""
+    def text(self, scene: Scene, seen: Observation, chars: int) -> str:
+        """The page as text, with ids that only its elements have; with its addresses where they are to be read."""
+        if self.jobs.reads_addresses(scene):
+            addressed = self._render(unmistakable(with_addresses(seen.elements, seen.url)))
+            if len(addressed) <= chars:
+                return addressed
         return self._render(unmistakable(seen.elements))
 
-    def page(self, scene: Scene, seen: Observation, text: str, part: int = 0) -> dict[str, Json]:
-        """A page as the prompts' variables, with the time where the browser is."""
+    def text_to_read(self, scene: Scene, seen: Observation, *, addresses: bool) -> str:
+        """The page as text for a reading; as plan and step see it, too, unless the session does nothing but read."""
+        elements = with_addresses(seen.elements, seen.url) if addresses else seen.elements
+        if scene.spec.goal is not None:
+            return self._render(unmistakable(elements))
+        return without_ids(self._render(unmistakable(in_view(elements))))
+
+    def told(self, scene: Scene, seen: Observation, text: str, chars: int, part: int = 0) -> dict[str, Json]:
+        """All variables that the prompts of a browser session share: job, session, page, and the time there.
+
+        Args:
+            text: of the page, or of its part number `part`.
+            chars: how much of a page is shown at most.
+        """
         now = self._clock().astimezone(_zone(scene.spec.browser.timezone))
-        return page_variables(seen, text, now, part=part)
+        framed = self._framed(scene, text, chars)
+        return {
+            **self.jobs.variables(scene.spec),
+            **session_variables(scene),
+            **page_variables(seen, framed, now, part=part),
+        }
+
+    def _framed(self, scene: Scene, text: str, chars: int) -> Framed:
+        # Where the whole prompt was too long for the model, what it can do without goes first.
+        if not self.options.frames or scene.job is None or scene.item is None or chars < self.options.page_chars:
+            return Framed((text,))
+        framed = self._frames.framed((scene.job, scene.depth), scene.item.value, text)
+        # Another session may have seen on a page, as plain text, what is a secret to this one.
+        if any(scene.hidden.text(line) != line for line in framed.frame):
+            return Framed((text,))
+        return framed
 
     async def fitting(self, scene: Scene, ask: Callable[[int], Awaitable[T]]) -> T:
         """One decision: `ask` with as much of the page as fits the model; what it spends counts as one step's.

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from agent.errors import PromptTooLong
 from agent.models.model import Image, Message
+from agent.policies.model.frames import Framed
 from agent.policies.policy import Scene
 from agent.types import Action, ActionResult, Observation, Step, Task
 from prompts import render_parts
@@ -21,7 +22,7 @@ _RESULT_CHARS = 1_000
 
 
 def messages_for(prompt: str, images: Sequence[Image], variables: Mapping[str, Json]) -> tuple[Message, ...]:
-    """The prompt as messages: what stays the same comes first, images stand right before the page that they show."""
+    """A prompt with a head of its own as messages; images stand right before the page that they show."""
     parts = dict(render_parts(prompt, **variables))
     head = parts.pop("head")
     fixed = "\n\n".join(parts[name] for name in ("job", "task") if name in parts)
@@ -29,25 +30,43 @@ def messages_for(prompt: str, images: Sequence[Image], variables: Mapping[str, J
     return Message("system", head), Message("user", fixed), Message("user", shown, tuple(images))
 
 
-def job_variables(scene: Scene, *, schema: bool = False) -> dict[str, Json]:
-    """What is fixed for the job and for its session."""
-    spec = scene.spec
-    extract = spec.extract
-    return {
-        "goal": spec.goal,
-        "data": spec.data,
-        "extract_goal": extract.goal if extract else None,
-        "schema": extract.record_schema if extract and schema else None,
-        "complete_criterion": spec.complete_criterion,
-        "error_codes": spec.error_codes,
-        "item": scene.item,
-        "tasks": [_told(task) for task in scene.history],
-    }
+def session_messages(
+    prompt: str,
+    variables: Mapping[str, Json],
+    images: Sequence[Image] = (),
+    earlier: Sequence[Message] = (),
+) -> tuple[Message, ...]:
+    """A decision of a browser session as messages, in the order that a prefix cache wants.
+
+    What all sessions share, what all decisions of a job share, what all decisions on a page share, its pictures; what
+    was seen before, and at last what is asked for. The last message is what differs between two decisions on one page.
+    """
+    parts = dict(render_parts(prompt, **variables))
+    pictures = (Message("user", parts.get("pictures", ""), tuple(images)),) if images else ()
+    return (
+        Message("system", parts["head"]),
+        Message("user", "\n\n".join(parts[name] for name in ("job", "frame") if name in parts)),
+        Message("user", parts["page"]),
+        *pictures,
+        *earlier,
+        Message("user", "\n\n".join(parts[name] for name in ("task", "now") if name in parts)),
+    )
 
 
-def page_variables(seen: Observation, text: str, now: datetime, *, part: int = 0) -> dict[str, Json]:
+def session_variables(scene: Scene) -> dict[str, Json]:
+    """What a session was given and has done so far."""
+    return {"item": scene.item, "tasks": [_told(task) for task in scene.history]}
+
+
+def page_variables(seen: Observation, told: Framed, now: datetime, *, part: int = 0) -> dict[str, Json]:
     """What is on the page now."""
-    return {"page": seen, "text": text, "part": part, "now": f"{now:%A, %Y-%m-%d %H:%M %Z}"}
+    return {
+        "page": seen,
+        "runs": told.runs,
+        "frame": told.frame,
+        "part": part,
+        "now": f"{now:%A, %Y-%m-%d %H:%M %Z}",
+    }
 
 
 def content_type(data: bytes) -> str:

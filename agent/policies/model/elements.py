@@ -18,7 +18,7 @@ Grounding = Literal["bid", "mark", "attributes", "choice", "coordinates"]
 _CONTROLS = frozenset({"a", "button", "input", "select", "textarea"})
 _NAME_CHARS = 80
 _ID = re.compile(r"\[(?=[a-z]*\d)")
-_IDS_IN_TEXT = re.compile(r"\[([a-z]*\d+)\b")
+_IDS_IN_TEXT = re.compile(r"\[([a-z]*\d+)\b ?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,19 @@ def unmistakable(element: Element) -> Element:
     if not any(_ID.search(text) for one in walk(element) for text in _texts(one)):
         return element
     return rebuilt(element, _reworded)
+
+
+def without_ids(text: str) -> str:
+    """The rendered text of an `unmistakable` page without ids: whoever only reads needs none.
+
+    Ids count what stands before them, so that the same menu has others on the next page: without them it is the same.
+    """
+    return _IDS_IN_TEXT.sub("[", text)
+
+
+def in_view(element: Element) -> Element:
+    """The tree as if all of it were in the window: for who only reads, it makes no difference."""
+    return rebuilt(element, lambda one, children: replace(one, in_viewport=True, children=children))
 
 
 def with_addresses(element: Element, base: str) -> Element:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.models.model import Ask, Model
+from agent.models.model import Ask, Message, Model
 from agent.models.reply import ReplyProblem
 from agent.observe.renderings import compact
 from agent.plan import Plan, PlanShape, criterion_schema, plan_from, plan_schema
 from agent.policies.model.addresses import Given, given
 from agent.policies.model.asker import Asker, ModelPolicyOptions
-from agent.policies.model.asking import job_variables, messages_for, step_lines
+from agent.policies.model.asking import session_messages, step_lines
 from agent.policies.model.calls import action_types, call_offers
 from agent.policies.model.checks import actions_of, check_progress
 from agent.policies.model.collecting import Found, collect_schema, collected, is_css
 from agent.policies.model.elements import Offered, in_parts, offered, only_in
+from agent.policies.model.jobs import Jobs
 from agent.policies.model.memory import earlier, remember
 from agent.policies.model.pictures import Shown, pictures_of
 from agent.policies.model.planning import sound, spelled_out, task_types
@@ -60,10 +61,10 @@ class ModelPolicy:
         options: ModelPolicyOptions = ModelPolicyOptions(),
         clock: Callable[[], datetime] = _now,
     ) -> None:
-        self._asker = Asker(model, render, options, clock)
+        self._jobs = Jobs(calls)
+        self._asker = Asker(model, render, self._jobs, options, clock)
         self._reader = Reader(self._asker)
         self._fallback = fallback
-        self._calls = calls
         self._options = options
 
     @property
@@ -87,18 +88,15 @@ class ModelPolicy:
         async def ask(chars: int) -> Plan:
             seen = await self._asker.look(scene, chars)
             shown = await self._pictures(scene, seen)
-            text = self._asker.text(seen)
             variables = {
-                **job_variables(scene, schema=True),
-                **self._asker.page(scene, seen, text),
+                **self._asker.told(scene, seen, self._asker.text(scene, seen, chars), chars),
                 "pictures": shown.words,
-                "allow_terminate": shape.allow_terminate,
                 "task_types": shape.task_types,
                 "loop_words": scene.loop.source.select if scene.loop and scene.loop.source else None,
                 "records": len(scene.records),
             }
             request = Ask(
-                messages=messages_for("plan", shown.images, variables),
+                messages=session_messages("plan", variables, shown.images),
                 schema_name="plan",
                 json_schema=plan_schema(shape),
                 max_tokens=self._options.plan_tokens,
@@ -112,22 +110,21 @@ class ModelPolicy:
             planned = replace(answer.value, prompt=answer.transcript)
             if not planned.user_goal_achieved or scene.spec.complete_criterion is None:
                 return planned
-            return await self._confirmed(scene, request, read, planned, self._asker.page(scene, seen, text))
+            check = session_messages("criterion", variables, shown.images)
+            return await self._confirmed(scene, request, read, planned, check)
 
         return await self._asker.fitting(scene, ask)
 
     async def _confirmed(
-        self, scene: Scene, planned_by: Ask, read: Callable[[Json], Plan], planned: Plan, page: Mapping[str, Json]
+        self, scene: Scene, planned_by: Ask, read: Callable[[Json], Plan], planned: Plan, check: Sequence[Message]
     ) -> Plan:
         """`planned`, which says that the goal is reached, where the page bears it out; else another plan.
 
         What was done before can talk a model into believing it. So the job's criterion is asked for once more, of the
         page alone.
         """
-        shown, images = planned_by.messages[-1], planned_by.messages[-1].images
-        told = {**job_variables(scene), **page, "tasks": []}
         request = Ask(
-            messages=messages_for("criterion", images, told),
+            messages=check,
             schema_name="criterion",
             json_schema=criterion_schema(),
             max_tokens=self._options.check_tokens,
@@ -138,7 +135,8 @@ class ModelPolicy:
         if verdict["holds"]:
             return replace(planned, prompt=f"[{asked}]")
         doubt = f"The page does not show that the job's criterion holds: {verdict['thought']}"
-        again = replace(shown, text=f"{shown.text}\n\n{render_prompt('doubt', problem=doubt)}")
+        asked_for = planned_by.messages[-1]
+        again = replace(asked_for, text=f"{asked_for.text}\n\n{render_prompt('doubt', problem=doubt)}")
 
         def read_on(reply: Json) -> Plan:
             plan = read(reply)
@@ -163,18 +161,18 @@ class ModelPolicy:
         async def ask(chars: int) -> StepDecision:
             seen = await self._asker.look(scene, chars)
             shown = await self._pictures(scene, seen)
-            text = self._asker.text(seen)
+            text = self._asker.text(scene, seen, chars)
             choices = offered(seen, scene.spec.grounding)
             shape = self._step_shape(scene, choices)
             variables = {
-                **self._step_variables(scene, goal, steps, choices, shape),
-                **self._asker.page(scene, seen, text),
+                **self._asker.told(scene, seen, text, chars),
                 "pictures": shown.words,
+                "mini_goal": goal,
+                "steps": step_lines(steps),
+                "candidates": choices.candidates,
             }
-            head, fixed, page = messages_for("step", shown.images, variables)
             request = Ask(
-                # What was seen before stands below what is fixed: it moves on with each step.
-                messages=(head, fixed, *earlier(scene, len(steps), chars), page),
+                messages=session_messages("step", variables, shown.images, earlier(scene, len(steps), chars)),
                 schema_name="step",
                 json_schema=step_schema(shape),
                 max_tokens=self._options.step_tokens,
@@ -190,7 +188,7 @@ class ModelPolicy:
 
     def _step_shape(self, scene: Scene, choices: Offered) -> StepShape:
         spec = scene.spec
-        calls = tuple(self._calls(spec))
+        calls = self._jobs.offers(spec)
         return StepShape(
             ids=tuple(choices.elements),
             action_types=action_types(spec, calls=bool(calls)),
@@ -198,26 +196,6 @@ class ModelPolicy:
             verification_check=spec.wants_codes,
             calls=calls,
         )
-
-    def _step_variables(
-        self,
-        scene: Scene,
-        goal: str,
-        steps: Sequence[Step],
-        choices: Offered,
-        shape: StepShape,
-    ) -> Mapping[str, Json]:
-        return {
-            **job_variables(scene),
-            # The job's part of a prompt must not depend on the page: so these, and not `shape.offered()`.
-            "action_types": shape.action_types,
-            "verification_check": shape.verification_check,
-            "calls": shape.calls,
-            "grounding": scene.spec.grounding,
-            "mini_goal": goal,
-            "steps": step_lines(steps),
-            "candidates": choices.candidates,
-        }
 
     # --- extract -------------------------------------------------------------------------------------
 
@@ -271,13 +249,14 @@ class ModelPolicy:
         items: dict[str, Element] = {}
         onward = None
         choices = offered(seen, "bid")
-        told = {**job_variables(scene), "wanted": wanted, "next_words": following}
-        for part, text in enumerate(in_parts(self._asker.text(seen), chars)[: self._options.parts]):
+        wish = {"wanted": wanted, "next_words": following}
+        parts = in_parts(self._asker.text(scene, seen, chars), chars)[: self._options.parts]
+        for part, text in enumerate(parts):
             elements = only_in(text, choices).elements
             if not elements:
                 continue
             ask = Ask(
-                messages=messages_for("collect", (), {**told, **self._asker.page(scene, seen, text, part)}),
+                messages=session_messages("collect", {**self._asker.told(scene, seen, text, chars, part), **wish}),
                 schema_name="collect",
                 json_schema=collect_schema(tuple(elements)),
                 max_tokens=self._options.collect_tokens,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from agent.errors import FieldsMissing
@@ -21,8 +20,8 @@ from agent.extract import (
 from agent.models.model import Ask
 from agent.models.reply import Answer, ReplyDoubt
 from agent.policies.model.asker import Asker
-from agent.policies.model.asking import job_variables, messages_for
-from agent.policies.model.elements import in_parts, with_addresses
+from agent.policies.model.asking import messages_for, session_messages
+from agent.policies.model.elements import in_parts
 from agent.policies.policy import Extraction, Scene
 from agent.proof import Unproven, page_count, unproven, without
 from agent.seen import PageText
@@ -31,16 +30,14 @@ from agent.types import Observation, Record
 
 Json = Any
 
-_REMEMBERED = 256
 _SHOWN_VALUES = 12
 
 
 class Reader:
-    """Reads records; remembers the schemas that it proposed, so that all sessions of a job share theirs."""
+    """Reads records."""
 
     def __init__(self, asker: Asker) -> None:
         self._asker = asker
-        self._proposed: OrderedDict[tuple[str, ...], Json] = OrderedDict()
 
     async def read(self, scene: Scene) -> Extraction:
         """What the page shows of the job's `extract`.
@@ -80,14 +77,12 @@ class Reader:
         self, scene: Scene, wanted: ExtractSpec, seen: Observation, text: PageText, chars: int
     ) -> tuple[list[Answer[Json]], bool]:
         """The replies for the page's parts, and whether these are all of them."""
-        shown = replace(seen, elements=with_addresses(seen.elements, seen.url)) if asks_addresses(wanted) else seen
-        parts = in_parts(self._asker.text(shown), chars)
-        told = {**job_variables(scene), "schema": wanted.record_schema, "many": wanted.many}
+        parts = in_parts(self._asker.text_to_read(scene, seen, addresses=asks_addresses(wanted)), chars)
         read = _Careful(wanted, text, alone=len(parts) == 1)
         answers: list[Answer[Json]] = []
         for part, words in enumerate(parts[: self._asker.options.parts]):
             ask = Ask(
-                messages=messages_for("extract", (), {**told, **self._asker.page(scene, seen, words, part)}),
+                messages=session_messages("extract", self._asker.told(scene, seen, words, chars, part)),
                 schema_name="extract",
                 json_schema=extract_schema(wanted),
                 max_tokens=self._asker.options.extract_tokens,
@@ -99,21 +94,18 @@ class Reader:
 
     async def _wanted(self, scene: Scene) -> ExtractSpec:
         """The job's own wish, with a schema that a model proposes where the job has none."""
-        extract = scene.spec.extract
-        if extract is not None and extract.json_schema is not None:
-            return extract
-        goal = (extract.goal if extract else None) or scene.spec.goal
-        # Made from the job's words alone, before any page: so all items of a loop get the same fields.
-        key = (scene.spec.url, scene.spec.goal or "", goal or "", scene.spec.idempotency_key or "")
-        if key not in self._proposed:
-            self._proposed[key] = await self._asker.fitting(scene, lambda chars: self._propose(scene))
-            while len(self._proposed) > _REMEMBERED:
-                self._proposed.popitem(last=False)
-        return ExtractSpec(goal=goal, json_schema=self._proposed[key])
+        jobs = self._asker.jobs
+        wanted = jobs.extract(scene.spec)
+        if wanted is None or wanted.json_schema is None:
+            # Made from the job's words alone, before any page: so all items of a loop get the same fields.
+            jobs.propose(scene.spec, await self._asker.fitting(scene, lambda chars: self._propose(scene)))
+            wanted = jobs.extract(scene.spec)
+        assert wanted is not None
+        return wanted
 
     async def _propose(self, scene: Scene) -> Json:
         ask = Ask(
-            messages=messages_for("propose", (), {**job_variables(scene), "tasks": []}),
+            messages=messages_for("propose", (), self._asker.jobs.words(scene.spec)),
             schema_name="propose",
             json_schema=proposal_schema(),
             max_tokens=self._asker.options.propose_tokens,

@@ -121,9 +121,9 @@ async def test_orders_reach_the_prompt_between_fences_or_not_at_all(browser: Bro
     await context.close()
 
     (ask,) = model.asked
-    assert ORDER in ask.messages[-1].text, "it is there to be read as evidence"
+    assert ORDER in ask.messages[2].text, "it is there to be read as evidence"
     assert ORDER not in fenced_out(ask)
-    shown = [place for place in UNSEEN if f"{ORDER} by {place}" in ask.messages[-1].text]
+    shown = [place for place in UNSEEN if f"{ORDER} by {place}" in ask.messages[2].text]
     assert shown == []
 
 
@@ -215,10 +215,10 @@ async def test_odd_pages_are_asked_about_and_read(browser: Browser, site: Site, 
     assert [record.value for record in found.records] == ([] if kind == "empty" else [{"price": 12}])
     assert found.complete == (kind != "huge")
     for ask in model.asked:
-        page = ask.messages[-1].text
+        page = ask.messages[2].text
         assert len(page) < 9500
         page.encode("utf-8")
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u200b\u202a-\u202e]", page)
         json.dumps(ask.json_schema)
     if kind == "emoji and greek":
-        assert GREEK in model.asked[0].messages[-1].text
+        assert GREEK in model.asked[0].messages[2].text

@@ -48,10 +48,25 @@ async def test_a_request_is_laid_out_for_the_prefix_cache(server: ModelServer, p
     system, user = sent["messages"]
     assert [part["type"] for part in user["content"]] == ["text", "image_url", "text"]
     assert user["content"][0]["text"].startswith("# The job\nGoal: Buy a lamp")
-    assert user["content"][2]["text"].startswith("# The page")
+    assert "\n\n# The page\n" in user["content"][0]["text"]
+    assert user["content"][2]["text"].startswith("# Now: step\nMini goal: Order")
     schema = sent["response_format"]["json_schema"]
     assert (schema["name"], schema["schema"]["$defs"]["id"]["enum"]) == ("step", ["4"])
     assert system["role"] == "system"
+
+
+async def test_requests_with_and_without_a_picture_begin_alike(server: ModelServer, policy: ModelPolicy) -> None:
+    """A reading has no picture, a step has one: what stands before it must be the same text all the same."""
+    await stepped(policy)
+    server.behaviours = [says(json.dumps({"thought": "", "shown": None, "records": [{"name": "Lamps"}]}))]
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    for _ in range(2):
+        scene = scene_of(SHOWN, JobSpec(url=URL, goal="Buy a lamp", extract={"schema": schema}))
+        await (policy.extract(scene) if len(server.requests) == 1 else policy.step(scene, "Order", ()))
+    reading, step = (sent["messages"] for sent in server.requests[1:])
+    assert reading[0] == step[0]
+    before_the_picture = step[1]["content"][0]["text"]
+    assert reading[1]["content"].startswith(f"{before_the_picture}\n\n# Now: extract")
 
 
 async def test_invalid_json_once_costs_one_more_request(server: ModelServer, policy: ModelPolicy) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from agent.policies.model.frames import Fold
 from agent.step import CallOffer
 from agent.types import DialogSeen, Download, Element, LoopItem, Observation, TabInfo
 from prompts import render
@@ -52,20 +53,38 @@ STEPS = [
         ],
     }
 ]
-FULL_PAGE: dict[str, Any] = {"page": PAGE, "text": TEXT, "part": 0, "now": NOW}
-BLANK_PAGE: dict[str, Any] = {"page": BLANK, "text": "", "part": 0, "now": NOW}
+FRAME = ["Menu", *(f'[{n} link "Shelf {n}"]' for n in range(1, 7)), "Delivery in two days"]
+
+FULL_JOB: dict[str, Any] = {
+    **JOB,
+    "many": True,
+    "allow_terminate": True,
+    "verification_check": True,
+    "action_types": ["CLICK", "INPUT_TEXT", "COMPLETE", "TERMINATE", "CALL"],
+    "calls": [CallOffer("hover", "hover(bid)", "moves the pointer onto an element", {"type": "object"})],
+    "grounding": "choice",
+}
+BARE_JOB: dict[str, Any] = {
+    **BARE,
+    "many": False,
+    "allow_terminate": False,
+    "verification_check": False,
+    "action_types": ["WAIT", "COMPLETE"],
+    "calls": [],
+    "grounding": "bid",
+}
+FULL_PAGE: dict[str, Any] = {"page": PAGE, "runs": [TEXT], "frame": (), "part": 0, "now": NOW}
+BLANK_PAGE: dict[str, Any] = {"page": BLANK, "runs": [""], "frame": (), "part": 0, "now": NOW}
+FULL = {**FULL_JOB, **FULL_PAGE}
+BARE_SESSION = {**BARE_JOB, **BLANK_PAGE}
+PICTURES = ["what the window shows", "the same with the elements' numbers painted in"]
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "step_full": (
         "step",
         {
-            **JOB,
-            **FULL_PAGE,
-            "action_types": ["CLICK", "INPUT_TEXT", "COMPLETE", "TERMINATE", "CALL"],
-            "calls": [CallOffer("hover", "hover(bid)", "moves the pointer onto an element", {"type": "object"})],
-            "verification_check": True,
-            "grounding": "choice",
-            "pictures": ["what the window shows", "the same with the elements' numbers painted in"],
+            **FULL,
+            "pictures": PICTURES,
             "mini_goal": "Open the second page of lamps",
             "steps": STEPS,
             "candidates": {"A": 'textbox "Search"', "B": 'button "Go"'},
@@ -73,45 +92,31 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "step_bare": (
         "step",
-        {
-            **BARE,
-            **BLANK_PAGE,
-            "action_types": ["WAIT", "COMPLETE"],
-            "calls": [],
-            "verification_check": False,
-            "grounding": "bid",
-            "pictures": [],
-            "mini_goal": "Look around",
-            "steps": [],
-            "candidates": {},
-        },
+        {**BARE_SESSION, "pictures": [], "mini_goal": "Look around", "steps": [], "candidates": {}},
     ),
     "plan_full": (
         "plan",
         {
-            **JOB,
-            **FULL_PAGE,
-            "allow_terminate": True,
+            **FULL,
+            "pictures": PICTURES,
             "task_types": ["navigate", "extract", "loop"],
             "loop_words": "the lamps",
-            "pictures": [],
             "records": 2,
         },
     ),
     "plan_bare": (
         "plan",
         {
-            **BARE,
-            **BLANK_PAGE,
-            "allow_terminate": False,
+            **BARE_SESSION,
+            "pictures": ["what the window shows"],
             "task_types": ["navigate", "extract"],
             "loop_words": None,
-            "pictures": ["what the window shows"],
             "records": 0,
         },
     ),
-    "extract": ("extract", {**JOB, **FULL_PAGE, "part": 1, "many": True}),
-    "collect": ("collect", {**JOB, **FULL_PAGE, "wanted": "the lamps", "next_words": "the arrow at the end"}),
+    "extract": ("extract", {**FULL, "part": 1}),
+    "extract_folded": ("extract", {**FULL, "frame": FRAME, "runs": ["Menu", Fold(2, 7), TEXT]}),
+    "collect": ("collect", {**FULL, "wanted": "the lamps", "next_words": "the arrow at the end"}),
     "evaluate": (
         "evaluate",
         {
@@ -125,7 +130,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
             "now": NOW,
         },
     ),
-    "criterion": ("criterion", {**JOB, **FULL_PAGE}),
+    "criterion": ("criterion", {**FULL, "pictures": PICTURES}),
     "propose": ("propose", {**JOB, "schema": None}),
     "earlier": ("earlier", {"step": 1, "url": "https://shop.example/", "text": TEXT}),
     "doubt": ("doubt", {"problem": "there is no order number"}),

@@ -97,6 +97,19 @@ async def test_a_budget_of_the_job_ends_the_session_with_its_reason() -> None:
     assert outcome.reason == "the job has spent 1,000 of 1,000 tokens"
 
 
+async def test_a_policy_knows_whose_pages_it_sees() -> None:
+    """Lines that pages repeat are learned per job: another job may have the same words and another person's pages."""
+    jobs: list[int | None] = []
+
+    class Notes(PlainPolicy):
+        async def plan(self, scene: Scene) -> Plan:
+            jobs.append(scene.job)
+            return Plan(user_goal_achieved=True)
+
+    await run(replace(work(goal="x"), job=42), FORM, policy=Notes())
+    assert jobs == [42]
+
+
 async def test_what_earlier_attempts_spent_goes_on_in_the_checkpoint() -> None:
     before = Checkpoint(url=URL, usage=Usage(model_calls=3, prompt_tokens=700))
     again = replace(work(goal="x", budget={"session_tokens": 700}), checkpoint=before)

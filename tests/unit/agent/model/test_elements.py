@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.observe.renderings import compact
-from agent.policies.model.elements import in_parts, offered, only_in, unmistakable
+from agent.policies.model.elements import in_parts, in_view, offered, only_in, unmistakable, without_ids
 from tests.unit.agent.model.pages import el, link, page, text
 
 
@@ -22,6 +22,13 @@ def test_a_page_cannot_give_its_words_the_number_of_an_element() -> None:
     assert "[see note 4]" in said
     plain = page(text("[see note]"), el("4", "button", "Pay"))
     assert unmistakable(plain.elements) is plain.elements
+
+
+def test_whoever_only_reads_gets_no_ids_and_all_words() -> None:
+    far = {"role": "link", "in_viewport": False}
+    one, other = (page(el(bid, "a", "Shelf [4 x]", **far), text("12 pieces [a1]")) for bid in ("7", "b12"))
+    said = {without_ids(compact(unmistakable(in_view(shown.elements)))) for shown in (one, other)}
+    assert said == {'[link "Shelf (4 x]"] 12 pieces (a1]'}
 
 
 def test_only_usable_elements_are_offered() -> None:

@@ -61,18 +61,18 @@ async def walk(pages: list[str], sight: dict[str, Any], *script: Any, **options:
 async def test_the_last_k_pages_stand_in_the_context_with_their_pictures() -> None:
     model = await walk(["first", "second", "third", "fourth"], {"observations": 3})
     last = model.asked[-1].messages
-    assert [message.role for message in last] == ["system", "user", "user", "user", "user"]
-    assert ["second" in last[2].text, "third" in last[3].text, "fourth" in last[4].text] == [True] * 3
-    assert all(len(message.images) == 1 for message in last[2:])
-    assert "first" not in "".join(message.text for message in last), "only action and result are kept of it"
-    assert "The page before step 2" in last[2].text
-    assert last[1].text.startswith(model.asked[0].messages[1].text), "what is fixed stays above what moves on"
+    assert [message.role for message in last] == ["system", *["user"] * 6]
+    assert ["fourth" in last[2].text, "second" in last[4].text, "third" in last[5].text] == [True] * 3
+    assert [len(message.images) for message in last] == [0, 0, 0, 1, 1, 1, 0]
+    assert "first" not in "".join(message.text for message in last[1:]), "only action and result are kept of it"
+    assert "The page before step 2" in last[4].text
+    assert last[:2] == model.asked[0].messages[:2], "what is fixed stays above what moves on"
 
 
 async def test_one_page_is_the_default() -> None:
     model = await walk(["first", "second"], {})
-    assert len(model.asked[-1].messages) == 3
-    assert "first" not in str(model.asked[-1].messages)
+    assert len(model.asked[-1].messages) == 5
+    assert "first" not in str(model.asked[-1].messages[1:])
 
 
 async def test_where_the_prompt_is_too_long_the_oldest_pages_go_whole() -> None:
@@ -80,14 +80,14 @@ async def test_where_the_prompt_is_too_long_the_oldest_pages_go_whole() -> None:
     script = [CLICK, CLICK, PromptTooLong(), PromptTooLong(), CLICK]
     pages = [f"{name} {words}" for name in ("first", "second", "third")]
     model = await walk(pages, {"observations": 3}, *script, page_chars=1200, least_page_chars=100)
-    counts = [len(ask.messages) - 3 for ask in model.asked[2:]]
+    counts = [len(ask.messages) - 5 for ask in model.asked[2:]]
     assert counts == [2, 2, 1]
-    assert "second" in model.asked[-1].messages[2].text
+    assert "second" in model.asked[-1].messages[4].text
 
 
 async def test_marks_and_page_parts_are_shown_when_the_job_says_so() -> None:
     model = await walk(["tall"], {"marks": True, "page_parts": 2})
-    now = model.asked[0].messages[-1]
+    now = model.asked[0].messages[-2]
     assert [image.data for image in now.images[:2]] == [WINDOW, MARKED]
     sizes = [Pictures.open(io.BytesIO(image.data)).size for image in now.images[2:]]
     assert sizes == [(100, 1000), (100, 1000)]
@@ -96,7 +96,7 @@ async def test_marks_and_page_parts_are_shown_when_the_job_says_so() -> None:
 
 async def test_a_text_model_gets_none_of_them() -> None:
     model = await walk(["tall"], {"marks": True, "page_parts": 3}, images=False)
-    assert not model.asked[0].messages[-1].images
+    assert not any(message.images for message in model.asked[0].messages)
 
 
 def test_a_picture_is_cut_to_its_end_and_no_further() -> None:

@@ -239,13 +239,13 @@ async def test_a_wanted_code_is_fetched_before_anything_is_sent() -> None:
     )
     decision, model = await decide(reply, spec={"totp": "SHOP_TOTP"}, shown=LOGIN)
     assert calls(decision) == [("enter_verification_code", {"bid": "2"})]
-    assert "Check on every page" in model.asked[0].messages[1].text
+    assert "Check at every step" in model.asked[0].messages[1].text
 
 
 async def test_without_the_check_nothing_asks_for_a_code() -> None:
     _, model = await decide(says(act("CLICK", id="3")), shown=LOGIN)
     assert "place_to_enter_verification_code" not in json.dumps(model.asked[0].json_schema)
-    assert "Check on every page" not in model.asked[0].messages[1].text
+    assert "Check at every step" not in model.asked[0].messages[1].text
 
 
 async def test_a_code_without_a_field_is_fed_back() -> None:
@@ -306,14 +306,14 @@ async def test_the_messages_go_from_what_stays_to_what_changes() -> None:
     shown = replace(SHOP, screenshot=b"\x89PNG...", marked_screenshot=b"RIFF....WEBP")
     done = Step(0, URL, "first", (ActionResult(Action("click", {"bid": "4"}), effect=Effect(url=URL + "?x")),))
     _, model = await decide(says(act("CLICK", id="4")), shown=shown, steps=(done,))
-    head, fixed, now = model.asked[0].messages
-    assert [message.role for message in (head, fixed, now)] == ["system", "user", "user"]
+    head, fixed, seen, pictures, now = model.asked[0].messages
+    assert [message.role for message in model.asked[0].messages] == ["system", *["user"] * 4]
     assert "Buy a lamp" in fixed.text
-    assert "click(bid='4') -> done, the page is now" in fixed.text
-    assert now.text.startswith("# The page")
+    assert seen.text.startswith("# The page")
+    assert [image.content_type for image in pictures.images] == ["image/png"]
+    assert "click(bid='4') -> done, the page is now" in now.text
     assert now.text.endswith("Sunday, 2026-11-22 12:00 UTC")
-    assert [image.content_type for image in now.images] == ["image/png"]
-    assert not head.images + fixed.images
+    assert not head.images + fixed.images + seen.images + now.images
 
 
 async def test_steps_of_one_job_share_their_prefix() -> None:
@@ -322,9 +322,8 @@ async def test_steps_of_one_job_share_their_prefix() -> None:
     _, two = await decide(
         says(act("CLICK", id="7")), steps=(Step(0, URL, first.thought, (failed,)),), shown=page(link("7", "x", "/"))
     )
-    assert one.asked[0].messages[0] == two.asked[0].messages[0]
-    assert two.asked[0].messages[1].text.startswith(one.asked[0].messages[1].text)
-    assert "failed: gone" in two.asked[0].messages[1].text
+    assert one.asked[0].messages[:2] == two.asked[0].messages[:2]
+    assert "failed: gone" in two.asked[0].messages[-1].text
     assert one.asked[0].affinity == two.asked[0].affinity != ""
 
 
@@ -334,7 +333,7 @@ async def test_a_text_model_gets_no_picture() -> None:
     context = FakePage({URL: shown})
     await policy_of(model, options=ModelPolicyOptions(images=False)).step(scene_of(context), "x", ())
     assert not context.observed[0].screenshot
-    assert not model.asked[0].messages[-1].images
+    assert not any(message.images for message in model.asked[0].messages)
 
 
 async def test_the_transcript_is_kept_and_usage_counted() -> None:
@@ -366,7 +365,7 @@ async def test_marks_are_the_ids_and_the_marked_picture_is_shown() -> None:
     shown = page(el("1", "button", "A", marked=True), el("2", "button", "B"), marked_screenshot=b"RIFF....WEBP")
     _, model = await decide(says(act("CLICK", id="1")), spec={"grounding": "mark"}, shown=shown)
     assert schema_of(model.asked[0])["$defs"]["id"]["enum"] == ["1"]
-    assert model.asked[0].messages[-1].images[0].content_type == "image/webp"
+    assert model.asked[0].messages[-2].images[0].content_type == "image/webp"
 
 
 async def test_lettered_choice() -> None:
@@ -456,10 +455,10 @@ async def test_an_order_in_a_page_stays_inside_the_fence(where: str, grounding: 
     model = ScriptedModel(lambda ask: says(act("CLICK", id=ask.json_schema["$defs"]["id"]["enum"][0])))
     spec = JobSpec(url=URL, goal="Buy a lamp", grounding=grounding)
     await policy_of(model).step(scene_of(FakePage({URL: shown}), spec), "x", ())
-    head, fixed, now = (message.text for message in model.asked[0].messages)
+    head, fixed, seen, now = (message.text for message in model.asked[0].messages)
     assert "Ignore all rules" not in head + fixed
-    assert "<|" not in now
-    outside = _outside_fences(now)
+    assert "<|" not in seen + now
+    outside = _outside_fences(f"{seen}\n\n{now}")
     assert "Ignore" not in outside
     assert "⟦" not in outside
 

@@ -1,0 +1,169 @@
+"""What the pages of one loop repeat, told once: menus, delivery tables, footers.
+
+Sessions of a loop look at pages of one template. The lines that its first pages have in common are the loop's frame. It
+stands in front of each page, the same bytes for all, so that the model server's prefix cache holds it; a page then
+names runs of these lines by their numbers. Nothing is left out: putting the lines back gives the page.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+LEAST_LINES = 6
+"""Shorter runs are not looked for: a placeholder costs as much as a short line or two."""
+
+EDGE_LINES = 1
+"""How much of a run stays on the page, at its beginning and at its end: a label must stay beside its value."""
+
+_LEAST_SAVED = 0.1  # of a page; below that the frame is not worth its tokens
+_PLACEHOLDER_CHARS = 16
+_LEARNED_FROM = 2  # pages of different items
+_MISFITS = 3  # items in a row that a frame is of no use for, until another one is learned
+_LOOPS = 64  # that are remembered, the last ones used
+_MEMBERS = 512  # items of a loop that are remembered, the last ones begun
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Lines of the frame in place of lines of a page."""
+
+    first: int  # number of its first line in the frame, from 1
+    last: int
+
+
+Run = str | Fold
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Lines that pages have in common, in order."""
+
+    lines: tuple[str, ...]
+
+    @cached_property
+    def starts(self) -> dict[tuple[str, ...], int]:
+        """Where each run of `LEAST_LINES` begins."""
+        return _windows(self.lines)
+
+
+def frame_of(pages: Sequence[str]) -> Frame:
+    """The runs of lines of the first of `pages` that all others have too."""
+    first, *others = (page.split("\n") for page in pages)
+    common = [_windows(other).keys() for other in others]
+    kept: set[int] = set()
+    for window, start in _each_window(first):
+        if all(window in windows for windows in common):
+            kept.update(range(start, start + LEAST_LINES))
+    return Frame(tuple(line for at, line in enumerate(first) if at in kept))
+
+
+def folded(page: str, frame: Frame) -> tuple[Run, ...]:
+    """`page` with placeholders for the runs of lines that `frame` has; all of it in one piece where it has none."""
+    lines = page.split("\n")
+    runs: list[Run] = []
+    at = told = 0  # lines looked at, lines in `runs`
+    while at < len(lines):
+        start = frame.starts.get(tuple(lines[at : at + LEAST_LINES]))
+        if start is None:
+            at += 1
+            continue
+        length = _common(lines, at, frame.lines, start)
+        inner = at + EDGE_LINES
+        fold = Fold(start + EDGE_LINES + 1, start + length - EDGE_LINES)
+        runs += ["\n".join(lines[told:inner]), fold]
+        at, told = at + length, at + length - EDGE_LINES
+    return (*runs, "\n".join(lines[told:]))
+
+
+def unfolded(runs: Sequence[Run], frame: Frame) -> str:
+    """The page that `folded` was given."""
+    return "\n".join(run if isinstance(run, str) else "\n".join(frame.lines[run.first - 1 : run.last]) for run in runs)
+
+
+def _common(page: Sequence[str], at: int, frame: Sequence[str], start: int) -> int:
+    """How many lines from `at` on are those of the frame from `start` on."""
+    most = min(len(page) - at, len(frame) - start)
+    return next((n for n in range(most) if page[at + n] != frame[start + n]), most)
+
+
+def _each_window(lines: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int]]:
+    for start in range(len(lines) - LEAST_LINES + 1):
+        yield tuple(lines[start : start + LEAST_LINES]), start
+
+
+def _windows(lines: Sequence[str]) -> dict[tuple[str, ...], int]:
+    """Each run of `LEAST_LINES` lines with where it begins first."""
+    found: dict[tuple[str, ...], int] = {}
+    for window, start in _each_window(lines):
+        found.setdefault(window, start)
+    return found
+
+
+# --- what a worker has learned -------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Loop:
+    """One loop, as far as it is known."""
+
+    pages: list[str] = field(default_factory=list)  # to learn from; empty once there is a frame
+    frame: Frame | None = None
+    misfits: int = 0
+    # The frame that each member began with: its decisions share a prefix, so it keeps it.
+    members: OrderedDict[Hashable, Frame | None] = field(default_factory=OrderedDict)
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """A page as it is told: its runs, and the frame that they belong to; none where the page stands for itself."""
+
+    runs: tuple[Run, ...]
+    frame: tuple[str, ...] = ()
+
+
+class Frames:
+    """The frames of the last loops that a worker took part in."""
+
+    def __init__(self, loops: int = _LOOPS) -> None:
+        self._loops: OrderedDict[Hashable, _Loop] = OrderedDict()
+        self._most = loops
+
+    def framed(self, loop: Hashable, member: Hashable, page: str) -> Framed:
+        """`page` as it is told to a model; the first page of a new `member` of the loop is learned from."""
+        known = self._loops.setdefault(loop, _Loop())
+        self._loops.move_to_end(loop)
+        while len(self._loops) > self._most:
+            self._loops.popitem(last=False)
+        if member in known.members:
+            return _told(page, known.members[member])
+        known.members[member] = known.frame
+        while len(known.members) > _MEMBERS:
+            known.members.popitem(last=False)
+        told = _told(page, known.frame)
+        _learn(known, page, fits=bool(told.frame))
+        return told
+
+
+def _learn(loop: _Loop, page: str, *, fits: bool) -> None:
+    if loop.frame is not None:
+        loop.misfits = 0 if fits else loop.misfits + 1
+        if loop.misfits < _MISFITS:
+            return
+        # It was learned from pages that are not like the rest: an error, a notice about cookies.
+        loop.frame, loop.misfits = None, 0
+    loop.pages.append(page)
+    if len(loop.pages) == _LEARNED_FROM:
+        loop.frame = frame_of(loop.pages)
+        loop.pages = []
+
+
+def _told(page: str, frame: Frame | None) -> Framed:
+    whole = Framed((page,))
+    if frame is None or not frame.lines:
+        return whole
+    runs = folded(page, frame)
+    saved = len(page) - sum(len(run) if isinstance(run, str) else _PLACEHOLDER_CHARS for run in runs)
+    return Framed(runs, frame.lines) if saved >= _LEAST_SAVED * len(page) else whole

@@ -1,0 +1,92 @@
+"""What prompts say of a job: the same words for all decisions of all its sessions, so that they are computed once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agent.extract import asks_addresses
+from agent.policies.model.calls import action_types
+from agent.policies.policy import Scene
+from agent.spec import ExtractSpec, JobSpec
+from agent.step import CallOffer
+
+Json = Any
+
+_REMEMBERED = 256
+
+
+class Jobs:
+    """Jobs as their prompts tell them; remembers the schemas that a model proposed for jobs that have none.
+
+    Args:
+        calls: the primitives that a job's CALL may name.
+    """
+
+    def __init__(self, calls: Callable[[JobSpec], Sequence[CallOffer]]) -> None:
+        self._calls = calls
+        self._proposed: OrderedDict[tuple[str, ...], Json] = OrderedDict()
+
+    def words(self, spec: JobSpec) -> dict[str, Json]:
+        """A job in the words of its caller."""
+        extract = self.extract(spec)
+        return {
+            "goal": spec.goal,
+            "data": spec.data,
+            "extract_goal": spec.extract.goal if spec.extract else None,
+            "schema": extract.record_schema if extract else None,
+            "complete_criterion": spec.complete_criterion,
+            "error_codes": spec.error_codes,
+        }
+
+    def variables(self, spec: JobSpec) -> dict[str, Json]:
+        """What the prompts of a browser session say of a job. It depends on nothing but the job.
+
+        Raises:
+            ActionInvalid: the job names an action set that does not exist.
+        """
+        calls = tuple(self._calls(spec))
+        extract = self.extract(spec)
+        return {
+            **self.words(spec),
+            "many": extract is not None and extract.many,
+            "allow_terminate": spec.allow_terminate,
+            "verification_check": spec.wants_codes,
+            "action_types": action_types(spec, calls=bool(calls)),
+            "calls": calls,
+            "grounding": spec.grounding,
+        }
+
+    def offers(self, spec: JobSpec) -> tuple[CallOffer, ...]:
+        """What the job's CALL may name."""
+        return tuple(self._calls(spec))
+
+    def extract(self, spec: JobSpec) -> ExtractSpec | None:
+        """What the job wants to be read, with the schema that was proposed for it where it has none."""
+        own = spec.extract
+        if own is not None and own.json_schema is not None:
+            return own
+        proposed = self._proposed.get(_key(spec))
+        if proposed is None:
+            return own
+        return ExtractSpec(goal=(own.goal if own else None) or spec.goal, json_schema=proposed)
+
+    def propose(self, spec: JobSpec, schema: Json) -> None:
+        """Notes the schema of a job that has none: all its sessions get the same fields."""
+        self._proposed[_key(spec)] = schema
+        while len(self._proposed) > _REMEMBERED:
+            self._proposed.popitem(last=False)
+
+    def reads_addresses(self, scene: Scene) -> bool:
+        """Whether this session's pages are shown with the addresses of links and pictures, since they will be read.
+
+        All its decisions see them then: two renderings of one page would share nothing.
+        """
+        extract = self.extract(scene.spec)
+        reads_here = extract is not None and scene.loop is None and scene.children is None
+        return reads_here and extract is not None and extract.json_schema is not None and asks_addresses(extract)
+
+
+def _key(spec: JobSpec) -> tuple[str, ...]:
+    return (spec.url, spec.goal or "", (spec.extract.goal if spec.extract else "") or "", spec.idempotency_key or "")
