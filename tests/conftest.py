@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import structlog
@@ -19,18 +18,6 @@ settings.load_profile("shoal")
 structlog.configure(processors=[structlog.processors.format_exc_info, structlog.dev.ConsoleRenderer(colors=False)])
 
 pytest.register_assert_rewrite("tests.store_contract", "tests.store_world")
-
-
-_ROOT = Path(__file__).parent
-_CLUSTERS = ("acceptance", "integration/cluster")
-"""Folders of tests that start whole clusters: two at once would be more than a small machine carries."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """For runs on two processes (scripts/test): files stay whole, and clusters are started one after the other."""
-    for item in items:
-        place = item.path.relative_to(_ROOT).as_posix()
-        item.add_marker(pytest.mark.xdist_group("clusters" if place.startswith(_CLUSTERS) else place))
 
 
 @pytest.fixture(scope="session")

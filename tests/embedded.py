@@ -83,7 +83,11 @@ class Up:
             rows.append(self.job(job))
             return met(rows[-1])
 
-        wait_until(look, seconds, f"{job}: {rows[-1:]}")
+        try:
+            wait_until(look, seconds, job)
+        except AssertionError as error:
+            status = httpx.get(f"{self.url}/v1/status", timeout=10).json()
+            raise AssertionError(f"{error}\n{rows[-1:]}\n{status}\n{self.log.read_text()[-6000:]}") from error
         return rows[-1]
 
     def final(self, job: str, seconds: float = JOB_S) -> Json:
