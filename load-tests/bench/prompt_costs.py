@@ -1,9 +1,10 @@
 """What prompts cost: tokens that stay and tokens per step, what the prefix cache serves, what grammars cost to compile.
 
-Two loops over products of the demo shop, looked at by a real Chromium: `reading` asks for one record per item;
-`working` plans, takes two steps and reads, with a screenshot each but for the reading. Each is laid out as we do, as we
-do with whole pages, with a head for each decision and the history before the page, and with time and history first.
-What counts in the end is how many new tokens an item costs.
+Loops over products of the demo shop, looked at by a real Chromium: `reading` asks for one record per item; `working`
+plans, takes two steps and reads, with a screenshot each but for the reading; `walking` takes a step on each page, ten
+in a session, so that no page is seen twice and the history grows. Each is laid out as we do, as we do with whole pages,
+with a head for each decision and the history before the page, and with time and history first. What counts in the end
+is how many new tokens an item costs.
 
 Tokens and cache are told twice: by real vLLM with the tiny model (its own small tokenizer, 32 tokens a block), and by a
 model of vLLM's block cache over a real tokenizer of 131,072 entries (16 tokens a block).
@@ -42,7 +43,7 @@ from agent.policies.model.calls import call_offers  # noqa: E402
 from agent.policies.policy import Scene  # noqa: E402
 from agent.spec import JobSpec  # noqa: E402
 from agent.step import StepShape, step_schema  # noqa: E402
-from agent.types import Action, ActionResult, LoopItem, Observation, Step  # noqa: E402
+from agent.types import Action, ActionResult, Effect, LoopItem, Observation, Step  # noqa: E402
 from tests.vllm.server import VENV, is_set_up, settings_for, tiny_vllm  # noqa: E402
 
 Json = Any
@@ -51,7 +52,13 @@ SIDE = Path(__file__).with_name("_vllm_side.py")
 BLOCK = 16  # tokens; vLLM's on GPUs
 GRID = Grid()
 IDS = (10, 60, 300, 1000)
-DECISIONS = {"reading": ("record",), "working": ("plan", "first step", "second step", "record")}
+DECISIONS = {
+    "reading": ("record",),
+    "working": ("plan", "first step", "second step", "record"),
+    "walking": ("step",),
+}
+WALK = 10  # steps
+NEXT = Action("click", {"bid": "12"})
 
 SCHEMA = {
     "type": "object",
@@ -108,13 +115,22 @@ async def loop(kind: str, pages: list[Observation], counting: Counting) -> None:
         clock=lambda: started + timedelta(minutes=next(asked)),
     )
     spec = JobSpec.model_validate({"url": pages[0].url} | (READING if kind == "reading" else WORKING))
+    walked: list[Step] = []
     for index, seen in enumerate(pages):
+        if kind == "walking":
+            walked = walked if index % WALK else []
+            item = LoopItem(index // WALK, pages[index // WALK * WALK].url, is_link=True)
+            scene = Scene(spec=spec, loop=None, item=item, page=Shown(seen), depth=1, job=1)  # type: ignore[arg-type]
+            await _counted(policy.step(scene, "Look at the products one after the other", walked))
+            came = ActionResult(NEXT, effect=Effect(url=seen.url))
+            walked.append(Step(index, seen.url, "On to the next.", (came,)))
+            continue
         item = LoopItem(index, seen.url, is_link=True)
         scene = Scene(spec=spec, loop=None, item=item, page=Shown(seen), depth=1, job=1)  # type: ignore[arg-type]
         if kind == "working":
             await _counted(policy.plan(scene))
             await _counted(policy.step(scene, "Put the product into the basket", ()))
-            done = Step(0, seen.url, "The button is there.", (ActionResult(Action("click", {"bid": "12"})),))
+            done = Step(0, seen.url, "The button is there.", (ActionResult(NEXT),))
             await _counted(policy.step(scene, "Put the product into the basket", (done,)))
         await _counted(policy.extract(scene))
 
@@ -156,7 +172,7 @@ def new_per_item(name: str, pairs: list[list[int]]) -> float:
 async def measure(options: Any, report: Report) -> None:
     with demo_site() as site:
         pages = await pages_of(site, options.items)
-    told = {f"{kind}, {name}": Counting(how, GRID) for kind in ("reading", "working") for name, how in LAYOUTS.items()}
+    told = {f"{kind}, {name}": Counting(how, GRID) for kind in DECISIONS for name, how in LAYOUTS.items()}
     if options.no_server:
         await _run_all(told, pages, None)
     else:
@@ -195,7 +211,7 @@ async def _run_all(told: dict[str, Counting], pages: list[Observation], model: M
 
 def _add_sizes(report: Report, told: dict[str, Counting], answer: Json) -> None:
     """Tokens of a request: all, and those that no earlier request had."""
-    for kind in ("reading", "working"):
+    for kind in DECISIONS:
         name = f"{kind}, ours"
         pairs, requests = answer["cached"][name], told[name].requests
         for at, what in enumerate(DECISIONS[kind]):
