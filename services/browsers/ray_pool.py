@@ -128,14 +128,24 @@ class RayWorker:
         try:
             await self._answer(self._actor.close.remote())
         finally:
-            ray.kill(self._actor)
+            await asyncio.to_thread(ray.kill, self._actor)
 
     async def _answer(self, call: Awaitable[T], *, limit_s: float = _CALL_S) -> T:
         try:
             return await _answer(call, self._name, limit_s=limit_s)
         except WorkerLost:
-            ray.kill(self._actor)
+            _end(self._actor)
             raise
+
+
+_ending: set[asyncio.Task[None]] = set()
+
+
+def _end(actor: ActorHandle[Any]) -> None:
+    """Begins to end an actor. In a thread: where its node is gone, Ray's call lasts until Ray has noticed that too."""
+    task = asyncio.create_task(asyncio.to_thread(ray.kill, actor), name="end-worker")
+    _ending.add(task)
+    task.add_done_callback(_ending.discard)
 
 
 async def _answer(call: Awaitable[T], name: str, *, limit_s: float = _CALL_S) -> T:
@@ -176,7 +186,7 @@ class RayPool:
         try:
             await _answer(actor.stats.remote(), name, limit_s=_ADOPT_S)
         except WorkerLost:
-            ray.kill(actor)
+            _end(actor)
             return None
         self._actors[name] = actor
         return RayWorker(name, self._config.slots, actor)
@@ -198,7 +208,7 @@ class RayPool:
             await _answer(actor.open.remote(name, self._config), name, limit_s=_START_S)
         except BaseException as error:
             del self._actors[name]
-            ray.kill(actor)  # it would keep its place on a node, or its claim to one
+            _end(actor)  # it would keep its place on a node, or its claim to one
             if isinstance(error, RayTaskError):
                 raise WorkerLost(f"{name} did not start: {error.cause}") from error
             raise
