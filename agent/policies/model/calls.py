@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from agent.actions.registry import DEFAULT_SETS, Primitive, primitives_of
@@ -60,5 +61,7 @@ def _chosen(spec: JobSpec) -> tuple[Primitive, ...]:
     return primitives_of((*sets, *_POINTING) if spec.grounding == "coordinates" else sets)
 
 
+@cache
 def _offer(one: Primitive) -> CallOffer:
+    # Each decision tells the job's calls, and a schema made of a signature takes half a millisecond.
     return CallOffer(one.name, one.signature, one.text.split("\n", 1)[0], undecorated(action_schema(one)))
