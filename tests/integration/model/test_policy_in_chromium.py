@@ -125,9 +125,10 @@ async def test_all_decisions_on_a_page_send_the_same_bytes_up_to_its_end(opened:
     replies: dict[str, Any] = {
         "plan": PLAN | {"plan": "Send it", "task_type": "navigate"},
         "step": {"user_goal_stage": "", "user_goal_achieved": False, "action_plan": "", "actions": [act("WAIT")]},
-        "extract": {"thought": "", "shown": None, "records": [{"name": "Lamp 3", "url": f"{site}p/3"}]},
     }
-    for fields in ({"name": {"type": "string"}}, {"name": {"type": "string"}, "url": {"type": "string"}}):
+    for record in ({"name": "Lamp 3"}, {"name": "Lamp 3", "url": f"{site}p/3"}):
+        fields = {name: {"type": "string"} for name in record}
+        replies["extract"] = {"thought": "", "shown": None, "records": [record]}
         model = ScriptedModel(lambda ask: replies[ask.schema_name])
         policy = ModelPolicy(model, None)  # type: ignore[arg-type]
         spec = JobSpec(url=site, goal="Read a lamp", extract={"schema": {"type": "object", "properties": fields}})
