@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from agent.work import Report, Work
@@ -15,7 +16,7 @@ class LocalWorker:
     def __init__(self, worker: Worker, slots: int) -> None:
         self._worker = worker
         self._slots = slots
-        self._lost = False
+        self._gone = asyncio.Event()  # nobody hears from it again
 
     @property
     def name(self) -> str:
@@ -26,7 +27,7 @@ class LocalWorker:
         return self._slots
 
     def _here(self) -> Worker:
-        if self._lost:
+        if self.lost:
             raise WorkerLost(f"{self.name} is gone")
         return self._worker
 
@@ -34,9 +35,15 @@ class LocalWorker:
         await self._here().submit(works)
 
     async def pull(self, seen: int, committed: int) -> list[Report]:
-        reports = await self._here().pull(seen, committed)
-        self._here()
-        return reports
+        pulling = asyncio.ensure_future(self._here().pull(seen, committed))
+        gone = asyncio.ensure_future(self._gone.wait())  # an actor's death ends the calls that wait for it, too
+        try:
+            await asyncio.wait({pulling, gone}, return_when=asyncio.FIRST_COMPLETED)
+            self._here()
+            return await pulling
+        finally:
+            pulling.cancel()
+            gone.cancel()
 
     async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
         await self._here().confirm(committed, refused)
@@ -51,16 +58,16 @@ class LocalWorker:
         await self._here().drain(drain_s)
 
     async def end(self) -> None:
-        self._lost = True
+        self._gone.set()
         await self._worker.close()
 
     @property
     def lost(self) -> bool:
-        return self._lost
+        return self._gone.is_set()
 
     async def lose(self) -> None:
         """The worker's death: nobody hears from it again, what it ran is stopped, what it had to say is lost."""
-        self._lost = True
+        self._gone.set()
         await self._worker.drain(0)
         await self._worker.close()
 

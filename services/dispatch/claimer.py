@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from agent.work import Work
@@ -13,7 +13,7 @@ from services.dispatch.clock import loop_time
 from services.dispatch.crew import Crew, Member
 from services.dispatch.lanes import Scarce
 from services.dispatch.model_bound import ModelBound
-from services.store.records import Claims, Lane, Take
+from services.store.records import Claimed, Claims, Lane, Take
 from services.store.store import Store
 
 _LONGEST_PAUSE_S = 5.0
@@ -98,13 +98,18 @@ class Claimer:
             self._board.domains.look_again(*freed, *(take.domain for take in takes))
             raise
         self._note(takes, claims)
-        works: dict[str, list[Work]] = {}
-        for one in claims.sessions:
-            works.setdefault(one.owner, []).append(one.work)
-        for name, some in works.items():
-            members[name].hold(*(work.session for work in some))
-        await asyncio.gather(*(self._crew.hand_over(members[name], some) for name, some in works.items()))
+        await self._hand_over(members, claims.sessions)
         return True
+
+    async def _hand_over(self, members: Mapping[str, Member], sessions: Sequence[Claimed]) -> None:
+        """Gives each worker its sessions; what was claimed for one that was lost meanwhile goes on elsewhere."""
+        works: dict[str, list[Work]] = {}
+        for one in sessions:
+            works.setdefault(one.owner, []).append(one.work)
+            if self._crew.has(members[one.owner]):
+                self._board.lease(one)
+                members[one.owner].hold(one.work.session)
+        await asyncio.gather(*(self._crew.hand_over(members[name], some) for name, some in works.items()))
 
     def _note(self, takes: list[Take], claims: Claims) -> None:
         board, got = self._board, Counter[tuple[int, int]]()
@@ -113,7 +118,6 @@ class Claimer:
             key = (one.work.job, one.domain)
             got[key] += 1
             last[key] = one.work.session  # they come in order
-            board.lease(one)
         for key, session in last.items():
             board.lanes.advance(*key, session)
         now = loop_time()

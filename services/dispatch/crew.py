@@ -179,9 +179,15 @@ class Crew:
         self._take_in(member, reports)
         self._board.wake.set()
 
+    def has(self, member: Member) -> bool:
+        """Whether it is still one of these workers."""
+        return self.members.get(member.name) is member
+
     async def hand_over(self, member: Member, works: list[Work]) -> None:
         """Gives claimed sessions to their worker."""
         try:
+            if not self.has(member):
+                raise WorkerLost(f"{member.name} was lost while sessions were claimed for it")
             await member.handle.submit(works)
         except WorkerLost as error:  # its puller would see the same, but only when its long poll ends
             if member.puller is not None:
@@ -190,14 +196,19 @@ class Crew:
 
     async def bury(self, member: Member, why: str) -> None:
         """A worker is gone: its leases end at once, and another takes its place."""
-        if self.members.pop(member.name, None) is None:
-            await self._reap(member.name)  # it was gone already, perhaps before these sessions were claimed for it
+        if not self.has(member):
+            # Perhaps its leases were reaped before, or while, the last ones were claimed for it.
+            await self._reap(member.name)
+            self._board.look_again()
             return
+        del self.members[member.name]
         log.warning(LogEvent.WORKER_LOST, worker=member.name, sessions=len(member.held), why=why)
         self._board.counting.forget(member.name)
         self._board.counting.tally.add("shoal_workers_lost")
+        # Before anything is waited for: whoever buries it meanwhile cancels this call, and leaves that to it.
+        # Counted among those that start: `resize` must not start another for the same place.
+        self._start_soon()
         await self._reap(member.name)
-        self._start_soon()  # counted among those that start: `resize` must not start another for the same place
 
     async def _start_one(self) -> None:
         while not self._board.stopping:

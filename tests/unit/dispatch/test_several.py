@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from services.browsers.worker import Worker
 from services.dispatch import dispatcher as module
 from services.dispatch.config import DispatchConfig
 from services.dispatch.dispatcher import Dispatcher
+from services.store.records import Claims
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
 
 
@@ -83,6 +86,26 @@ async def test_a_lost_worker_is_replaced_once_though_the_pool_is_sized_meanwhile
 
         assert (await w.final(job)).counts.completed == 100
         assert len(w.pool.workers) == 3, "two at first, and one for the lost one"
+
+
+async def test_sessions_claimed_for_a_worker_that_is_lost_meanwhile_go_on_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with world(shop(20, seconds=0.02), slots=2, dispatch=DispatchConfig(workers=2, per_domain=50)) as w:
+        its_claim, victim = w.store.claim, w.pool.workers[0]
+
+        async def claim(owners: Sequence[str], *args: Any, **more: Any) -> Claims:
+            if victim.name in owners and not victim.lost:
+                await victim.lose()
+                async with asyncio.timeout(10):
+                    while victim.name in w.dispatcher.workers:  # its leases are reaped, but for those of this claim
+                        await asyncio.sleep(0.01)
+            return await its_claim(owners, *args, **more)
+
+        monkeypatch.setattr(w.store, "claim", claim)
+        job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+        assert victim.lost
+        assert (job.counts.completed, job.counts.expected) == (20, 20)
 
 
 async def test_a_long_loop_runs_while_it_is_being_stored(monkeypatch: pytest.MonkeyPatch) -> None:
