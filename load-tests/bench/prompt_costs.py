@@ -21,6 +21,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Awaitable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,8 @@ from agent.actions.registry import DEFAULT_SETS  # noqa: E402
 from agent.browser import ContextOptions, ObserveOptions  # noqa: E402
 from agent.chromium import launch  # noqa: E402
 from agent.models.images import Grid  # noqa: E402
-from agent.models.model import Model  # noqa: E402
 from agent.models.openai_compatible import OpenAICompatible  # noqa: E402
+from agent.models.settings import ModelSettings  # noqa: E402
 from agent.policies.model import ModelPolicy, ModelPolicyOptions  # noqa: E402
 from agent.policies.model.calls import call_offers  # noqa: E402
 from agent.policies.policy import Scene  # noqa: E402
@@ -177,9 +178,7 @@ async def measure(options: Any, report: Report) -> None:
         await _run_all(told, pages, None)
     else:
         async with tiny_vllm() as server:
-            model = OpenAICompatible(settings_for(server))
-            await _run_all(told, pages, model)
-            await model.close()
+            await _run_all(told, pages, settings_for(server))
     answer = side(
         {
             "requests": {name: counting.requests for name, counting in told.items()},
@@ -202,11 +201,18 @@ async def measure(options: Any, report: Report) -> None:
         report.add(f"grammar, {name}: guidance, ms", answer["guidance_ms"][name])
 
 
-async def _run_all(told: dict[str, Counting], pages: list[Observation], model: Model | None) -> None:
+async def _run_all(told: dict[str, Counting], pages: list[Observation], settings: ModelSettings | None) -> None:
     for name, counting in told.items():
-        counting.model = model
         print(f"{name} …", file=sys.stderr, flush=True)
-        await loop(name.partition(",")[0], pages, counting)
+        if settings is None:
+            await loop(name.partition(",")[0], pages, counting)
+            continue
+        # Loops and layouts share pages; none may be served what another one left in the cache.
+        counting.model = OpenAICompatible(replace(settings, extra_body={"cache_salt": name}))
+        try:
+            await loop(name.partition(",")[0], pages, counting)
+        finally:
+            await counting.model.close()
 
 
 def _add_sizes(report: Report, told: dict[str, Counting], answer: Json) -> None:
