@@ -23,6 +23,8 @@ from typing import Any, Self
 import httpx
 import psutil
 import psycopg
+from _chaos_net import CLUSTER, SITES, Network
+from _chaos_ports import free_ports
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -41,6 +43,15 @@ BROWSERS_PER_NODE = 2
 _HTTP_S = 20.0
 _GONE_S = 20.0
 """What processes get to end by themselves once what they belong to has gone."""
+_ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""What makes Ray use, and listen on, the loopback address only."""
+_HEALTH_CHECKS = {
+    "RAY_health_check_initial_delay_ms": "1000",
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "2000",
+    "RAY_health_check_failure_threshold": "4",
+}
+"""A node that died is given up after some 4 s, one that is cut off after 10 s; by default after 15 s and a minute."""
 _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parent
 _PYTHON = sys.executable
@@ -59,15 +70,6 @@ def until(met: Callable[[], Any], seconds: float, what: str, meanwhile: Callable
             raise TimeoutError(f"not within {seconds:.0f} s: {what}")
         meanwhile()
         time.sleep(0.1)
-
-
-def free_ports(n: int) -> list[int]:
-    """So many ports that were free a moment ago."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
-        for one in sockets:
-            one.bind((LOOPBACK, 0))
-        return [int(one.getsockname()[1]) for one in sockets]
 
 
 @dataclass
@@ -94,6 +96,10 @@ class Part:
             self.process = subprocess.Popen(
                 self.command, env=dict(self.environment), cwd=_ROOT, stdout=log, stderr=log, start_new_session=True
             )
+
+    def said(self, line: str) -> bool:
+        """Whether this line is in its log."""
+        return self.log.exists() and line in self.log.read_text(errors="replace").splitlines()
 
     def kill(self, away_s: float = 0.0) -> bool:
         """Ends it at once, for so long at least; its children are on their own. False when it did not run."""
@@ -132,14 +138,20 @@ class ChaosCluster:
     nodes: int = 2
     slots: int = 2
     logs: Path | None = None  # a folder that gets the logs at the end
+    network: Network | None = None  # where nodes have addresses of their own; else all is on loopback
     parts: dict[str, Part] = field(default_factory=dict)
     url: str = ""  # of the gateway
     shop: str = ""
+    left: list[str] = field(default_factory=list)  # after the end: command lines of processes that outlived it
+    cut_until: dict[int, float] = field(default_factory=dict)  # by node; of the monotonic clock
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             self._start(stack)
-            until(self.ready, 180, "the cluster is ready", self.keep_running)
+            try:
+                until(self.ready, 180, "the cluster is ready", self.keep_running)
+            except TimeoutError as late:
+                raise TimeoutError(f"{late}\n{self.said()}") from late
             self._stack = stack.pop_all()
         return self
 
@@ -153,10 +165,11 @@ class ChaosCluster:
         stack.callback(run_dir.remove)
         stack.callback(Watchdog(run_dir.path).dismiss)
         self.folder, self.temp = run_dir.path, run_dir.tmp
-        gateway, s3, shop, gcs, client = free_ports(5)
-        self.url, self.shop = f"http://{LOOPBACK}:{gateway}", f"http://{LOOPBACK}:{shop}"
-        self._s3 = f"http://{LOOPBACK}:{s3}"
-        environment = self._environment(gateway, client)
+        gateway, s3, shop, gcs, client = free_ports(LOOPBACK, 5)
+        host, sites = (CLUSTER, SITES) if self.network else (LOOPBACK, LOOPBACK)
+        self.url, self.shop = f"http://{LOOPBACK}:{gateway}", f"http://{sites}:{shop}"
+        self._s3 = f"http://{host}:{s3}"
+        environment = self._environment(gateway, f"ray://{host}:{client}")
         (self.folder / "pg").mkdir()
         self.postgres = Server(self.folder / "pg")
         self.postgres_back_at = 0.0
@@ -164,24 +177,23 @@ class ChaosCluster:
         stack.callback(self._end_parts)
         environment["SHOAL_STORE_URL"] = self.postgres.url
         subprocess.run([_SHOAL, "migrate"], env=environment, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
-        self._add("site", [_PYTHON, str(_HERE / "site"), "--port", str(shop), "--warm"], environment)
-        self._add("s3", [_PYTHON, str(_HERE / "_chaos_s3.py"), str(s3), BUCKET], environment)
-        self._add("head", self._head(gcs, client), environment)
+        self._add("site", [_PYTHON, str(_HERE / "site"), "--host", sites, "--port", str(shop), "--warm"], environment)
+        self._add("s3", [_PYTHON, str(_HERE / "_chaos_s3.py"), host, str(s3), BUCKET], environment)
+        self._add("head", self._head(host, gcs, client), environment)
         for number in range(self.nodes):
-            self._add(f"node{number}", self._node(gcs), environment)
+            self._add(f"node{number}", self._node(number, f"{host}:{gcs}"), environment)
         self._add("supervisor", [_SHOAL, "supervise"], environment)
         self._add("gateway", [_SHOAL, "gateway"], environment)
         for name in ("site", "s3", "head"):
             self.parts[name].ensure()
         until(lambda: self._answers(self._s3), 60, "the S3 server answers")
         until(lambda: self._answers(self.shop), 60, "the shop answers")
-        until(lambda: _listens(gcs) and _listens(client), 90, "Ray's head listens")
+        until(lambda: _listens(host, gcs) and _listens(host, client), 90, "Ray's head listens")
         nodes = [self.parts[f"node{number}"] for number in range(self.nodes)]
-        for node in nodes:  # before the rest: Ray gives up on a raylet that takes more than 30 s
-            node.ensure()
-        until(lambda: all(node.below("raylet") for node in nodes), 60, "the nodes start")
+        # Before the rest: Ray gives up on a node that takes more than 30 s.
+        until(lambda: all(node.said("up") for node in nodes), 90, "the nodes are up", lambda: _ensure(nodes))
 
-    def _environment(self, gateway: int, client: int) -> dict[str, str]:
+    def _environment(self, gateway: int, ray: str) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SHOAL_", "RAY_", "AWS_"))}
         return kept | {
             "TMPDIR": str(self.temp),
@@ -196,7 +208,7 @@ class ChaosCluster:
             "SHOAL_REQUESTS_PER_S": "0",
             "SHOAL_ALLOW_PRIVATE": "true",
             "SHOAL_LOG_FORMAT": "json",
-            "SHOAL_RAY_ADDRESS": f"ray://{LOOPBACK}:{client}",
+            "SHOAL_RAY_ADDRESS": ray,
             "SHOAL_WORKERS": str(self.nodes),
             "SHOAL_SLOTS_PER_WORKER": str(self.slots),
             "SHOAL_LEASE_S": "15",
@@ -204,24 +216,29 @@ class ChaosCluster:
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what makes Ray use, and listen on, the loopback address only
+            **_HEALTH_CHECKS,
+            **({} if self.network else _ON_LOOPBACK),
         }
 
-    def _head(self, gcs: int, client: int) -> list[str]:
+    def _head(self, host: str, gcs: int, client: int) -> list[str]:
         return [
             str(Path(_PYTHON).with_name("ray")),
             *("start", "--head", "--block", "--include-dashboard=false", "--num-cpus=0"),
             f"--port={gcs}",
-            f"--node-ip-address={LOOPBACK}",
+            f"--node-ip-address={host}",
             f"--ray-client-server-port={client}",
             f"--temp-dir={self.folder / 'ray'}",
             '--resources={"control": 1}',
             "--object-store-memory=100000000",
         ]
 
-    def _node(self, gcs: int) -> list[str]:
-        offers = f'{{"browser": {BROWSERS_PER_NODE}}}'
-        return [_PYTHON, str(_HERE / "_chaos_ray.py"), f"--gcs={LOOPBACK}:{gcs}", f"--resources={offers}"]
+    def _node(self, number: int, gcs: str) -> list[str]:
+        address = self.network.address(number) if self.network else LOOPBACK
+        return [
+            *(self.network.command(number) if self.network else ()),
+            *(_PYTHON, str(_HERE / "_chaos_ray.py"), f"--gcs={gcs}", f"--address={address}"),
+            f'--resources={{"browser": {BROWSERS_PER_NODE}}}',
+        ]
 
     def _add(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
         own = self.temp / name  # tells a node's processes from another's
@@ -233,8 +250,18 @@ class ChaosCluster:
         if self.postgres_back_at and time.monotonic() >= self.postgres_back_at:
             self.postgres.start()
             self.postgres_back_at = 0.0
+        for node in [node for node, until_then in self.cut_until.items() if time.monotonic() >= until_then]:
+            self.cut(node, 0)
         for part in self.parts.values():
             part.ensure()
+
+    def cut(self, node: int, for_s: float) -> None:
+        """Cuts a node off from all but the sites, for so long; 0 lets it back."""
+        assert self.network is not None, "nodes on loopback cannot be cut off"
+        self.network.set_link(node, up=not for_s)
+        self.cut_until.pop(node, None)
+        if for_s:
+            self.cut_until[node] = time.monotonic() + for_s
 
     def ready(self) -> bool:
         """Whether the gateway answers, and a dispatcher has a worker for each node."""
@@ -338,7 +365,6 @@ class ChaosCluster:
         with suppress(TimeoutError):
             until(lambda: not self.tree(), _GONE_S, "nothing is left")
         self.left = [line[:200] for _, line in self.tree()]
-        """Command lines of processes that outlived the cluster; read it after the end."""
 
         if self.logs is not None:
             self._keep_logs(self.logs)
@@ -355,6 +381,11 @@ class ChaosCluster:
         self.postgres.stop()
 
 
-def _listens(port: int) -> bool:
+def _ensure(parts: Sequence[Part]) -> None:
+    for part in parts:
+        part.ensure()
+
+
+def _listens(host: str, port: int) -> bool:
     with socket.socket() as one:
-        return one.connect_ex((LOOPBACK, port)) == 0
+        return one.connect_ex((host, port)) == 0

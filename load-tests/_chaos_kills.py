@@ -12,6 +12,9 @@ from _chaos_cluster import ChaosCluster
 AWAY_S = (1.0, 4.0)
 """For how long PostgreSQL and the S3 server are away."""
 
+CUT_S = (3.0, 25.0)
+"""For how long a node is cut off."""
+
 WEIGHTS: Mapping[str, int] = {
     "chromium": 3,
     "worker": 3,
@@ -21,12 +24,14 @@ WEIGHTS: Mapping[str, int] = {
     "supervisor": 1,
     "postgres": 1,
     "s3": 1,
+    "network": 2,  # with namespaces only
 }
 """Of one round, in which each kind has its turns, in an order by chance."""
 
 
 def order(dice: random.Random, kinds: Sequence[str]) -> Iterator[str]:
-    """Kinds without end, round by round."""
+    """Kinds without end: each once, then round by round."""
+    yield from dice.sample(list(kinds), len(kinds))
     while True:
         some = [kind for kind in kinds for _ in range(WEIGHTS[kind])]
         dice.shuffle(some)
@@ -70,6 +75,15 @@ def _postgres(cluster: ChaosCluster, dice: random.Random) -> bool:
     return True
 
 
+def _network(cluster: ChaosCluster, dice: random.Random) -> bool:
+    """Cuts a node off for a time in which Ray gives it up, or does not yet."""
+    whole = [node for node in range(cluster.nodes) if node not in cluster.cut_until]
+    if not whole:
+        return False
+    cluster.cut(dice.choice(whole), dice.uniform(*CUT_S))
+    return True
+
+
 _HOW: Mapping[str, Callable[[ChaosCluster, random.Random], bool]] = {
     "chromium": _titled("--user-data-dir="),
     "worker": _titled("ray::BrowserWorkerActor"),
@@ -78,5 +92,6 @@ _HOW: Mapping[str, Callable[[ChaosCluster, random.Random], bool]] = {
     "gateway": lambda cluster, _: cluster.parts["gateway"].kill(),
     "supervisor": lambda cluster, _: cluster.parts["supervisor"].kill(),
     "postgres": _postgres,
+    "network": _network,
     "s3": lambda cluster, dice: cluster.parts["s3"].kill(dice.uniform(*AWAY_S)),
 }

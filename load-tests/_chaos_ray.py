@@ -1,4 +1,4 @@
-"""One Ray node beside others on the loopback address of one machine; runs until SIGTERM, or until its raylet is gone.
+"""One Ray node beside others on one machine; runs until SIGTERM, or until its raylet is gone.
 
 `ray start` refuses a second node on a loopback address; this starts one as `ray.cluster_utils.Cluster` does, in a
 process of its own, which can be killed like a machine.
@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from _chaos_ports import free_ports
 from ray._private.node import Node
 from ray._private.parameter import RayParams
 
@@ -25,16 +26,18 @@ def main() -> int:
     """Ends with 0 after SIGTERM, with 1 when a part of the node died."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gcs", required=True, help="address of the head's GCS")
+    parser.add_argument("--address", default="127.0.0.1", help="of this node")
     parser.add_argument("--resources", type=json.loads, default={}, help="what the node offers, as JSON")
     options = parser.parse_args()
     stop: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))
     signal.signal(signal.SIGINT, lambda number, _: stop.append(number))
+    ports = free_ports(options.address, 4)
     sockets = Path(tempfile.gettempdir())  # nodes that start at once would take the same names in Ray's own folder
     node = Node(
         RayParams(
             gcs_address=options.gcs,
-            node_ip_address="127.0.0.1",
+            node_ip_address=options.address,
             num_cpus=0,  # nobody asks for any; Ray starts that many idle workers ahead
             num_gpus=0,
             resources=options.resources,
@@ -42,7 +45,11 @@ def main() -> int:
             min_worker_port=0,
             max_worker_port=0,
             node_manager_port=0,
-            dashboard_agent_listen_port=None,
+            # Ports that are known before: a raylet gives up when its agent has not told them within 15 s.
+            metrics_agent_port=ports[0],
+            metrics_export_port=ports[1],
+            dashboard_agent_listen_port=ports[2],
+            runtime_env_agent_port=ports[3],
             include_log_monitor=False,
             plasma_store_socket_name=str(sockets / f"plasma-{os.getpid()}"),
             raylet_socket_name=str(sockets / f"raylet-{os.getpid()}"),
@@ -51,6 +58,7 @@ def main() -> int:
         shutdown_at_exit=False,
         spawn_reaper=False,
     )
+    print("up", flush=True)
     while not stop and not node.dead_processes():
         time.sleep(_LOOK_S)
     node.kill_all_processes(check_alive=False, allow_graceful=bool(stop), wait=True)

@@ -10,7 +10,7 @@ from _chaos_cluster import ChaosCluster
 
 Json = Any
 
-INTERRUPTS: Mapping[str, int] = {"chromium": 1, "worker": 1, "raylet": 2}
+INTERRUPTS: Mapping[str, int] = {"chromium": 1, "worker": 1, "raylet": 2, "network": 2}
 """How many workers' running sessions a kill of this kind breaks off at most."""
 
 
@@ -57,11 +57,10 @@ def unsure_wrong(cluster: ChaosCluster, rows: Sequence[Json], kills: Mapping[str
 
 
 def store_wrong(cluster: ChaosCluster, expected: int) -> list[str]:
-    """What is wrong with the rows themselves: one per item, all final, no lease left, counters that agree."""
+    """What is wrong with the rows themselves: one per item, all final, and no lease left."""
     wrong = []
-    items, places = cluster.store(
-        "select count(*), count(distinct (parent, idx)) from session where parent is not null"
-    )[0]
+    counted = "select count(*), count(distinct (parent, idx)) from session where parent is not null"
+    items, places = cluster.store(counted)[0]
     if (items, places) != (expected, expected):
         wrong.append(f"store: {items} rows for {places} places of {expected} items")
     if cluster.done() != expected:

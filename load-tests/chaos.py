@@ -2,7 +2,8 @@
 
 Two loops run at once in real browsers on the demo shop: one extracts products, one sends the shop's quote form once
 per item. Every few seconds, by a seeded die, something is killed: Chromium, a worker, a raylet, the dispatcher, the
-gateway, the supervisor, PostgreSQL, the S3 server; it is started again as an orchestrator would. When the jobs are
+gateway, the supervisor, PostgreSQL, the S3 server; it is started again as an orchestrator would. With `--namespaces`
+nodes are cut off the network too, while the shop stays within their reach. When the jobs are
 over there must hold:
 
 * every item is final, and in the store and in the results exactly once;
@@ -11,7 +12,7 @@ over there must hold:
 * an item is `unsure` only where a kill fell into its sending, and names the action;
 * no process outlives the cluster.
 
-    python load-tests/chaos.py [--items 2000] [--forms 100] [--seconds 120] [--every 5] [--seed 1] [--json]
+    python load-tests/chaos.py [--items 2000] [--forms 100] [--seconds 120] [--every 5] [--seed 1] [--namespaces]
 
 Needs nothing that `make setup` does not bring. Exit code 0 only when all of it holds.
 """
@@ -27,12 +28,14 @@ import statistics
 import sys
 import time
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from _chaos_cluster import ChaosCluster, until
 from _chaos_kills import WEIGHTS, hurt, order
+from _chaos_net import Network, go_inside
 from _chaos_verdicts import forms_wrong, products_wrong, store_wrong, unsure_wrong
 
 Json = Any
@@ -166,8 +169,9 @@ def run(options: argparse.Namespace) -> Json:
     """One whole run: what happened, and what was wrong."""
     began = time.monotonic()
     tell("starting the cluster")
-    cluster = ChaosCluster(nodes=options.nodes, logs=options.logs)
-    with cluster:
+    with ExitStack() as stack:
+        network = stack.enter_context(Network(options.nodes)) if options.namespaces else None
+        cluster = stack.enter_context(ChaosCluster(nodes=options.nodes, logs=options.logs, network=network))
         tell(f"{time.monotonic() - began:6.1f} s  ready: {options.nodes} nodes")
         try:
             products, truth = submit_products(cluster, options.items)
@@ -250,11 +254,16 @@ def main() -> int:
     parser.add_argument("--every", type=float, default=5.0, help="seconds between two kills, on average")
     parser.add_argument("--seed", type=int, default=1, help="decides what is killed when")
     parser.add_argument("--nodes", type=int, default=2, help="Ray nodes with browsers, beside the head")
-    parser.add_argument("--kinds", type=_kinds, default=list(WEIGHTS), help="what may be killed, split by commas")
+    parser.add_argument("--kinds", type=_kinds, help="what may be killed, split by commas; default: all that can be")
+    namespaces = "nodes with addresses of their own, which are cut off too (needs root); default: all on loopback"
+    parser.add_argument("--namespaces", action="store_true", help=namespaces)
     parser.add_argument("--patience", type=float, default=900.0, help="seconds until all is over after the storm")
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs of all parts there")
     parser.add_argument("--json", action="store_true", help="one object on stdout")
     options = parser.parse_args()
+    options.kinds = options.kinds or [kind for kind in WEIGHTS if kind != "network" or options.namespaces]
+    if options.namespaces:
+        go_inside()
     told = run(options)
     if options.json:
         print(json.dumps(told))

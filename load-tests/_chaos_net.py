@@ -1,0 +1,93 @@
+"""Nodes with addresses of their own: a network namespace each, and two links to the rest, of which one can be cut.
+
+Over the first link a node speaks with the cluster, over the second with the sites. A node that is cut off from the
+cluster alone is the hardest case: its sessions run on, on pages that still answer, while others take them over.
+Needs root (or the rights of it in a user namespace) and `ip`; nothing outside the namespaces can reach what is inside.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Self
+
+CLUSTER = "10.77.255.1"
+"""Of everything but the nodes and the sites."""
+SITES = "10.78.255.1"
+_INSIDE = "CHAOS_INSIDE"
+
+
+def possible() -> bool:
+    """Whether this machine lets us make network namespaces."""
+    if shutil.which("ip") is None or shutil.which("unshare") is None:
+        return False
+    asked = ["unshare", "--net", "--mount", "sh", "-c", "ip link set lo up && ip link add name a type veth peer name b"]
+    return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+
+def go_inside() -> None:
+    """Starts this very program anew in a network namespace of its own; returns once it runs there."""
+    if os.environ.get(_INSIDE) != "1":
+        os.environ[_INSIDE] = "1"
+        os.execvp("unshare", ["unshare", "--net", "--mount", sys.executable, *sys.argv])
+
+
+@dataclass
+class Network:
+    """The namespaces of some nodes, for as long as the context lasts. Enter it inside."""
+
+    nodes: int
+    cut: set[int] = field(default_factory=set)  # nodes that are off the cluster's link now
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            _ip("link", "set", "lo", "up")
+            _ip("address", "add", f"{CLUSTER}/32", "dev", "lo")
+            _ip("address", "add", f"{SITES}/32", "dev", "lo")
+            for node in range(self.nodes):
+                _ip("netns", "add", self._name(node))
+                stack.callback(_ip, "netns", "delete", self._name(node))
+                self._inside(node, "link", "set", "lo", "up")
+                self._link(node, "c", "10.77", CLUSTER)
+                self._link(node, "s", "10.78", SITES)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def address(self, node: int) -> str:
+        """Of a node, as the cluster knows it."""
+        return f"10.77.{node}.2"
+
+    def command(self, node: int) -> list[str]:
+        """What a command that is to run on a node begins with."""
+        return ["ip", "netns", "exec", self._name(node)]
+
+    def set_link(self, node: int, *, up: bool) -> None:
+        """Cuts a node off the cluster, or lets it back."""
+        _ip("link", "set", f"c{node}", "up" if up else "down")
+        (self.cut.discard if up else self.cut.add)(node)
+
+    def _link(self, node: int, kind: str, net: str, other_end: str) -> None:
+        here, there, name = f"{net}.{node}.1", f"{net}.{node}.2", f"{kind}{node}"
+        _ip("link", "add", "name", name, "type", "veth", "peer", "name", kind, "netns", self._name(node))
+        _ip("address", "add", f"{here}/30", "dev", name)
+        _ip("link", "set", name, "up")
+        self._inside(node, "address", "add", f"{there}/30", "dev", kind)
+        self._inside(node, "link", "set", kind, "up")
+        self._inside(node, "route", "add", f"{other_end}/32", "via", here)
+
+    def _inside(self, node: int, *words: str) -> None:
+        _ip("-n", self._name(node), *words)
+
+    def _name(self, node: int) -> str:
+        return f"chaos-{os.getpid()}-{node}"
+
+
+def _ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True)
