@@ -247,7 +247,7 @@ class Settings(BaseSettings):
     )
     workers: int = _setting(
         lambda: max(1, _usable_cpus() // 2),
-        "Browser workers at most, over the whole cluster; each owns one browser.",
+        "Browser workers, over the whole cluster; each owns one browser. With `SHOAL_MOST_WORKERS`: the least of them.",
         part="pool",
         shown="half the CPUs of this machine, at least 1",
         ge=1,

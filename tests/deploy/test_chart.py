@@ -137,7 +137,13 @@ def test_ray_is_locked_drains_and_keeps_the_browsers_sandbox(case: Case) -> None
         profile = container["securityContext"].get("seccompProfile", {})
         assert (settings["SHOAL_SANDBOX"] == "on") is (profile.get("type") == "Localhost")
     groups = [group for group in spec["workerGroupSpecs"] if "browser" in group["resources"]]
-    assert int(settings["SHOAL_WORKERS"]) == sum(int(g["resources"]["browser"]) * g["maxReplicas"] for g in groups)
+    browsers = [int(group["resources"]["browser"]) for group in groups]
+    least, most = (
+        sum(n * group[key] for n, group in zip(browsers, groups, strict=True)) for key in ("minReplicas", "maxReplicas")
+    )
+    assert int(settings["SHOAL_WORKERS"]) == max(1, least)
+    # Between the two their number follows the backlog, and the autoscaler's pods follow them.
+    assert int(settings.get("SHOAL_MOST_WORKERS", least)) == most
     assert [g["resources"]["control"] for g in spec["workerGroupSpecs"] if "control" in g["resources"]] == ["1"]
 
 
