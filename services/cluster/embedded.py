@@ -83,7 +83,8 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         with_sync.enter_context(
             local_ray(
                 run_dir,
-                browsers=settings.workers + 1,  # one more, so that a lost worker can be replaced at once
+                # One more than ever run, so that a lost worker can be replaced at once.
+                browsers=max(settings.workers, settings.most_workers) + 1,
                 object_store_bytes=settings.ray_object_store_mib * 1024 * 1024,
                 namespace=settings.ray_namespace,
             )
