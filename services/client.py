@@ -102,6 +102,14 @@ class Client:
         """Says what became of an unsure session: `done` or `retry`."""
         return await self._json("POST", f"/v1/sessions/{_part(session)}/settle", json={"how": how})
 
+    async def questions(self, **query: Json) -> dict[str, Json]:
+        """What running sessions wait to be told."""
+        return await self._json("GET", "/v1/questions", params=_given(query))
+
+    async def answer(self, question: str, text: str) -> None:
+        """Answers a question of a running session."""
+        await self._send("POST", f"/v1/questions/{_part(question)}", json={"answer": text})
+
     async def webhooks(self, **query: Json) -> dict[str, Json]:
         """One page of webhook deliveries."""
         return await self._json("GET", "/v1/webhooks", params=_given(query))

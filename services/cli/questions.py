@@ -1,0 +1,60 @@
+"""Commands about questions of running sessions: which wait for a person, and the answer to one."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from services.cli.connection import client_of
+from services.cli.ending import Exit, tell
+from services.cli.options import AsJson, Gateway
+from services.cli.running import finish, settings_of_process
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds these commands to `app`."""
+    app.command()(questions)
+    app.command()(answer)
+
+
+def questions(
+    job: Annotated[str, typer.Option(metavar="JOB", help="Only those of this job.")] = "",
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """List what running sessions wait to be told: codes, answers, captchas."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            page = await client.questions(job=job or None)
+        if as_json:
+            for one in page["questions"]:
+                print(json.dumps(one, ensure_ascii=False))
+            return Exit.DONE
+        table = Table("question", "job", "kind", "what is asked", "on the page", box=None)
+        for one in page["questions"]:
+            table.add_row(one["id"], one["job"], one["kind"], one["question"], one["page"])
+        Console().print(table)
+        return Exit.DONE
+
+    finish(work())
+
+
+def answer(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="Its id, as `shoal questions` shows it.")],
+    text: Annotated[str, typer.Argument(metavar="ANSWER")],
+    gateway: Gateway = "",
+) -> None:
+    """Answer a question; its session goes on within seconds."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            await client.answer(question, text)
+        tell("answered")
+        return Exit.DONE
+
+    finish(work())
