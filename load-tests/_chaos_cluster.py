@@ -41,6 +41,8 @@ BROWSERS_PER_NODE = 2
 """Room for the other node's worker while that node is away."""
 
 _HTTP_S = 20.0
+_END_S = 8.0
+"""What a part gets to end in order."""
 _GONE_S = 20.0
 """What processes get to end by themselves once what they belong to has gone."""
 _ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
@@ -359,7 +361,7 @@ class ChaosCluster:
         for part in parts:
             part.ask_to_end()
         with suppress(TimeoutError):
-            until(lambda: not any(part.runs for part in parts), _GONE_S, "all parts have ended")
+            until(lambda: not any(part.runs for part in parts), _END_S, "all parts have ended")
         for part in parts:
             part.end_group()
         with suppress(TimeoutError):
