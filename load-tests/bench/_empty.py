@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -93,6 +94,7 @@ def databases(kind: str) -> Iterator[Any]:
         if kind == "sqlite":
             yield lambda: f"sqlite:///{folder}/{uuid4().hex}.db"
             return
+        sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
         from tests import postgres  # noqa: PLC0415  the server is in the test group only
 
         with postgres.own_server() as server:
