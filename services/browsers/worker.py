@@ -69,7 +69,6 @@ class Parts(Protocol):
 
 @dataclass(slots=True)
 class _Held:
-    fence: int
     journal: SessionJournal
     task: asyncio.Task[None] | None = None  # None while it waits for a slot
 
@@ -83,7 +82,7 @@ class Worker:
         self._config = config
         self._parts = parts
         self._queue: deque[Work] = deque()
-        self._held: dict[int, _Held] = {}
+        self._held: dict[tuple[int, int], _Held] = {}  # by session and fence
         self._outbox = Outbox(self._hungry)
         self._busy = 0
         self._stopping = False
@@ -95,10 +94,14 @@ class Worker:
         return len(self._queue) <= self._config.slots // 2
 
     async def submit(self, works: Sequence[Work]) -> None:
-        """Queues sessions; each starts as soon as a slot is free."""
+        """Queues sessions; each starts as soon as a slot is free.
+
+        One that is here already has lost its lease on the way: that attempt is stopped.
+        """
+        await self.cancel([work.session for work in works])
         for work in works:
             journal = SessionJournal(self._outbox, work.session, work.fence)
-            self._held[work.session] = _Held(work.fence, journal)
+            self._held[work.session, work.fence] = _Held(journal)
             self._queue.append(work)
         self._fill_slots()
 
@@ -108,16 +111,16 @@ class Worker:
             self._busy += 1
             self._idle.clear()
             task = asyncio.create_task(self._run(work), name=f"session-{work.session}")
-            self._held[work.session].task = task
+            self._held[work.session, work.fence].task = task
 
     async def _run(self, work: Work) -> None:
         """One session in one slot; whatever happens, it ends with a report and a free slot."""
-        held = self._held[work.session]
+        held = self._held[work.session, work.fence]
         try:
             outcome = await self._outcome(work, held)
         except asyncio.CancelledError:
             outcome = Outcome(Status.CANCELED, reason="stopped by its owner or with its worker")
-        del self._held[work.session]
+        del self._held[work.session, work.fence]
         held.journal.outcome(outcome)
         self._busy -= 1
         if self._busy == 0:
@@ -168,11 +171,11 @@ class Worker:
         wanted = set(sessions)
         for work in [work for work in self._queue if work.session in wanted]:
             self._queue.remove(work)
-            held = self._held.pop(work.session)
+            held = self._held.pop((work.session, work.fence))
             held.journal.outcome(Outcome(Status.CANCELED, reason="stopped before it began", checkpoint=work.checkpoint))
-        for session_id in wanted & self._held.keys():
-            if (task := self._held[session_id].task) is not None:
-                task.cancel()
+        for (session_id, _), held in self._held.items():
+            if session_id in wanted and held.task is not None:
+                held.task.cancel()
 
     async def stats(self) -> WorkerStats:
         owner = self._parts.owner
@@ -183,7 +186,7 @@ class Worker:
             waiting=len(self._queue),
             browsers=owner.running,
             browser_restarts=owner.restarts,
-            held={session_id: held.fence for session_id, held in self._held.items()},
+            held=dict(sorted(self._held)),
             rss_bytes=await asyncio.to_thread(_tree_rss),
             figures=self._tally.figures(),
         )
@@ -197,7 +200,7 @@ class Worker:
                 await self._idle.wait()
         except TimeoutError:
             tasks = [held.task for held in self._held.values() if held.task is not None]
-            await self.cancel(list(self._held))
+            await self.cancel([session_id for session_id, _ in self._held])
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def close(self) -> None:
