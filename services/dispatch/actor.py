@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from dataclasses import dataclass
 from typing import Any
 
 import ray
+import structlog
 from ray.actor import ActorHandle
 
 from services import tracing
@@ -15,11 +17,18 @@ from services.browsers.config import WorkerConfig
 from services.browsers.ray_pool import RayPool
 from services.dispatch.config import DispatchConfig
 from services.dispatch.dispatcher import Dispatcher
+from services.errors import StoreAway
+from services.events import LogEvent
 from services.logs import set_up
 from services.store.sql import open_store
 from services.store.store import Store
 
+log = structlog.get_logger()
+
 PREFIX = "shoal-dispatcher-"
+
+_STORE_S = 60.0
+_AGAIN_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,23 @@ class DispatcherParts:
     store_url: str
     dispatch: DispatchConfig
     worker: WorkerConfig
+
+
+async def opened(store_url: str) -> Store:
+    """The store; waited for while it is away: a dispatcher that is restarted just then must not need a supervisor.
+
+    Raises:
+        StoreAway: it did not come back within a minute.
+    """
+    deadline = time.monotonic() + _STORE_S
+    while True:
+        try:
+            return await open_store(store_url, migrate=False)
+        except StoreAway as error:
+            if time.monotonic() >= deadline:
+                raise
+            log.warning(LogEvent.STORE_AWAY, error=str(error))
+            await asyncio.sleep(_AGAIN_S)
 
 
 class DispatcherActor:
@@ -53,7 +79,7 @@ class DispatcherActor:
         return self._parts
 
     async def _start(self) -> None:
-        self._store = await open_store(self._parts.store_url, migrate=False)
+        self._store = await opened(self._parts.store_url)
         pool = RayPool(self._parts.worker, self._parts.dispatch.name)
         self._dispatcher = Dispatcher(self._store, pool, self._parts.dispatch)
         await self._dispatcher.start()
