@@ -198,7 +198,7 @@ class Task:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Usage:
     """What a session cost."""
 
@@ -221,7 +221,7 @@ class Usage:
 # --- what a session is given, and what it gives back --------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LoopItem:
     """One value of a loop."""
 
@@ -274,7 +274,7 @@ class FanOut:
     on_error: Literal["continue", "stop"] = "continue"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """How one attempt of a session ended."""
 

@@ -1,4 +1,8 @@
-"""What travels between dispatcher and workers: work out, reports back."""
+"""What travels between dispatcher and workers: work out, reports back.
+
+These records and what they hold have no `__slots__`: they are pickled by the thousand each second, and a frozen
+dataclass with slots takes twice as long, because it asks for its fields anew each time.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from agent.spec import JobSpec
 from agent.types import Checkpoint, ChildrenSummary, LoopItem, Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Work:
     """One leased session, with all that a worker needs to run it."""
 
@@ -26,7 +30,7 @@ class Work:
     job_tokens: int = 0  # model tokens that the job's finished attempts have spent; counted where it has a budget
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """What a worker says about a session that it holds. Exactly one of outcome and checkpoint is set."""
 

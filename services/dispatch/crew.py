@@ -217,7 +217,9 @@ class Crew:
                 return
             except WorkerLost as error:
                 log.warning(LogEvent.WORKER_LOST, worker="", why=str(error))
-                await asyncio.sleep(_AGAIN_S)
+            except Exception:  # the top of a loop: without it the place would stay empty, and nobody would know why
+                log.exception(LogEvent.LOOP_FAILED, loop="start-worker")
+            await asyncio.sleep(_AGAIN_S)
 
     # --- more or fewer -------------------------------------------------------------------------------
 
