@@ -59,12 +59,16 @@ def _freed(tx: Tx, rows: Sequence[Row[Any]]) -> list[Freed]:
 
 
 def expire_jobs(tx: Tx) -> list[int]:
-    """Fails what is left of jobs whose deadline passed, running sessions too; their reports will come late."""
-    late = [row.id for row in tx.rows("past_deadline", now=tx.now)]
-    expired = []
+    """Fails what is left of jobs whose deadline passed, running sessions too; their reports will come late.
+
+    A session inside an action that must not be repeated becomes unsure instead: nobody will hear how that ended.
+    """
+    found = lock_jobs(tx, [row.id for row in tx.rows("past_deadline", now=tx.now)]).values()
+    late = [job.id for job in found if not job.is_final and job.deadline_at is not None and job.deadline_at <= tx.now]
+    _leave_unsure(tx, late)
     for job in lock_jobs(tx, late).values():
-        if job.is_final or job.deadline_at is None or job.deadline_at > tx.now:
-            continue
+        if job.is_final:
+            continue  # its only session is unsure
         status = Status.CANCELED if job.cancel_requested else Status.FAILED
         outcome = Outcome(status, error=None if job.cancel_requested else _TOO_LATE)
         store_rest(tx, job, State.HELD)
@@ -73,5 +77,12 @@ def expire_jobs(tx: Tx) -> list[int]:
         if close_if_over(tx, job, Leased()):
             finished_event(tx, job, Leased())
         job.save(tx)
-        expired.append(job.id)
-    return expired
+    return late
+
+
+def _leave_unsure(tx: Tx, jobs: Sequence[int]) -> None:
+    """Ends those running sessions of some jobs that are inside an action which must not be repeated."""
+    running = [row.id for row in tx.rows("running_in", jobs=tx.many(jobs))] if jobs else []
+    reports = [_report(row, 0) for row in tx.rows("leases", ids=tx.many(running))] if running else []
+    if unsure := [report for report in reports if report.outcome.status is Status.UNSURE]:
+        write_group(tx, unsure, {})

@@ -265,6 +265,31 @@ async def test_a_deleted_job_is_gone_with_all_its_rows(w: World) -> None:
     assert await w.submit() > other  # no id is used twice
 
 
+async def test_a_deadline_inside_an_action_that_must_not_be_repeated_leaves_it_unsure(w: World) -> None:
+    job, _ = await w.open_loop(3, deadline_s=100.0)
+    held = await w.claim(2)
+    marked = held[0].work
+    assert await w.store.checkpoint(marked.session, marked.fence, Checkpoint(pending_action="click('pay')"))
+    w.clock.now += 100
+    assert await w.store.expire_deadlines() == [job]
+    row = await w.check_sums(job)
+    assert (row.status, row.counts.unsure, row.counts.failed) == (S.FAILED, 1, 2)
+    assert (await w.store.session(marked.session)).row.status is S.UNSURE
+    assert (await w.finish((held[0], DONE))).late == {marked.session}
+
+
+async def test_a_job_of_one_session_that_its_deadline_leaves_unsure_is_unsure(w: World) -> None:
+    job = await w.submit(deadline_s=100.0)
+    held = await w.claim_one()
+    pending = Checkpoint(pending_action="click('pay')")
+    assert await w.store.checkpoint(held.work.session, held.work.fence, pending)
+    w.clock.now += 100
+    assert await w.store.expire_deadlines() == [job]
+    row = await w.check_sums(job)
+    assert row.status is S.UNSURE and row.finished_at is not None
+    assert await w.store.expire_deadlines() == []
+
+
 async def test_a_job_ends_when_its_deadline_passes(w: World) -> None:
     job, _ = await w.open_loop(5, deadline_s=100.0)
     held = await w.claim(2)

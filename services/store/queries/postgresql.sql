@@ -151,6 +151,10 @@ select id, spec from job where id = any(cast(:ids as bigint[]))
 -- Those of some jobs whose running sessions may go on.
 select id from job where id = any(cast(:ids as bigint[])) and status in (0, 1) and not cancel_requested
 
+-- name: running_in
+--- The running sessions of some jobs.
+select id from session where state = 1 and job = any(cast(:jobs as bigint[])) order by id
+
 -- name: leases
 -- Sessions as leases, locked: a checkpoint that says "an unrepeatable action begins" is kept before this look or refused.
 select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint from session

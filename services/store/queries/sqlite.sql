@@ -130,6 +130,10 @@ select id, spec from job where id in (select value from json_each(:ids))
 -- Those of some jobs whose running sessions may go on.
 select id from job where id in (select value from json_each(:ids)) and status in (0, 1) and not cancel_requested
 
+-- name: running_in
+--- The running sessions of some jobs.
+select id from session where state = 1 and job in (select value from json_each(:jobs)) order by id
+
 -- name: leases
 -- Sessions as leases.
 select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint from session
