@@ -146,7 +146,8 @@ def _partial(name: str, where: str, *columns: Column[object]) -> None:
 
 
 _partial("session_ready", "state = 0", session.c.job, session.c.domain, session.c.id)
-_partial("session_leased", "state = 1", session.c.job, session.c.lease_until)
+# Every commit counts the leased sessions and items of its jobs: from the index alone, without their rows.
+_partial("session_leased", "state = 1", session.c.job, session.c.children, session.c.lease_until)
 _partial("session_busy", "state = 1", session.c.domain, session.c.job)
 _partial("session_waiting", "state = 2", session.c.job)
 _partial("session_delayed", "state = 9", session.c.ready_at)
