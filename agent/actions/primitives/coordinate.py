@@ -97,5 +97,8 @@ async def mouse_upload_file(on: Stage, x: X, y: Y, file: Files) -> None:
     paths = await on.upload_paths([file] if isinstance(file, str) else file)
     with on.faults():
         async with on.page.expect_file_chooser(timeout=on.left_ms) as chooser:
+            # Playwright asks Chromium for choosers without waiting for it, and a click at a point is quick enough to
+            # come first: then nobody hears of the chooser. What is answered after it has passed it.
+            await on.page.evaluate("0")
             await on.page.mouse.click(x, y)
         await (await chooser.value).set_files(paths, timeout=on.left_ms)
