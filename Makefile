@@ -1,6 +1,6 @@
 # Every target sets up what it needs by itself; the second time that takes a second.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-vllm unit check bench lock clean
+.PHONY: help setup demo up test test-vllm test-chaos unit check bench lock clean
 
 # Not PYTHON: that one names the Python to make .venv with, for scripts/setup.
 VENV_PYTHON := .venv/bin/python
@@ -23,6 +23,9 @@ test: setup ## checks and all tests
 
 test-vllm: setup ## tests against real vLLM on the CPU (its own venv, 2.4 GB, kept)
 	@scripts/test-vllm
+
+test-chaos: setup ## a cluster of several nodes, its parts killed again and again (five minutes)
+	@scripts/test-chaos
 
 test-deploy: setup ## the chart, images, rules, dashboards and compose file, checked with their own tools
 	@scripts/test-deploy

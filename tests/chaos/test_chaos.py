@@ -31,7 +31,7 @@ def test_what_is_killed_loses_nothing_and_doubles_nothing() -> None:
         text=True,
         check=False,
     )
-    assert ran.returncode in (0, 1), ran.stderr[-20_000:]
+    assert ran.returncode in (0, 1) and ran.stdout, ran.stderr[-20_000:]
     told: Json = json.loads(ran.stdout)
     assert told["wrong"] == [], ran.stderr[-5_000:]
     assert ran.returncode == 0
@@ -50,7 +50,10 @@ def test_ctrl_c_ends_everything_that_it_started() -> None:
         """The cluster's folder, once its Ray has started."""
         assert process.poll() is None
         for child in psutil.Process(process.pid).children():
-            found = re.search(r"--temp-dir=(/\S+)/ray", " ".join(child.cmdline()))
+            try:
+                found = re.search(r"--temp-dir=(/\S+)/ray", " ".join(child.cmdline()))
+            except psutil.NoSuchProcess:  # it ended at this moment; a zombie is one of these
+                continue
             if found and len(users_of(Path(found[1]), spare=0)) > 5:
                 return Path(found[1])
         return None
