@@ -200,17 +200,24 @@ class ChromiumContext:
         return landing
 
     async def _go(self, url: str, limit_s: float) -> Response | None:
-        """Playwright's `goto`, tried anew while a page that loads itself again and again gets in its way."""
+        """Playwright's `goto`, tried anew when a page that loads itself again and again got in its way."""
         ends = time.monotonic() + limit_s
         while True:
+            left_ms = max(1.0, (ends - time.monotonic()) * 1000)
             try:
-                left_ms = max(1.0, (ends - time.monotonic()) * 1000)
                 return await self.tab.page.goto(url, wait_until="domcontentloaded", timeout=left_ms)
             except PlaywrightError as error:
                 if "interrupted by another navigation" not in error.message or time.monotonic() >= ends:
                     raise
-            with contextlib.suppress(PlaywrightError):  # it is between two documents
-                await (await self.tab.session()).send("Page.stopLoading")
+            await self._halt(left_ms)
+
+    async def _halt(self, limit_ms: float) -> None:
+        """Ends what the page does by itself: without scripts it cannot load itself again."""
+        session = await self.tab.session()
+        await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
+        with contextlib.suppress(PlaywrightError):  # its last load, under way already, may come first: without scripts
+            await self.tab.page.goto("about:blank", wait_until="commit", timeout=limit_ms)
+        await session.send("Emulation.setScriptExecutionDisabled", {"value": False})
 
     async def _empty_answer(self, url: str) -> Landing:
         """The landing of an error status without a body, which Chromium reports as a failed navigation."""

@@ -122,7 +122,15 @@ async def test_a_page_that_loads_itself_again_and_again(hasty: Context, site: Si
         assert (await hasty.observe()).url == f"{site.url}/again"
     assert not await hasty.settle(quiet_s=0.5, budget_s=1.5)
     assert time.monotonic() - started < 12
-    assert (await hasty.goto(f"{site.url}/second")).status == 200
+    where = ""
+    for _ in range(8):  # its own loads may swallow ours, or overtake it; errors are typed, and the tab works on
+        with contextlib.suppress(AgentError):
+            await hasty.goto(f"{site.url}/second")
+            await hasty.settle(quiet_s=0.1, budget_s=0.5)
+            where = (await hasty.observe()).url
+        if where == f"{site.url}/second":
+            break
+    assert where == f"{site.url}/second"
 
 
 async def test_a_page_of_two_hundred_megabytes(hasty: Context, site: Site, browser: Browser) -> None:
