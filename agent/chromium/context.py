@@ -203,21 +203,22 @@ class ChromiumContext:
         """Playwright's `goto`, tried anew when a page that loads itself again and again got in its way."""
         ends = time.monotonic() + limit_s
         while True:
-            left_ms = max(1.0, (ends - time.monotonic()) * 1000)
             try:
-                return await self.tab.page.goto(url, wait_until="domcontentloaded", timeout=left_ms)
+                return await self.tab.page.goto(url, wait_until="domcontentloaded", timeout=_left_ms(ends))
             except PlaywrightError as error:
                 if "interrupted by another navigation" not in error.message or time.monotonic() >= ends:
                     raise
-            await self._halt(left_ms)
+            await self._halt(ends)
 
-    async def _halt(self, limit_ms: float) -> None:
+    async def _halt(self, ends: float) -> None:
         """Ends what the page does by itself: without scripts it cannot load itself again."""
         session = await self.tab.session()
         await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
-        with contextlib.suppress(PlaywrightError):  # its last load, under way already, may come first: without scripts
-            await self.tab.page.goto("about:blank", wait_until="commit", timeout=limit_ms)
-        await session.send("Emulation.setScriptExecutionDisabled", {"value": False})
+        try:
+            with contextlib.suppress(PlaywrightError):  # its last load, under way already, may come first: scriptless
+                await self.tab.page.goto("about:blank", wait_until="commit", timeout=_left_ms(ends))
+        finally:  # a tab without scripts would read the next page wrongly, and nobody would know why
+            await session.send("Emulation.setScriptExecutionDisabled", {"value": False})
 
     async def _empty_answer(self, url: str) -> Landing:
         """The landing of an error status without a body, which Chromium reports as a failed navigation."""
@@ -422,6 +423,11 @@ class ChromiumContext:
         self._blocked = kinds
         async with self.guard(self.options.action_timeout_s, "blocking resources"):
             await block(await self.tab.session(), kinds)
+
+
+def _left_ms(ends: float) -> float:
+    """What is left until then; never 0, which would stand for no limit."""
+    return max(1.0, (ends - time.monotonic()) * 1000)
 
 
 def _bid_of(action: Action) -> str | None:

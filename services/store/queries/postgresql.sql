@@ -50,7 +50,7 @@ where state = 1 and job = any(cast(:jobs as bigint[])) group by job
 
 -- name: claim
 -- Leases the first few ready sessions of many lanes, behind each lane's cursor; raises each fence. Workers get them in
---- the order of `owners`.
+-- the order of `owners`.
 with lane as (
   select l.* from unnest(cast(:jobs as bigint[]), cast(:domains as integer[]), cast(:afters as bigint[]),
     cast(:ns as integer[])) as l (job, domain, after, n)
@@ -152,7 +152,7 @@ select id, spec from job where id = any(cast(:ids as bigint[]))
 select id from job where id = any(cast(:ids as bigint[])) and status in (0, 1) and not cancel_requested
 
 -- name: running_in
---- The running sessions of some jobs.
+-- The running sessions of some jobs.
 select id from session where state = 1 and job = any(cast(:jobs as bigint[])) order by id
 
 -- name: leases

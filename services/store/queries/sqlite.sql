@@ -131,7 +131,7 @@ select id, spec from job where id in (select value from json_each(:ids))
 select id from job where id in (select value from json_each(:ids)) and status in (0, 1) and not cancel_requested
 
 -- name: running_in
---- The running sessions of some jobs.
+-- The running sessions of some jobs.
 select id from session where state = 1 and job in (select value from json_each(:jobs)) order by id
 
 -- name: leases
