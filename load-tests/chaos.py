@@ -45,22 +45,7 @@ SCHEMA = {
     "properties": {"name": {"type": "string"}, "price": {"type": "number"}},
     "required": ["name", "price"],
 }
-QUOTE = {
-    "name": "Ada Quimby",
-    "company": "Quimby & Daughters",
-    "phone": "+44 20 5550 0199",
-    "street": "7 Mill Lane",
-    "city": "Ludwigsburg",
-    "postcode": "71634",
-    "country": "Germany",
-    "region": "Bavaria",
-    "project": "Reading room",
-    "department": "Lighting",
-    "quantity": 12,
-    "contact_by": "email",
-    "message": "For a reading room.",
-    "terms": True,
-}
+QUOTE: dict[str, Json] = json.loads(Path(__file__).with_name("quote.json").read_text())
 _ATTEMPTS = 10
 _LOOK_S = 0.1
 

@@ -98,10 +98,10 @@ class Claimer:
             self._board.domains.look_again(*freed, *(take.domain for take in takes))
             raise
         self._note(takes, claims)
-        await self._hand_over(members, claims.sessions)
+        self._hand_over(members, claims.sessions)
         return True
 
-    async def _hand_over(self, members: Mapping[str, Member], sessions: Sequence[Claimed]) -> None:
+    def _hand_over(self, members: Mapping[str, Member], sessions: Sequence[Claimed]) -> None:
         """Gives each worker its sessions; what was claimed for one that was lost meanwhile goes on elsewhere."""
         works: dict[str, list[Work]] = {}
         for one in sessions:
@@ -109,7 +109,8 @@ class Claimer:
             if self._crew.has(members[one.owner]):
                 self._board.lease(one)
                 members[one.owner].hold(one.work.session)
-        await asyncio.gather(*(self._crew.hand_over(members[name], some) for name, some in works.items()))
+        for name, some in works.items():
+            self._crew.hand_over(members[name], some)
 
     def _note(self, takes: list[Take], claims: Claims) -> None:
         board, got = self._board, Counter[tuple[int, int]]()

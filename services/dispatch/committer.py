@@ -17,6 +17,7 @@ from services.browsers.pool import WorkerLost
 from services.dispatch.board import Board
 from services.dispatch.crew import Member
 from services.dispatch.retry import decide
+from services.dispatch.succession import take_over
 from services.errors import StoreAway
 from services.events import LogEvent
 from services.store.records import Finish, Written
@@ -104,9 +105,7 @@ class Committer:
         claimed no retry can be decided."""
         failed = (report for report in reports if report.outcome is not None and report.outcome.status is Status.FAILED)
         unknown = {report.session: report.fence for report in failed if report.session not in self._board.leases}
-        for one in await self._store.running(unknown) if unknown else ():
-            if unknown[one.work.session] == one.work.fence:
-                self._board.lease(one, adopted=True)
+        await take_over(self._store, self._board, unknown)
 
     def _decide(self, report: Report) -> Finish:
         assert report.outcome is not None

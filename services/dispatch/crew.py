@@ -22,6 +22,9 @@ log = structlog.get_logger()
 _LAST_REPORTS_S = 5.0
 """How long the last reports of a drained worker may take to arrive."""
 
+_STATS_S = 5.0
+"""Patience with a worker that is asked how it is: the housekeeper, who renews all leases, waits for the answer."""
+
 _SMOOTHING = 0.1
 """Share of the newest session in what one takes."""
 
@@ -118,6 +121,7 @@ class Crew:
         self._reap = reap
         self.members: dict[str, Member] = {}
         self._starting: set[asyncio.Task[None]] = set()
+        self._submitting: set[asyncio.Task[None]] = set()
         self._evacuating: set[asyncio.Task[None]] = set()
 
     @property
@@ -183,8 +187,13 @@ class Crew:
         """Whether it is still one of these workers."""
         return self.members.get(member.name) is member
 
-    async def hand_over(self, member: Member, works: list[Work]) -> None:
-        """Gives claimed sessions to their worker."""
+    def hand_over(self, member: Member, works: list[Work]) -> None:
+        """Begins to give claimed sessions to their worker: one that does not answer keeps no other waiting."""
+        task = asyncio.create_task(self._submit(member, works), name=f"submit-{member.name}")
+        self._submitting.add(task)
+        task.add_done_callback(self._submitting.discard)
+
+    async def _submit(self, member: Member, works: list[Work]) -> None:
         try:
             if not self.has(member):
                 raise WorkerLost(f"{member.name} was lost while sessions were claimed for it")
@@ -299,10 +308,10 @@ class Crew:
     async def end(self) -> None:
         """Ends the workers."""
         members = list(self.members.values())
-        pullers = [member.puller for member in members if member.puller]
-        for task in pullers:
+        calls = [*self._submitting, *(member.puller for member in members if member.puller)]
+        for task in calls:
             task.cancel()
-        await asyncio.gather(*pullers, return_exceptions=True)
+        await asyncio.gather(*calls, return_exceptions=True)
         await asyncio.gather(*(member.handle.end() for member in members), return_exceptions=True)
         await self._pool.close()
 
@@ -311,8 +320,9 @@ class Crew:
 
         async def one(member: Member) -> WorkerStats | None:
             try:
-                return await member.handle.stats()
-            except WorkerLost:
+                async with asyncio.timeout(_STATS_S):
+                    return await member.handle.stats()
+            except (WorkerLost, TimeoutError):
                 return None
 
         found = await asyncio.gather(*(one(member) for member in list(self.members.values())))

@@ -9,7 +9,7 @@ work on one store: claims, fences and domains are the store's.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
 import structlog
 
@@ -22,6 +22,7 @@ from services.dispatch.config import DispatchConfig
 from services.dispatch.crew import Crew
 from services.dispatch.model_bound import ModelBound, asks_model
 from services.dispatch.sizing import Bounds, Load, Size, desired
+from services.dispatch.succession import take_over
 from services.dispatch.telling import Telling
 from services.errors import StoreAway
 from services.events import LogEvent
@@ -79,7 +80,7 @@ class Dispatcher:
         Raises:
             WorkerLost: not even one worker could be started.
         """
-        await self._take_over(await self._crew.adopt())
+        await take_over(self._store, self._board, await self._crew.adopt())
         await self._bury_predecessors()
         await self._crew.fill()
         loops = [self._claimer.run, self._committer.run, self._unfold, self._keep_house, self._watch]
@@ -87,12 +88,6 @@ class Dispatcher:
             self._admission.changed = self._board.wake.set
             loops.append(self._admission.run)
         self._tasks = [asyncio.create_task(self._forever(loop), name=loop.__qualname__) for loop in loops]
-
-    async def _take_over(self, held: Mapping[int, int]) -> None:
-        """What adopted workers run has this dispatcher's leases now: they are renewed, and it may be tried again."""
-        for one in await self._store.running(held) if held else ():
-            if held[one.work.session] == one.work.fence:
-                self._board.lease(one, adopted=True)
 
     async def _bury_predecessors(self) -> None:
         """Ends the leases of workers that an earlier dispatcher of this name had, and that are not there any more."""

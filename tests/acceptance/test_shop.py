@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import httpx
 import jsonschema
 import pytest
 
-from tests.embedded import Up
+from tests.embedded import ROOT, Up
 
 Json = Any
 pytestmark = pytest.mark.timeout(600)  # a cluster has to start, and real pages take their time
@@ -78,23 +79,9 @@ def test_its_screenshots_are_pictures(cluster: Up, shop: str) -> None:
 def quote(tmp_path: Path) -> Json:
     plan = tmp_path / "plan.txt"
     plan.write_text("two benches, one lamp")
-    return {
-        "name": "Ada Quimby",
-        "company": "Quimby & Daughters",
+    return json.loads((ROOT / "load-tests" / "quote.json").read_text()) | {
         "email": "ada@quimby.example",
-        "phone": "+44 20 5550 0199",
-        "street": "7 Mill Lane",
-        "city": "Ludwigsburg",
-        "postcode": "71634",
-        "country": "Germany",
-        "region": "Bavaria",
-        "project": "Reading room",
-        "department": "Lighting",
-        "quantity": 12,
         "delivery_date": (date.today() + timedelta(days=30)).isoformat(),
-        "contact_by": "email",
-        "message": "For a reading room.",
-        "terms": True,
         "attachment": str(plan),
     }
 

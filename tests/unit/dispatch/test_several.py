@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent.testing import FakeBrowser
+from agent.work import Work
 from services.browsers.config import WorkerConfig
 from services.browsers.local_pool import LocalPool
 from services.browsers.pool import WorkerHandle
@@ -106,6 +107,26 @@ async def test_sessions_claimed_for_a_worker_that_is_lost_meanwhile_go_on_elsewh
         job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
         assert victim.lost
         assert (job.counts.completed, job.counts.expected) == (20, 20)
+
+
+async def test_a_worker_that_does_not_answer_keeps_no_other_from_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world(shop(4), slots=2, dispatch=DispatchConfig(workers=2, per_domain=50)) as w:
+        silent, _ = w.pool.workers
+        asked, never = asyncio.Event(), asyncio.Event()
+
+        async def submit(works: Sequence[Work]) -> None:
+            asked.set()
+            await never.wait()
+
+        monkeypatch.setattr(silent, "submit", submit)
+        jobs = [await w.submit(extract=EXTRACT, url="http://shop.example/3") for _ in range(30)]
+        async with asyncio.timeout(10):
+            await asked.wait()
+            while len([job for job in jobs if (await w.store.job(job)).finished_at]) < 15:  # more than one claim gives
+                await asyncio.sleep(0.01)
+        await silent.lose()
+        for job in jobs:
+            assert (await w.final(job)).counts.completed == 1
 
 
 async def test_a_long_loop_runs_while_it_is_being_stored(monkeypatch: pytest.MonkeyPatch) -> None:
