@@ -25,7 +25,10 @@ from tests.unit.agent.model.test_step import act, policy_of, says
 
 Json = Any
 
-LINES = st.lists(st.sampled_from(["a", "b", "c", "", "⟦lines 1-2⟧"]) | st.text(max_size=3), max_size=40)
+LINES = st.lists(
+    st.sampled_from(["a", "b", "c", "", "⟦lines 1-2⟧"]) | st.text(st.characters(exclude_characters="\n"), max_size=3),
+    max_size=40,
+)
 MENU = [f"{n}. shelf" for n in range(20)]
 
 
