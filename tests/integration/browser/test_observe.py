@@ -201,7 +201,10 @@ async def test_settling_waits_for_requests_and_changes_but_not_for_ever(context:
     await context.read("() => { location.href = '/busypage' }")
     assert await context.settle(quiet_s=0.2, budget_s=5)
     assert "loaded" in compact((await context.observe()).elements)
-    await context.read("() => { setInterval(() => { document.title = Math.random() }, 20) }")
+    # Returns at the first change: until then the page has been quiet for long.
+    await context.read(
+        "() => new Promise(first => setInterval(() => { document.title = Math.random(); first(1) }, 20))"
+    )
     started = time.monotonic()
     assert not await context.settle(quiet_s=0.3, budget_s=0.8)
     assert time.monotonic() - started < 2
