@@ -18,8 +18,9 @@ from services.gateway.deps import GatewayDeps
 from services.gateway.feed import event_stream, resume_point
 from services.gateway.jobs import CONTROLS, Verb, control_job, job_cursor, labels_of
 from services.gateway.keys import Caller
+from services.gateway.lines import job_lines
 from services.gateway.overview import overview
-from services.gateway.results import Format, result_rows, written
+from services.gateway.results import Format, written
 from services.gateway.sessions import explained
 from services.gateway.views import spec_view
 from services.store import ids
@@ -163,4 +164,4 @@ def _add_streams(router: APIRouter, deps: GatewayDeps, door: Door) -> None:
     ) -> Response:
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         headers = {"Content-Disposition": f'attachment; filename="{ids.job_id(row.id)}.{format}"'}
-        return await written(row, result_rows(deps.store, row.id), format, headers)
+        return await written(row, await job_lines(deps, row), format, headers)

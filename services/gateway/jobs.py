@@ -21,10 +21,11 @@ from services.gateway.body import JSON_TYPES, read_body, require_type
 from services.gateway.deps import GatewayDeps
 from services.gateway.keys import Caller
 from services.gateway.quota import Quota
+from services.gateway.retention import archive_folder
 from services.gateway.specs import SpecGate
 from services.gateway.views import JobPage, JobSummary, JobView, SubmittedJob
 from services.store import ids
-from services.store.records import ArtifactRow, JobFilter, JobRow
+from services.store.records import JobFilter, JobRow
 
 log = structlog.get_logger(__name__)
 
@@ -111,8 +112,9 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     @router.delete("/jobs/{job}", status_code=204, summary="Delete a final job with all it gave")
     async def delete(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
         """Removes the job, its sessions, results and artifacts. 409 while it is not final."""
-        orphans = await store.delete(ids.parse_job(job), tenant=caller.sees)
-        await delete_artifacts(deps.artifacts, orphans)
+        number = ids.parse_job(job)
+        orphans = await store.delete(number, tenant=caller.sees)
+        await delete_artifacts(deps.artifacts, [archive_folder(number), *(row.key for row in orphans)])
         return Response(status_code=204)
 
     def add_control(verb: Verb, summary: str) -> None:
@@ -211,8 +213,8 @@ def bad_cursor(field: str) -> BadInput:
     return BadInput("The cursor is not one of ours.", errors=[{"field": field, "reason": "is not a cursor"}])
 
 
-async def delete_artifacts(artifacts: ArtifactStore, rows: Sequence[ArtifactRow]) -> None:
-    """Removes the bytes of artifacts whose rows are gone already.
+async def delete_artifacts(artifacts: ArtifactStore, keys: Sequence[str]) -> None:
+    """Removes the bytes under keys whose rows are gone already.
 
     What cannot be removed now is logged by its key: the rows are gone for good, so failing the request would help
     nobody.
@@ -226,4 +228,4 @@ async def delete_artifacts(artifacts: ArtifactStore, rows: Sequence[ArtifactRow]
             except ArtifactStoreAway as error:
                 log.error(LogEvent.ARTIFACTS_AWAY, left_behind=key, error=error.message)
 
-    await asyncio.gather(*(remove(row.key) for row in rows))
+    await asyncio.gather(*(remove(key) for key in keys))

@@ -9,20 +9,13 @@ from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import StreamingResponse
 from pydantic_core import to_json
 
-from services.errors import BadInput
 from services.gateway.auth import Authenticator, guard
 from services.gateway.deps import GatewayDeps
-from services.gateway.jobs import bad_cursor
 from services.gateway.keys import Caller
-from services.gateway.retention import archived_lines
+from services.gateway.lines import PAGE, Line, job_lines, page_of_lines
 from services.gateway.table import Table
-from services.gateway.views import result_line
 from services.store import ids
-from services.store.records import JobRow, ResultRow
-from services.store.store import Store
-
-PAGE = 500
-"""Lines of one query."""
+from services.store.records import JobRow
 
 
 class Format(StrEnum):
@@ -58,6 +51,12 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         responses={
             200: {
                 "description": "One line per record, in item order, of the items that are final",
+                "headers": {
+                    "Shoal-Next": {
+                        "description": "with `limit`: the cursor of the next page, where there may be one",
+                        "schema": {"type": "string"},
+                    }
+                },
                 "content": {
                     MEDIA_TYPES[Format.JSONL]: {"schema": {"$ref": "#/components/schemas/ResultView"}},
                     MEDIA_TYPES[Format.CSV]: {"schema": {"type": "string"}},
@@ -77,76 +76,44 @@ def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         """The lines that there are now; while the job runs, later calls give more.
 
         With `limit` the header `Shoal-Next` carries the cursor of the next page, as long as there may be one. A job
-        whose retention is over gives its whole archive as JSON lines, whatever was asked for.
+        whose retention is over gives the same lines from its archive; cursors of the time before are refused then.
         """
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
-        if row.archive is not None:
-            return StreamingResponse(archived_lines(deps.artifacts, row.archive), media_type=MEDIA_TYPES[Format.JSONL])
         form = format or accepted_format(accept)
         headers = {}
         if form is not Format.JSONL:
             headers["Content-Disposition"] = f'attachment; filename="{ids.job_id(row.id)}.{form}"'
         if limit is None:
-            await check_cursor(deps.store, row.id, after)
-            rows = result_rows(deps.store, row.id, after)
+            lines = await job_lines(deps, row, after)
         else:
-            page = await _page(deps.store, row.id, after, limit)
-            rows = _each(page)
-            if len(page) == limit:
-                headers["Shoal-Next"] = page[-1].cursor
-        return await written(row, rows, form, headers)
+            lines, following = await page_of_lines(deps, row, after, limit)
+            if following is not None:
+                headers["Shoal-Next"] = following
+        return await written(row, lines, form, headers)
 
     return router
 
 
-async def written(
-    job: JobRow, rows: AsyncIterator[ResultRow], form: Format, headers: dict[str, str]
-) -> StreamingResponse:
-    """`rows` as an answer in the format `form`."""
+async def written(job: JobRow, lines: AsyncIterator[Line], form: Format, headers: dict[str, str]) -> StreamingResponse:
+    """`lines` as an answer in the format `form`."""
     media_type = MEDIA_TYPES[form]
     if form is Format.JSONL:
-        return StreamingResponse(_lines(rows), media_type=media_type, headers=headers)
+        return StreamingResponse(_chunks(lines), media_type=media_type, headers=headers)
     table = Table(job.spec.extract.record_schema if job.spec.extract else None)
     try:
-        await table.fill(result_line(row) async for row in rows)
+        await table.fill(lines)
     except BaseException:
         table.close()
         raise
     return StreamingResponse(_closing(table, form), media_type=media_type, headers=headers)
 
 
-async def result_rows(store: Store, job: int, after: str | None = None) -> AsyncIterator[ResultRow]:
-    """All result lines after the cursor, read page by page."""
-    while page := await store.results(job, after=after, limit=PAGE):
-        for row in page:
-            yield row
-        after = page[-1].cursor
-
-
-async def check_cursor(store: Store, job: int, after: str | None) -> None:
-    """Proves a caller's cursor before the answer begins, while it can still say 400."""
-    if after is not None:
-        await _page(store, job, after, 1)
-
-
-async def _page(store: Store, job: int, after: str | None, limit: int) -> list[ResultRow]:
-    try:
-        return await store.results(job, after=after, limit=limit)
-    except BadInput:
-        raise bad_cursor("after") from None
-
-
-async def _each(rows: list[ResultRow]) -> AsyncIterator[ResultRow]:
-    for row in rows:
-        yield row
-
-
-async def _lines(rows: AsyncIterator[ResultRow]) -> AsyncIterator[bytes]:
+async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[bytes]:
     """Lines as they come, in pieces of a page."""
     chunk = bytearray()
     count = 0
-    async for row in rows:
-        chunk += to_json(result_line(row), inf_nan_mode="null") + b"\n"
+    async for line in lines:
+        chunk += to_json(line, inf_nan_mode="null") + b"\n"
         count += 1
         if count % PAGE == 0:
             yield bytes(chunk)

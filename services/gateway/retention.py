@@ -2,20 +2,21 @@
 
 The results go to the artifact store as compressed JSON lines, the same lines that the API gives; then sessions, tasks,
 events and evidence are dropped in slices. The job's row stays, with its counts. Whatever dies in the middle, the next
-sweep goes on: parts of an archive are written under the same keys again, and a job is dropped only once it is archived.
+sweep begins a new archive, and a job is dropped only once the store has the name of a whole one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import secrets
 from collections.abc import AsyncIterator
 
 import structlog
 from pydantic_core import to_json
 
 from services.artifacts.store import ArtifactStore
-from services.errors import ArtifactMissing, ArtifactStoreAway, StoreAway, WrongState
+from services.errors import ArtifactMissing, ArtifactStoreAway, NotFound, StoreAway, WrongState
 from services.events import LogEvent
 from services.gateway.views import result_line
 from services.store import ids
@@ -59,22 +60,37 @@ class Retention:
         for job in jobs:
             try:
                 await self._end(job)
-            except WrongState:
-                continue  # its owner retried it meanwhile
+            except (NotFound, WrongState):
+                continue  # its owner retried or deleted it meanwhile
         return len(jobs)
 
     async def _end(self, job: int) -> None:
         if (await self._store.job(job)).archive is None:
-            archive = f"archive/{ids.job_id(job)}"
-            number = 0
-            async for part in self._parts(job):
-                await self._artifacts.put(part_key(archive, number), part, "application/gzip")
-                number += 1
-            await self._store.archived(job, archive)
+            await self._archive(job)
         while (dropped := await self._store.drop(job)).more:
             for artifact in dropped.artifacts:
                 await self._artifacts.delete(artifact.key)
         log.info(LogEvent.JOB_ARCHIVED, job=ids.job_id(job))
+
+    async def _archive(self, job: int) -> None:
+        """Writes an archive of this attempt's own and has the store keep its name, unless another was sooner.
+
+        Two gateways may do this at once, and the sooner one drops the rows that the later one is reading: an archive
+        that was not taken may be cut short. It is removed; where the store gave no answer it may have been taken, and
+        stays.
+        """
+        archive = f"{archive_folder(job)}/{secrets.token_hex(8)}"
+        number = 0
+        async for part in self._parts(job):
+            await self._artifacts.put(part_key(archive, number), part, "application/gzip")
+            number += 1
+        try:
+            taken = await self._store.archived(job, archive)
+        except (NotFound, WrongState):
+            await self._artifacts.delete(archive)
+            raise
+        if not taken:
+            await self._artifacts.delete(archive)
 
     async def _parts(self, job: int) -> AsyncIterator[bytes]:
         """The result lines in compressed parts; at least one, so that an archive can be told from none."""
@@ -90,16 +106,27 @@ class Retention:
             yield await asyncio.to_thread(gzip.compress, bytes(lines))
 
 
-async def archived_lines(artifacts: ArtifactStore, archive: str) -> AsyncIterator[bytes]:
-    """The result lines of an archived job, part by part."""
+async def archived_parts(artifacts: ArtifactStore, archive: str) -> AsyncIterator[bytes]:
+    """The result lines of an archived job, part by part.
+
+    Raises:
+        ArtifactMissing: nothing of the archive is there.
+    """
     number = 0
     while True:
         try:
             part = await artifacts.get(part_key(archive, number))
         except ArtifactMissing:
+            if number == 0:
+                raise
             return
         yield await asyncio.to_thread(gzip.decompress, part)
         number += 1
+
+
+def archive_folder(job: int) -> str:
+    """Under what the archives of one job lie: the one that the store names, and what attempts that died have left."""
+    return f"archive/{ids.job_id(job)}"
 
 
 def part_key(archive: str, number: int) -> str:

@@ -23,8 +23,8 @@ def expired_jobs(tx: Tx, default_days: float | None, limit: int) -> list[int]:
     return [row.id for row in rows]
 
 
-def mark_archived(tx: Tx, job: int, archive: str) -> None:
-    """The results of a job lie in the artifact store; from now on its rows are dropped.
+def mark_archived(tx: Tx, job: int, archive: str) -> bool:
+    """The results of a job lie in the artifact store; from now on its rows are dropped. False: it had an archive.
 
     Raises:
         WrongState: it is not final: its owner retried it meanwhile.
@@ -32,7 +32,10 @@ def mark_archived(tx: Tx, job: int, archive: str) -> None:
     found = lock_job(tx, job, None)
     if found.status not in FINAL:
         raise WrongState(f"job {job_id(job)} is {found.status}", job=job, status=found.status.value)
+    if found.archive is not None:
+        return False
     tx.run("mark_archived", id=job, archive=archive, now=tx.now)
+    return True
 
 
 def drop_slice(tx: Tx, job: int, most: int) -> Dropped:

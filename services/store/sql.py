@@ -344,8 +344,8 @@ class SqlStore:
     async def expired(self, default_days: float | None, limit: int = 10) -> list[int]:
         return await self._db.read(lambda tx: retention.expired_jobs(tx, default_days, limit))
 
-    async def archived(self, job: int, archive: str) -> None:
-        await self._db.write(lambda tx: retention.mark_archived(tx, job, archive))
+    async def archived(self, job: int, archive: str) -> bool:
+        return await self._db.write(lambda tx: retention.mark_archived(tx, job, archive))
 
     async def drop(self, job: int, most: int = 1_000) -> Dropped:
         return await self._db.write(lambda tx: retention.drop_slice(tx, job, most))

@@ -268,8 +268,9 @@ class Store(Protocol):
         (None: never). A job whose dropping was begun comes again until it is done."""
         ...
 
-    async def archived(self, job: int, archive: str) -> None:
-        """The results of a job lie under `archive` in the artifact store; `drop` may begin.
+    async def archived(self, job: int, archive: str) -> bool:
+        """The results of a job lie under `archive` in the artifact store; `drop` may begin. False: they lie elsewhere
+        already, and its rows may be gone in part since.
 
         Raises:
             WrongState: it is not final.

@@ -44,7 +44,8 @@ async def test_an_archived_job_is_dropped_in_slices_and_its_row_stays(w: World) 
     with pytest.raises(WrongState):
         await w.store.drop(job)
     w.clock.now += DAY_S + 1
-    await w.store.archived(job, "archive/x")
+    assert await w.store.archived(job, "archive/x")
+    assert not await w.store.archived(job, "archive/y"), "the first one stays"
     dropped = []
     while (piece := await w.store.drop(job, 2)).more:
         dropped.append(piece)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Sequence
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from agent.status import Status
@@ -11,16 +15,22 @@ from agent.types import Outcome, Record
 from services.gateway import retention
 from services.gateway.retention import Retention
 from services.store import ids
-from tests.gateway_world import world
+from services.store.records import ResultRow
+from tests.gateway_world import World, world
+
+
+async def ended(w: World, n: int = 2) -> str:
+    """A final job with `n` records."""
+    job = await w.submit(extract={"schema": {"type": "object", "properties": {"n": {"type": "integer"}}}})
+    records = tuple(Record({"n": number}) for number in range(1, n + 1))
+    await w.finish(await w.claim(), lambda work: Outcome(Status.COMPLETED, records=records))
+    return job
 
 
 async def test_an_old_job_s_results_are_read_from_its_archive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "PART", 1)
     async with world() as w:
-        job = await w.submit()
-        await w.finish(
-            await w.claim(), lambda work: Outcome(Status.COMPLETED, records=(Record({"n": 1}), Record({"n": 2})))
-        )
+        job = await ended(w)
         path = f"/v1/jobs/{job}/results"
         before = (await w.client.get(path)).text
         sweeper = Retention(w.store, w.artifacts, default_days=0)
@@ -33,5 +43,102 @@ async def test_an_old_job_s_results_are_read_from_its_archive(monkeypatch: pytes
         assert [json.loads(line)["record"] for line in after.text.splitlines()] == [{"n": 1}, {"n": 2}]
         assert (await w.client.get(f"/v1/jobs/{job}")).json()["counts"]["completed"] == 1
         assert (await w.client.get(f"/v1/jobs/{job}/sessions")).json()["sessions"] == []
-        assert (await w.store.job(ids.parse_job(job))).archive == f"archive/{job}"
+        assert str((await w.store.job(ids.parse_job(job))).archive).startswith(f"archive/{job}/")
         assert (await w.client.post(f"/v1/jobs/{job}/retry")).status_code == 409
+
+
+async def test_two_gateways_that_sweep_at_once_lose_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the second one pages the results, the first one archives and drops the job under its feet."""
+    monkeypatch.setattr(retention, "_PAGE", 2)
+    async with world() as w:
+        job = await ended(w, 6)
+        path = f"/v1/jobs/{job}/results"
+        before = (await w.client.get(path)).text
+        first, second = (Retention(w.store, w.artifacts, default_days=0) for _ in range(2))
+        read, pages = w.store.results, 0
+
+        async def results(*args: Any, **options: Any) -> Sequence[ResultRow]:
+            nonlocal pages
+            pages += 1
+            if pages == 2:
+                await first.sweep()
+            return await read(*args, **options)
+
+        monkeypatch.setattr(w.store, "results", results)
+        await second.sweep()
+
+        assert (await w.client.get(path)).text == before
+        assert len(before.splitlines()) == 6
+        assert len(w.artifacts.keys) == 1, "whoever came second keeps nothing"
+
+
+async def test_a_job_that_was_deleted_meanwhile_leaves_no_archive(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world() as w:
+        job = await ended(w)
+        read = w.store.results
+
+        async def results(*args: Any, **options: Any) -> Sequence[ResultRow]:
+            found = await read(*args, **options)
+            assert (await w.client.delete(f"/v1/jobs/{job}")).status_code in (204, 404)
+            return found
+
+        monkeypatch.setattr(w.store, "results", results)
+        assert await Retention(w.store, w.artifacts, default_days=0).sweep() == 1
+        assert w.artifacts.keys == []
+
+
+async def archived(w: World, n: int = 5) -> str:
+    job = await ended(w, n)
+    await Retention(w.store, w.artifacts, default_days=0).sweep()
+    return job
+
+
+async def test_an_archived_job_gives_every_format() -> None:
+    async with world() as w:
+        job = await archived(w)
+        path = f"/v1/jobs/{job}/results"
+        parquet = await w.client.get(path, params={"format": "parquet"})
+        assert parquet.headers["content-type"] == "application/vnd.apache.parquet"
+        assert pq.read_table(io.BytesIO(parquet.content)).column("record.n").to_pylist() == [1, 2, 3, 4, 5]
+        text = (await w.client.get(path, headers={"Accept": "text/csv"})).text
+        assert len(text.splitlines()) == 6
+        assert text.splitlines()[0].startswith("job,session,")
+        for form in ("jsonl", "csv", "parquet"):
+            shown = await w.client.get(f"/jobs/{job}/results", params={"format": form})
+            assert shown.content == (await w.client.get(path, params={"format": form})).content
+        page = await w.client.get(f"/jobs/{job}")
+        assert "gave no results" not in page.text
+        assert "archive" in page.text
+
+
+async def test_an_archive_is_read_page_by_page() -> None:
+    async with world() as w:
+        job = await archived(w)
+        path, after, seen = f"/v1/jobs/{job}/results", {}, []
+        while True:
+            page = await w.client.get(path, params={"limit": 2, **after})
+            seen += [json.loads(line)["record"]["n"] for line in page.text.splitlines()]
+            if "shoal-next" not in page.headers:
+                break
+            after = {"after": page.headers["shoal-next"]}
+        assert seen == [1, 2, 3, 4, 5]
+        rest = await w.client.get(path, params=after)
+        assert [json.loads(line)["record"]["n"] for line in rest.text.splitlines()] == [5]
+        refused = await w.client.get(path, params={"after": "0.1"})
+        assert refused.status_code == 400
+        assert refused.json()["errors"][0]["field"] == "after"
+
+
+async def test_an_archive_whose_bytes_are_gone_is_no_empty_answer() -> None:
+    async with world() as w:
+        job = await archived(w)
+        await w.artifacts.delete(f"archive/{job}")
+        assert (await w.client.get(f"/v1/jobs/{job}/results")).status_code == 410
+
+
+async def test_deleting_an_archived_job_removes_its_archive() -> None:
+    async with world() as w:
+        job = await archived(w)
+        assert w.artifacts.keys
+        assert (await w.client.delete(f"/v1/jobs/{job}")).status_code == 204
+        assert w.artifacts.keys == []

@@ -1,0 +1,111 @@
+"""A job's result lines, wherever they lie: in the store, or in the archive that retention made of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+from pydantic_core import from_json
+
+from services.artifacts.store import ArtifactStore
+from services.errors import BadInput
+from services.gateway.deps import GatewayDeps
+from services.gateway.jobs import bad_cursor
+from services.gateway.retention import archived_parts
+from services.gateway.views import result_line
+from services.store.records import JobRow, ResultRow
+from services.store.store import Store
+
+Json = Any
+Line = dict[str, Json]
+
+PAGE = 500
+"""Lines of one query."""
+_ARCHIVE_CURSOR = re.compile(r"archive-([0-9]{1,18})", re.ASCII)
+"""The cursor of an archive: how many of its lines were given."""
+
+
+async def job_lines(deps: GatewayDeps, job: JobRow, after: str | None = None) -> AsyncIterator[Line]:
+    """All lines after the cursor. What can be wrong is found before the first line is asked for.
+
+    Raises:
+        BadInput: the cursor is none of this job's.
+        ArtifactMissing: the job is archived and its archive is gone.
+    """
+    if job.archive is not None:
+        return await _begun(_archived(deps.artifacts, job.archive, _line_number(after)))
+    if after is not None:
+        await _stored_page(deps.store, job.id, after, 1)
+    return _stored(deps.store, job.id, after)
+
+
+async def page_of_lines(
+    deps: GatewayDeps, job: JobRow, after: str | None, limit: int
+) -> tuple[AsyncIterator[Line], str | None]:
+    """At most `limit` lines after the cursor, and the cursor of the next page where there may be one.
+
+    Raises:
+        BadInput, ArtifactMissing: as `job_lines`.
+    """
+    if job.archive is not None:
+        number = _line_number(after)
+        found: list[Line] = []
+        async for line in _archived(deps.artifacts, job.archive, number):
+            found.append(line)
+            if len(found) == limit:
+                break
+        return _each(found), f"archive-{number + limit}" if len(found) == limit else None
+    rows = await _stored_page(deps.store, job.id, after, limit)
+    return _each([result_line(row) for row in rows]), rows[-1].cursor if len(rows) == limit else None
+
+
+async def _stored(store: Store, job: int, after: str | None) -> AsyncIterator[Line]:
+    while page := await store.results(job, after=after, limit=PAGE):
+        for row in page:
+            yield result_line(row)
+        after = page[-1].cursor
+
+
+async def _stored_page(store: Store, job: int, after: str | None, limit: int) -> list[ResultRow]:
+    try:
+        return await store.results(job, after=after, limit=limit)
+    except BadInput:
+        raise bad_cursor("after") from None
+
+
+async def _archived(artifacts: ArtifactStore, archive: str, skip: int) -> AsyncIterator[Line]:
+    number = 0
+    async for part in archived_parts(artifacts, archive):
+        for line in part.splitlines():
+            if number >= skip:
+                yield from_json(line)
+            number += 1
+
+
+def _line_number(after: str | None) -> int:
+    """How many lines of an archive the cursor says were given. A cursor of the time before the archive is refused."""
+    if after is None:
+        return 0
+    found = _ARCHIVE_CURSOR.fullmatch(after)
+    if found is None:
+        raise bad_cursor("after")
+    return int(found[1])
+
+
+async def _begun(lines: AsyncIterator[Line]) -> AsyncIterator[Line]:
+    """`lines` with the first one read already, so that what fails at once fails while the answer can still say so."""
+    first = await anext(lines, None)
+
+    async def again() -> AsyncIterator[Line]:
+        if first is not None:
+            yield first
+        async for line in lines:
+            yield line
+
+    return again()
+
+
+async def _each(lines: list[Line]) -> AsyncIterator[Line]:
+    for line in lines:
+        yield line
