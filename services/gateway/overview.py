@@ -116,14 +116,16 @@ def _sessions(n: int) -> str:
     return "1 session is" if n == 1 else f"{n:,} sessions are"
 
 
-async def read_snapshots(store: Store) -> dict[str, Snapshot]:
-    """What the dispatchers last said, by name; those that nobody misses any more are left out."""
+async def every_snapshot(store: Store) -> dict[str, Snapshot]:
+    """What the dispatchers last said, by name, however long ago."""
     states = await store.states(PREFIX)
-    return {
-        name.removeprefix(PREFIX): Snapshot(data, age_s)
-        for name, (data, age_s) in sorted(states.items())
-        if age_s <= FORGOTTEN_S
-    }
+    return {name.removeprefix(PREFIX): Snapshot(data, age_s) for name, (data, age_s) in sorted(states.items())}
+
+
+async def read_snapshots(store: Store) -> dict[str, Snapshot]:
+    """The same without those that nobody misses any more."""
+    every = await every_snapshot(store)
+    return {name: snapshot for name, snapshot in every.items() if snapshot.age_s <= FORGOTTEN_S}
 
 
 async def overview(store: Store, caller: Caller) -> Overview:
@@ -133,4 +135,24 @@ async def overview(store: Store, caller: Caller) -> Overview:
     for (tenant, status), n in counts.items():
         if caller.sees in (None, tenant):
             sessions[status] = sessions.get(status, 0) + n
-    return Overview(sessions=sessions, dispatchers=await read_snapshots(store))
+    snapshots = await read_snapshots(store)
+    if caller.sees is not None:
+        snapshots = {name: _for_tenant(one, caller.sees) for name, one in snapshots.items()}
+    return Overview(sessions=sessions, dispatchers=snapshots)
+
+
+_OF_THE_CLUSTER = frozenset(
+    ("workers", "slots", "busy", "leases", "uncommitted", "lanes_waiting", "rate", "size", "queue_age_s")
+)
+"""What a snapshot says of the cluster and of no tenant. A list of what is shown, so that a new field is not by default."""
+
+
+def _for_tenant(snapshot: Snapshot, tenant: str) -> Snapshot:
+    """What one tenant may know of a snapshot: capacity, and of tenants only itself. The sites that sessions wait for
+    are other tenants' too; a session's own `wait` names its site."""
+    shown = {key: value for key, value in snapshot.data.items() if key in _OF_THE_CLUSTER}
+    for key in ("tenants", "weights"):
+        own = snapshot.data.get(key, {})
+        if tenant in own:
+            shown[key] = {tenant: own[tenant]}
+    return Snapshot(shown, snapshot.age_s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from agent.status import Status
 from services.errors import StoreAway
 from services.gateway.keys import EVERYBODY
-from services.gateway.overview import Overview, Snapshot, overview
+from services.gateway.overview import Overview, Snapshot, every_snapshot, overview
 from services.metrics import CATALOGUE, family, histogram_family, metric
 from services.store.store import Store
 from services.tally import Tally
@@ -35,6 +35,7 @@ class Values:
     """What one scrape read."""
 
     seen: Overview
+    counted: Sequence[Snapshot]  # of every dispatcher that ever spoke: a count must not fall when one is silent
     tenants: Mapping[tuple[str, Status], int]  # sessions
     webhooks: Mapping[str, int]  # messages by state
 
@@ -45,6 +46,7 @@ async def read_values(store: Store) -> Values | None:
         webhooks = await store.count_deliveries()
         return Values(
             await overview(store, EVERYBODY),
+            list((await every_snapshot(store)).values()),
             await store.counts_by_status(),
             {str(state): n for state, n in webhooks.items()},
         )
@@ -68,7 +70,7 @@ class Snapshots(Collector):
         yield _by_tenant(self._values.tenants)
         yield _by_label("shoal_webhooks", {"waiting": 0, "dead": 0, **self._values.webhooks})
         yield from _of_snapshots(seen)
-        yield from _of_tallies(seen.live)
+        yield from _of_tallies(self._values.counted)
 
 
 def _of_snapshots(seen: Overview) -> Iterator[Family]:
@@ -86,8 +88,6 @@ def _of_snapshots(seen: Overview) -> Iterator[Family]:
     yield _plain("shoal_queue_age_seconds", max((snapshot.number("queue_age_s") for snapshot in live), default=0))
     yield _plain("shoal_worker_memory_bytes", sum(float(worker.get("rss_bytes", 0)) for worker in workers))
     yield _plain("shoal_browser_restarts", sum(float(worker.get("browser_restarts", 0)) for worker in workers))
-    yield _plain("shoal_sessions_ended", sum(snapshot.number("ended") for snapshot in live))
-    yield _plain("shoal_sessions_ended_failed", sum(snapshot.number("failed") for snapshot in live))
     yield from _of_admission([model for snapshot in live if (model := snapshot.data.get("model"))])
 
 
@@ -100,10 +100,12 @@ def _of_admission(models: list[Json]) -> Iterator[Family]:
     yield _plain("shoal_model_admission_limit", sum(limits) if models else math.inf)
 
 
-def _of_tallies(live: list[Snapshot]) -> Iterator[Family]:
+def _of_tallies(counted: Sequence[Snapshot]) -> Iterator[Family]:
     """What dispatchers and workers have counted, added up. Counters without labels are there from the beginning."""
+    yield _plain("shoal_sessions_ended", sum(snapshot.number("ended") for snapshot in counted))
+    yield _plain("shoal_sessions_ended_failed", sum(snapshot.number("failed") for snapshot in counted))
     total = Tally()
-    for snapshot in live:
+    for snapshot in counted:
         total.absorb(snapshot.data.get("figures", {}))
     for line in CATALOGUE:
         if line.by != "tally":

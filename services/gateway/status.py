@@ -44,7 +44,9 @@ class StatusView(View):
     queues: dict[Cause, int] = Field(description="queues (one per job and site) by what they wait for")
     rate: float = Field(description="sessions of all tenants that end per second, lately")
     drained_in_s: float | None = Field(description="until what is queued now has run, at that rate; null: unknown")
-    dispatchers: dict[str, Json]
+    dispatchers: dict[str, Json] = Field(
+        description="what each dispatcher last said: all of it for admins, capacity and their own part for tenants"
+    )
 
 
 class HealthView(View):
@@ -60,7 +62,7 @@ def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
 
     @router.get("/v1/status", response_model=StatusView, summary="Capacity, queue, and what waits for what")
     async def status(caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
-        """Sessions are those of the caller's tenant; capacity is the whole cluster's."""
+        """Sessions are those of the caller's tenant; capacity is the whole cluster's, and names no other tenant."""
         return Response(orjson.dumps(status_body(await overview(deps.store, caller))), media_type="application/json")
 
     @router.get("/healthz", response_model=HealthView, summary="This process answers")

@@ -150,3 +150,25 @@ def test_keys_may_be_left_out_on_loopback_only() -> None:
     assert not needs_keys("off", "127.0.0.1")
     with pytest.raises(BadSetting, match="SHOAL_AUTH=off"):
         needs_keys("off", "0.0.0.0")
+
+
+async def test_status_tells_a_tenant_nothing_of_others(locked: World) -> None:
+    """Names, shares and sites of other tenants are theirs; so is whatever a snapshot may say one day."""
+    await locked.store.put_state(
+        "dispatcher/main",
+        {
+            **{"slots": 4, "busy": 1, "lanes_waiting": {"a free slot": 2}, "workers": [{"name": "w1", "slots": 4}]},
+            **{"tenants": {"acme": 3, "other": 1}, "weights": {"acme": 5.0}, "figures": {"counts": []}, "new": 1},
+            "blocked": {"secret-supplier.example": {"why": "domain limit", "for_s": 0}},
+        },
+    )
+    told = await locked.client.get("/v1/status", headers=bearer(await locked.key("read", tenant="other")))
+    assert "acme" not in told.text
+    assert "secret-supplier" not in told.text
+    seen = told.json()
+    assert seen["capacity"]["slots"] == 4
+    (own,) = seen["dispatchers"].values()
+    assert own["tenants"] == {"other": 1}
+    assert set(own) == {"age_s", "slots", "busy", "lanes_waiting", "workers", "tenants"}
+    admin = (await locked.client.get("/v1/status", headers=bearer(await locked.key("admin")))).json()
+    assert {"blocked", "weights", "figures", "new"} <= set(admin["dispatchers"]["main"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from unittest.mock import AsyncMock
 
 import pytest
 from prometheus_client import generate_latest
@@ -14,9 +15,10 @@ from agent.types import Action, ActionResult, Outcome, Record, Step, Task, Usage
 from services.browsers.pool import WorkerStats
 from services.dispatch.counting import Counting, failure_of
 from services.gateway.overview import Overview, Snapshot
-from services.gateway.scrape import Snapshots, Values
+from services.gateway.scrape import Snapshots, Values, read_values
 from services.metrics import CATALOGUE
 from services.store.records import Lane
+from services.store.sql import open_store
 from services.tally import Tally
 
 
@@ -58,9 +60,14 @@ def _outcome() -> Outcome:
 
 def _scraped(counting: Counting) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     data = json.loads(json.dumps({"figures": counting.tally.figures(), "queue_age_s": 4.0}))
-    seen = Overview(sessions={Status.QUEUED: 2}, dispatchers={"main": Snapshot(data, 0.5)})
+    said = Snapshot(data, 0.5)
+    seen = Overview(sessions={Status.QUEUED: 2}, dispatchers={"main": said})
     tenants = {(f"t{n:02}", Status.QUEUED): n + 1 for n in range(25)}
-    text = generate_latest(Snapshots(Values(seen, tenants, {"dead": 1}))).decode()
+    return _samples(Values(seen, [said], tenants, {"dead": 1}))
+
+
+def _samples(values: Values | None) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    text = generate_latest(Snapshots(values)).decode()
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for found in text_string_to_metric_families(text)
@@ -91,6 +98,25 @@ def test_an_outcome_is_counted_once_and_shown_by_the_gateway() -> None:
     assert seen["shoal_queue_age_seconds", ()] == 4
     assert seen["shoal_webhooks", (("state", "dead"),)] == 1
     assert seen["shoal_webhooks", (("state", "waiting"),)] == 0
+
+
+@pytest.mark.parametrize("age_s", [0.5, 11.0, 5 * 3600.0])
+async def test_no_count_falls_while_a_dispatcher_is_silent(age_s: float) -> None:
+    """A sum that falls is a reset to Prometheus, and what comes back then counts as new."""
+    counting = Counting()
+    counting.ended(_outcome())
+    figures = {"figures": counting.tally.figures(), "ended": 7, "failed": 2, "slots": 4}
+    store = await open_store("sqlite://")
+    await store.put_state("dispatcher/main", figures)
+    data = (await store.states("dispatcher/"))["dispatcher/main"][0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "states", AsyncMock(return_value={"dispatcher/main": (data, age_s)}))
+        seen = _samples(await read_values(store))
+    await store.close()
+    assert (seen["shoal_sessions_ended_total", ()], seen["shoal_sessions_ended_failed_total", ()]) == (7, 2)
+    assert seen["shoal_records_total", ()] == 2
+    assert seen["shoal_session_seconds_count", ()] == 1
+    assert seen["shoal_slots", ()] == (4 if age_s < 10 else 0), "what is there is another matter"
 
 
 def test_tenants_beyond_the_largest_are_one() -> None:
