@@ -144,7 +144,7 @@ async def overview(store: Store, caller: Caller) -> Overview:
 _OF_THE_CLUSTER = frozenset(
     ("workers", "slots", "busy", "leases", "uncommitted", "lanes_waiting", "rate", "size", "queue_age_s")
 )
-"""What a snapshot says of the cluster and of no tenant. A list of what is shown, so that a new field is not by default."""
+"""What a snapshot says of the cluster and of no tenant. What is shown is named: a new field is hidden by default."""
 
 
 def _for_tenant(snapshot: Snapshot, tenant: str) -> Snapshot:

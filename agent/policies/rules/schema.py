@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from agent.policies.rules.vocabulary import CONCEPTS, Concept
@@ -12,6 +15,8 @@ from agent.policies.rules.words import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
 Json = Any
 
 _MAX_DEPTH = 8  # references may lead in circles
+_MOST_PARTS = 1_000
+"""Parts of a schema that are looked at with all references followed: they may multiply at each level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,76 +39,93 @@ class Property:
 
 def properties_of(schema: Mapping[str, Json]) -> tuple[Property, ...]:
     """The properties of a record schema, in its order."""
-    return _properties(schema, schema, (), 0)
+    return _properties_of(json.dumps(schema))
 
 
-def _properties(
-    schema: Mapping[str, Json], root: Mapping[str, Json], parents: Phrase, depth: int
-) -> tuple[Property, ...]:
-    flat = _flatten(schema, root, depth)
-    required = set(flat.get("required", ()))
-    entity = phrase(str(flat.get("title", "")))
-    found = flat.get("properties")
-    if not isinstance(found, Mapping) or depth > _MAX_DEPTH:
-        return ()
-    return tuple(
-        _property(name, part if isinstance(part, Mapping) else {}, name in required, root, parents, entity, depth)
-        for name, part in found.items()
-    )
+@lru_cache(maxsize=256)
+def _properties_of(text: str) -> tuple[Property, ...]:
+    """Remembered, because the pages of a loop share their schema; as deep as keeps the number of parts bounded."""
+    root = json.loads(text)
+    for deepest in range(_MAX_DEPTH, 0, -1):
+        try:
+            return _Reader(root, deepest, _MOST_PARTS).properties(root, (), 0)
+        except _TooManyParts:
+            continue
+    return _Reader(root, 0, math.inf).properties(root, (), 0)  # follows nothing: as many parts as were written down
 
 
-def _property(
-    name: str,
-    part: Mapping[str, Json],
-    required: bool,
-    root: Mapping[str, Json],
-    parents: Phrase,
-    entity: Phrase,
-    depth: int,
-) -> Property:
-    flat = _flatten(part, root, depth)
-    types = _types(flat)
-    phrases = _phrases(name, str(flat.get("title", "")), parents, entity)
-    hints = phrase(str(flat.get("description", "")))
-    items = flat.get("items")
-    return Property(
-        name=name,
-        types=types - {"null"},
-        nullable="null" in types or None in flat.get("enum", ()),
-        required=required,
-        phrases=phrases,
-        hints=hints,
-        concept=_concept(phrases, hints, types, str(flat.get("format", ""))),
-        format=str(flat.get("format", "")),
-        pattern=str(flat.get("pattern", "")),
-        enum=_enum(flat),
-        properties=_properties(flat, root, phrase(name), depth + 1),
-        items=_property(name, items, True, root, parents, entity, depth + 1) if isinstance(items, Mapping) else None,
-    )
+class _TooManyParts(Exception):
+    """The schema unfolds to more parts than anybody wants to read."""
 
 
-def _flatten(part: Mapping[str, Json], root: Mapping[str, Json], depth: int) -> dict[str, Json]:
-    """`part` with its reference followed, `allOf` merged, and the non-null branch of `anyOf`/`oneOf` taken in."""
-    flat: dict[str, Json] = {}
-    if depth > _MAX_DEPTH:
-        return flat
-    reference = part.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#"):
-        flat.update(_flatten(_resolve(reference, root), root, depth + 1))
-    for one in part.get("allOf", ()):
-        if isinstance(one, Mapping):
-            flat.update(_flatten(one, root, depth + 1))
-    types: set[str] = set()
-    for keyword in ("anyOf", "oneOf"):
-        for one in part.get(keyword, ()):
+@dataclass(slots=True)
+class _Reader:
+    """One reading of a schema."""
+
+    root: Mapping[str, Json]
+    deepest: int  # what lies below is left out
+    parts: float  # how many may still be looked at
+
+    def properties(self, schema: Mapping[str, Json], parents: Phrase, depth: int) -> tuple[Property, ...]:
+        flat = self._flat(schema, depth)
+        required = set(flat.get("required", ()))
+        entity = phrase(str(flat.get("title", "")))
+        found = flat.get("properties")
+        if not isinstance(found, Mapping) or depth > self.deepest:
+            return ()
+        return tuple(
+            self._property(name, part if isinstance(part, Mapping) else {}, name in required, parents, entity, depth)
+            for name, part in found.items()
+        )
+
+    def _property(
+        self, name: str, part: Mapping[str, Json], required: bool, parents: Phrase, entity: Phrase, depth: int
+    ) -> Property:
+        flat = self._flat(part, depth)
+        types = _types(flat)
+        phrases = _phrases(name, str(flat.get("title", "")), parents, entity)
+        hints = phrase(str(flat.get("description", "")))
+        items = flat.get("items")
+        return Property(
+            name=name,
+            types=types - {"null"},
+            nullable="null" in types or None in flat.get("enum", ()),
+            required=required,
+            phrases=phrases,
+            hints=hints,
+            concept=_concept(phrases, hints, types, str(flat.get("format", ""))),
+            format=str(flat.get("format", "")),
+            pattern=str(flat.get("pattern", "")),
+            enum=_enum(flat),
+            properties=self.properties(flat, phrase(name), depth + 1),
+            items=self._property(name, items, True, parents, entity, depth + 1) if isinstance(items, Mapping) else None,
+        )
+
+    def _flat(self, part: Mapping[str, Json], depth: int) -> dict[str, Json]:
+        """`part` with its reference followed, `allOf` merged, and the non-null branch of `anyOf`/`oneOf` taken in."""
+        flat: dict[str, Json] = {}
+        if depth > self.deepest:
+            return flat
+        self.parts -= 1
+        if self.parts < 0:
+            raise _TooManyParts
+        reference = part.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#"):
+            flat.update(self._flat(_resolve(reference, self.root), depth + 1))
+        for one in part.get("allOf", ()):
             if isinstance(one, Mapping):
-                branch = _flatten(one, root, depth + 1)
-                types |= _types(branch)
-                flat.update({key: value for key, value in branch.items() if key != "type" and key not in flat})
-    flat.update({key: value for key, value in part.items() if key not in ("$ref", "allOf", "anyOf", "oneOf")})
-    if types:
-        flat["type"] = sorted(types | _types({"type": part.get("type", [])}))
-    return flat
+                flat.update(self._flat(one, depth + 1))
+        types: set[str] = set()
+        for keyword in ("anyOf", "oneOf"):
+            for one in part.get(keyword, ()):
+                if isinstance(one, Mapping):
+                    branch = self._flat(one, depth + 1)
+                    types |= _types(branch)
+                    flat.update({key: value for key, value in branch.items() if key != "type" and key not in flat})
+        flat.update({key: value for key, value in part.items() if key not in ("$ref", "allOf", "anyOf", "oneOf")})
+        if types:
+            flat["type"] = sorted(types | _types({"type": part.get("type", [])}))
+        return flat
 
 
 def _resolve(reference: str, root: Mapping[str, Json]) -> Mapping[str, Json]:

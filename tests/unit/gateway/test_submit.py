@@ -17,6 +17,11 @@ from tests.gateway_world import World, world
 SPEC = {"url": "https://shop.example/", "goal": "read the prices"}
 
 
+DEEP: dict[str, Any] = {}
+for _ in range(180):
+    DEEP = {"not": DEEP}
+
+
 @pytest.fixture
 async def here() -> AsyncIterator[World]:
     async with world(names={"inner.example": ("10.0.0.9",)}) as made:
@@ -79,6 +84,25 @@ def faults(answer: httpx.Response) -> dict[str, str]:
         ({"extract": {}}, "extract", "needs `goal`, `schema` or both"),
         ({"extract": {"schema": {"type": "objekt"}}}, "extract.schema", None),
         ({"extract": {"schema": {"properties": {"a": 5}}}}, "extract.schema", None),
+        (
+            {"extract": {"schema": {"$schema": {}}}},
+            "extract.schema",
+            "is not a valid JSON Schema at $schema: it must be a string",
+        ),
+        ({"extract": {"schema": {"$schema": []}}}, "extract.schema", None),
+        ({"extract": {"schema": {"$schema": 5}}}, "extract.schema", None),
+        ({"extract": {"schema": DEEP}}, "extract.schema", "is nested too deeply"),
+        ({"action_sets": ["nav", "fly"]}, "action_sets[1]", None),
+        (
+            {"browser": {"timezone": "Mars/Olympus"}},
+            "browser.timezone",
+            "must be a time zone's IANA name, such as Europe/Berlin",
+        ),
+        ({"browser": {"locale": "de_DE"}}, "browser.locale", "must be a BCP 47 tag, such as de-DE"),
+        ({"browser": {"headers": {"X Y": "1"}}}, "browser.headers", "'X Y' is no name of a header"),
+        ({"browser": {"headers": {"Host": "a"}}}, "browser.headers", "'Host' is set by the browser alone"),
+        ({"browser": {"headers": {"X-A": "1\r\nX-B: 2"}}}, "browser.headers", None),
+        ({"browser": {"user_agent": "a\nb"}}, "browser.user_agent", None),
         ({"secrets": {"login": {"domains": []}}}, "secrets.login.domains", "needs at least 1"),
         ({"policy": "guess"}, "policy", None),
         ({"data": {"n": 2**70}}, "data.n", "is a number of more than 64 bits; send it as a string"),

@@ -10,7 +10,7 @@ import pytest
 from agent.policies.rules.facts import Facts
 from agent.policies.rules.fields import page_reader, read_record
 from agent.policies.rules.records import shown_total
-from agent.policies.rules.schema import properties_of
+from agent.policies.rules.schema import Property, properties_of
 from agent.policies.rules.words import likeness, phrase
 
 
@@ -136,3 +136,23 @@ def test_an_unlabelled_line_counts_when_all_such_lines_agree() -> None:
 )
 def test_the_count_that_a_list_shows(text: str, total: int | None) -> None:
     assert shown_total(text) == total
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("part", [{"$ref": "#"}, {"items": {"$ref": "#"}}, {"anyOf": [{"$ref": "#"}] * 5}])
+def test_a_schema_that_refers_to_itself_often_stays_small(part: dict[str, Any]) -> None:
+    """Five properties of this kind, eight levels deep, were 400,000 of them, and half a minute of the worker's time."""
+    found = properties_of({"type": "object", "properties": {f"p{n}": part for n in range(5)}})
+    assert [one.name for one in found] == [f"p{n}" for n in range(5)]
+    assert count(found) <= 1_000
+    once = properties_of({"properties": {"name": {"type": "string"}, "parent": {"$ref": "#"}}})
+    parent = once[1].properties[1]
+    assert (parent.name, parent.properties[0].types) == ("parent", {"string"}), "one in itself is read level by level"
+
+
+def test_a_schema_of_many_properties_has_them_all() -> None:
+    assert len(properties_of({"properties": {f"p{n}": {"type": "string"} for n in range(3_000)}})) == 3_000
+
+
+def count(properties: tuple[Property, ...]) -> int:
+    return sum(1 + count(one.properties) + count((one.items,) if one.items else ()) for one in properties)
