@@ -49,6 +49,8 @@ class LogEvent(StrEnum):
     BROWSER_RECYCLED = "browser.recycled"
     SESSION_FAILED = "session.failed"
     REPORT_LATE = "report.late"
+    REPORT_GIVEN_UP = "report.given_up"
+    """It cannot be stored, not even as a failure; its session goes on when its lease has run out."""
     LEASE_REAPED = "lease.reaped"
     JOB_ARCHIVED = "job.archived"
     """Its time was over: its results lie in the artifact store, its sessions are gone."""

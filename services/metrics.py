@@ -102,6 +102,7 @@ CATALOGUE: tuple[Metric, ...] = (
         Metric("shoal_tokens", "counter", ("kind",), "Tokens: `prompt`, `cached` (of the prompt), `completion`."),
         Metric("shoal_leases_expired", "counter", (), "Leases that ran out or ended with their worker."),
         Metric("shoal_reports_late", "counter", (), "Outcomes that came after their lease was another's."),
+        Metric("shoal_reports_given_up", "counter", (), "Reports that could not be stored, not even as failures."),
         Metric("shoal_workers_lost", "counter", (), "Browser workers that died or fell silent."),
     ),
 )

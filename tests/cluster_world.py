@@ -158,6 +158,14 @@ def shop(n: int, **more: Any) -> dict[str, FakePage]:
     return {"http://shop.example/": FakePage(read=links)} | pages
 
 
+def form(act_seconds: float = 0.0) -> dict[str, FakePage]:
+    """A page with a button that sends, and the page behind it, with one record."""
+    return {
+        "http://shop.example/": FakePage(actions={"click 1": "http://shop.example/thanks"}, act_seconds=act_seconds),
+        "http://shop.example/thanks": FakePage(read={"n": 1}),
+    }
+
+
 COMPLETED = Status.COMPLETED
 EXTRACT = {"schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
 LOOP = {"from": {"select": "a"}}

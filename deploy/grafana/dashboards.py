@@ -203,7 +203,10 @@ LOOPS = Dashboard(
                 ),
                 Panel(
                     "Do outcomes come too late?",
-                    {"late": "max(rate(shoal_reports_late_total[$__rate_interval]))"},
+                    {
+                        "late": "max(rate(shoal_reports_late_total[$__rate_interval]))",
+                        "not to be stored": "max(rate(shoal_reports_given_up_total[$__rate_interval]))",
+                    },
                     unit="ops",
                 ),
                 Panel("Do outcomes wait for the database?", {"waiting": "max(shoal_reports_uncommitted)"}),

@@ -13,7 +13,7 @@ from uuid import uuid4
 import ray
 from ray.actor import ActorHandle
 from ray.autoscaler.sdk import request_resources
-from ray.exceptions import RayActorError, RaySystemError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 from ray.util import list_named_actors
 
 from agent.work import Report, Work
@@ -153,7 +153,10 @@ async def _answer(call: Awaitable[T], name: str, *, limit_s: float = _CALL_S) ->
     try:
         async with asyncio.timeout(limit_s):
             return await call
-    except (RayActorError, RaySystemError) as error:
+    except RayTaskError:
+        raise
+    except RayError as error:
+        # Not only the actor's own end: a long reply lies on its node until it is fetched, and is lost with that.
         raise WorkerLost(f"{name}: {error}".splitlines()[0]) from error
     except TimeoutError as error:
         raise WorkerLost(f"{name} did not answer within {limit_s:.0f} s") from error

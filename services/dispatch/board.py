@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 import structlog
@@ -80,6 +80,7 @@ class Board:
         """A session was claimed for a worker, by this dispatcher or by the one before (then renewing it is due)."""
         work = one.work
         now = loop_time()
+        self._drop(work.session)  # another dispatcher may have ended an older one
         self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now)
         self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, now)
         self.counting.served(work.job, one.domain)
@@ -98,6 +99,17 @@ class Board:
             self.ended += 1
             self.failed += one.outcome.status is not Status.COMPLETED
 
+    def give_up(self, session: int, fence: int) -> None:
+        """This lease is renewed no more: the session goes on elsewhere when it has run out."""
+        if (lease := self.leases.get(session)) is not None and lease.work.fence == fence:
+            self._drop(session)
+
+    def forget(self, workers: Container[str], *, before: float) -> None:
+        """Drops leases of other workers than these that ran out: renewed before that time, and ended by anybody."""
+        for session, lease in list(self.leases.items()):
+            if lease.worker not in workers and lease.renewed < before:
+                self._drop(session)
+
     def freed(self, some: Iterable[Freed]) -> None:
         """Leases ended without a report."""
         found = False
@@ -105,7 +117,10 @@ class Board:
             found = True
             log.warning(LogEvent.LEASE_REAPED, session=one.session, job=one.job, status=one.status)
             self.counting.tally.add("shoal_leases_expired")
-            if (lease := self.leases.pop(one.session, None)) is not None:
-                self.domains.ended(lease.domain, lease.work.job)
+            self._drop(one.session)
         if found:
             self.look_again()
+
+    def _drop(self, session: int) -> None:
+        if (lease := self.leases.pop(session, None)) is not None:
+            self.domains.ended(lease.domain, lease.work.job)

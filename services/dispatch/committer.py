@@ -56,13 +56,7 @@ class Committer:
             await self._news.wait()
             if len(self._reports) < config.group:
                 await asyncio.sleep(config.group_s)
-            batch = self._take()
-            try:
-                await self._commit(batch)
-            except StoreAway:
-                self._reports[:0] = batch
-                self._news.set()
-                raise
+            await self._commit_next()
             self._board.note_store(away=False)
             if len(self._reports) < config.held_reports:
                 self._board.room.set()
@@ -72,7 +66,7 @@ class Committer:
         try:
             async with asyncio.timeout(_LAST_S):
                 while self._reports:
-                    await self._commit(self._take())
+                    await self._commit_next()
         except (TimeoutError, StoreAway):
             log.warning(LogEvent.STORE_AWAY, lost_reports=len(self._reports))
 
@@ -84,12 +78,64 @@ class Committer:
             self._news.clear()
         return batch
 
+    async def _commit_next(self) -> None:
+        """One group. A report that cannot be stored must not keep the others back, nor take them with it.
+
+        Raises:
+            StoreAway: what is not written yet stays for the next time.
+        """
+        batch = self._take()
+        try:
+            try:
+                await self._commit(batch)
+                batch = []
+            except StoreAway:
+                raise
+            except Exception:  # the top of a loop
+                log.exception(LogEvent.LOOP_FAILED, loop="commit", group=len(batch))
+            while batch:
+                await self._commit_alone(*batch[0])
+                del batch[0]
+        finally:
+            if batch:
+                self._reports[:0] = batch
+                self._news.set()
+
+    async def _commit_alone(self, member: Member, report: Report) -> None:
+        """A report by itself: as it is, else as a failure that says why, else not at all."""
+        try:
+            await self._commit([(member, report)])
+            return
+        except StoreAway:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, this is the report that has it
+            told = Unexpected(f"the outcome could not be stored: {type(error).__name__}: {error}")
+        try:
+            if report.outcome is not None:
+                bare = Outcome(Status.FAILED, error=told.info(), reason=told.message)
+                await self._commit([(member, replace(report, outcome=bare))])
+                return
+        except StoreAway:
+            raise
+        except Exception:  # the top of a loop
+            log.exception(LogEvent.LOOP_FAILED, loop="commit", session=report.session)
+        await self._give_up(member, report, told.message)
+
+    async def _give_up(self, member: Member, report: Report, why: str) -> None:
+        """What cannot be stored: an outcome's session goes on when its lease, renewed by nobody, has run out; a
+        checkpoint is refused, so that a session which waits for its mark stops before the action."""
+        log.error(LogEvent.REPORT_GIVEN_UP, session=report.session, worker=member.name, why=why)
+        self._board.counting.tally.add("shoal_reports_given_up")
+        if report.outcome is not None:
+            self._board.give_up(report.session, report.fence)
+        await self._confirm([(member, report)], {(member.name, report.serial)})
+
     async def _commit(self, batch: list[tuple[Member, Report]]) -> None:
         refused = await self._keep_checkpoints(batch)
         await self._look_up(report for _, report in batch)
         finishes = [self._decide(report) for _, report in batch if report.outcome is not None]
         if finishes:
-            await self._finish(finishes)
+            self._settle(finishes, await self._store.finish(finishes, per_domain=self._board.config.per_domain))
         await self._confirm(batch, refused)
 
     async def _keep_checkpoints(self, batch: list[tuple[Member, Report]]) -> set[tuple[str, int]]:
@@ -114,41 +160,6 @@ class Committer:
             return Finish(report.session, report.fence, report.outcome)  # too late, the store will say
         return decide(lease.work, report.outcome, max_attempts=self._board.config.max_attempts, dice=self._dice)
 
-    async def _finish(self, group: list[Finish]) -> None:
-        try:
-            written = await self._write(group)
-        except StoreAway:
-            raise
-        except Exception as error:  # noqa: BLE001  whatever it is, the others' outcomes must not wait behind it
-            written = await self._finish_singly(group, error)
-        self._settle(group, written)
-
-    async def _write(self, group: list[Finish]) -> Written:
-        return await self._store.finish(group, per_domain=self._board.config.per_domain)
-
-    async def _finish_singly(self, group: list[Finish], error: Exception) -> Written:
-        """One outcome that cannot be stored must not keep the others back: each is written by itself."""
-        log.exception(LogEvent.LOOP_FAILED, loop="finish", group=len(group))
-        if len(group) == 1:
-            told = Unexpected(f"the outcome could not be stored: {type(error).__name__}: {error}")
-            bare = Outcome(Status.FAILED, error=told.info(), reason=told.message)
-            return await self._write([replace(group[0], outcome=bare)])
-        parts = []
-        for one in group:
-            try:
-                parts.append(await self._write([one]))
-            except StoreAway:
-                raise
-            except Exception as single:  # noqa: BLE001  this is the one
-                parts.append(await self._finish_singly([one], single))
-        return Written(
-            accepted=frozenset().union(*(part.accepted for part in parts)),
-            late=frozenset().union(*(part.late for part in parts)),
-            ready=tuple(lane for part in parts for lane in part.ready),
-            finished_jobs=tuple(job for part in parts for job in part.finished_jobs),
-            unborn=any(part.unborn for part in parts),
-        )
-
     def _settle(self, group: list[Finish], written: Written) -> None:
         """Brings the dispatcher's own bookkeeping up to what was written."""
         board = self._board
@@ -171,11 +182,16 @@ class Committer:
             if report.wants_ack:
                 waited_for.add(member.name)
         for name, (member, serial) in committed.items():
-            late = frozenset(number for owner, number in refused if owner == name)
-            member.committed = serial
-            if name not in waited_for:
+            member.refused |= {number for owner, number in refused if owner == name}
+            if name not in waited_for and not member.refused:
+                member.committed = serial  # the next pull says so
                 continue
             try:
-                await member.handle.confirm(serial, late)
+                await member.handle.confirm(serial, frozenset(member.refused))
             except WorkerLost:
                 continue  # its puller buries it
+            except Exception:  # the top of a loop: the next confirmation says it again
+                log.exception(LogEvent.LOOP_FAILED, loop="confirm", worker=name)
+                continue
+            member.refused.clear()
+            member.committed = serial

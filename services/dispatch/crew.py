@@ -29,7 +29,10 @@ _SMOOTHING = 0.1
 """Share of the newest session in what one takes."""
 
 _AGAIN_S = 0.5
-"""Pause between two tries to start a worker."""
+"""Pause between two tries to start a worker, or to hear from one."""
+
+_PULLS = 5
+"""So many pulls in a row that fail, for whatever reason, are a worker's end."""
 
 _MARGIN_S = 15.0
 """What a worker keeps of its node's last time for its reports and its own end."""
@@ -45,7 +48,10 @@ class Member:
     config: DispatchConfig
     held: set[int] = field(default_factory=set)
     empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
-    committed: int = 0  # serial number up to which the store has everything and refused nothing
+    committed: int = (
+        0  # serial number up to which the worker knows, or is told by a pull, that the store has everything
+    )
+    refused: set[int] = field(default_factory=set)  # later ones that the store did not take, until the worker knows
     seen: int = 0  # serial number of the last report pulled
     puller: asyncio.Task[None] | None = None
     session_s: float = 1.0  # what a session takes, smoothed
@@ -162,7 +168,8 @@ class Crew:
         return held
 
     async def _pull_loop(self, member: Member) -> None:
-        """Brings reports in until the worker is gone."""
+        """Brings reports in until the worker is gone, or is of no use."""
+        failures = 0
         while True:
             await self._board.room.wait()
             try:
@@ -171,6 +178,16 @@ class Crew:
                 if not self._board.stopping and not member.leaving:
                     await self.bury(member, str(error))
                 return
+            except Exception as error:  # the top of a loop
+                # What was on its way is still with the worker: nothing is confirmed before it is committed.
+                log.exception(LogEvent.LOOP_FAILED, loop="pull", worker=member.name)
+                failures += 1
+                if failures >= _PULLS:
+                    await self._give_up(member, f"{failures} pulls failed: {error}")
+                    return
+                await asyncio.sleep(_AGAIN_S)
+                continue
+            failures = 0
             if reports:
                 member.seen = reports[-1].serial
                 self._note(member, reports)
@@ -202,6 +219,21 @@ class Crew:
             if member.puller is not None:
                 member.puller.cancel()
             await self.bury(member, str(error))
+        except Exception as error:  # the top of a loop: nobody else would hear of it
+            log.exception(LogEvent.LOOP_FAILED, loop="submit", worker=member.name)
+            if member.puller is not None:
+                member.puller.cancel()
+            await self._give_up(member, f"it takes no sessions: {error}")
+
+    async def _give_up(self, member: Member, why: str) -> None:
+        """A worker that lives, but cannot be worked with, is ended: it would go on with what others do by now."""
+        await self.bury(member, why)
+        try:
+            await member.handle.end()
+        except WorkerLost:
+            pass  # it is dead after all
+        except Exception:  # the top of a loop
+            log.exception(LogEvent.LOOP_FAILED, loop="end-worker", worker=member.name)
 
     async def bury(self, member: Member, why: str) -> None:
         """A worker is gone: its leases end at once, and another takes its place."""

@@ -70,6 +70,7 @@ class Dispatcher:
         self._claimer = Claimer(store, self._board, self._crew, model_bound)
         self._telling = Telling(self._board, model_bound, self._admission)
         self._size: Size | None = None
+        self._gone: set[str] = set()  # lost workers whose leases the store did not end yet
         self._tasks: list[asyncio.Task[None]] = []
 
     # --- life ----------------------------------------------------------------------------------------
@@ -145,6 +146,7 @@ class Dispatcher:
     async def _keep_house(self) -> None:
         while True:
             await self._renew()
+            await self._reap_gone()
             await self._reap()
             await self._store.expire_deadlines()
             await self._wake_when_due()
@@ -157,8 +159,13 @@ class Dispatcher:
     # --- housekeeping --------------------------------------------------------------------------------
 
     async def _renew(self) -> None:
-        """Extends leases at a third of their time; stops sessions that are not ours or not wanted any more."""
-        known, now = self._board.leases, loop_time()
+        """Extends leases at a third of their time; stops sessions that are not ours or not wanted any more.
+
+        Those of a worker that is gone are left to run out, whatever became of the call that was to end them.
+        """
+        now, members = loop_time(), self._crew.members
+        self._board.forget(members, before=now - self._config.lease_s)
+        known = {session: lease for session, lease in self._board.leases.items() if lease.worker in members}
         third = self._config.lease_s / 3
         due = [Renewal(session, lease.work.fence) for session, lease in known.items() if now - lease.renewed >= third]
         kept = await self._store.renew(due, lease_s=self._config.lease_s) if due else frozenset()
@@ -166,13 +173,13 @@ class Dispatcher:
         lost = {(one.session, one.fence) for one in due if one.session not in kept}
         unwanted: dict[str, list[int]] = {}
         for one in due:
-            if one.session in kept and one.session in known:
+            if one.session in kept:
                 known[one.session].renewed = now
         for session, lease in known.items():
             if lease.work.job in stopped or (session, lease.work.fence) in lost:
                 unwanted.setdefault(lease.worker, []).append(session)
         for name, sessions in unwanted.items():
-            if (member := self._crew.members.get(name)) is not None:
+            if (member := members.get(name)) is not None:
                 try:
                     await member.handle.cancel(sessions)
                 except WorkerLost:
@@ -182,10 +189,17 @@ class Dispatcher:
         self._board.freed(await self._store.reap(owner=owner))
 
     async def _reap_of(self, owner: str) -> None:
+        self._gone.add(owner)
         try:
-            await self._reap(owner)
-        except StoreAway as error:  # the housekeeper reaps the leases when they run out
+            await self._reap_gone()
+        except StoreAway as error:  # the housekeeper tries again
             self._board.note_store(away=True, error=str(error))
+
+    async def _reap_gone(self) -> None:
+        """Ends the leases of workers that are gone; those that the store did not answer for stay to be tried again."""
+        for owner in tuple(self._gone):
+            await self._reap(owner)
+            self._gone.discard(owner)
 
     async def _wake_when_due(self) -> None:
         """Reads the lanes anew when a session's pause ends before the next look."""

@@ -11,7 +11,7 @@ from agent.status import Status
 from agent.testing import FakeBrowser, FakePage
 from services.browsers.pool import WorkerStats
 from services.dispatch.config import DispatchConfig
-from tests.cluster_world import EXTRACT, LOOP, shop, world
+from tests.cluster_world import EXTRACT, LOOP, form, shop, world
 
 
 async def test_a_loop_is_fanned_out_and_each_item_gives_its_record_in_order() -> None:
@@ -187,13 +187,6 @@ async def test_a_busy_site_gets_its_pause() -> None:
         done = await w.final(job)
         assert done.status is Status.COMPLETED
         assert len(w.browsers[0].visits) == 2
-
-
-def form(act_seconds: float = 0.0) -> dict[str, FakePage]:
-    return {
-        "http://shop.example/": FakePage(actions={"click 1": "http://shop.example/thanks"}, act_seconds=act_seconds),
-        "http://shop.example/thanks": FakePage(read={"n": 1}),
-    }
 
 
 async def test_a_worker_that_dies_within_an_action_that_must_not_be_repeated_leaves_it_unsure() -> None:

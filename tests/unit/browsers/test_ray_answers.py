@@ -1,0 +1,47 @@
+"""What Ray's errors say about a worker; no cluster is needed to raise them."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import pytest
+from ray.exceptions import (
+    ActorUnavailableError,
+    NodeDiedError,
+    ObjectLostError,
+    OwnerDiedError,
+    RayError,
+    RaySystemError,
+    RayTaskError,
+    RpcError,
+)
+
+from services.browsers.pool import WorkerLost
+from services.browsers.ray_pool import _answer
+
+
+async def failing(error: RayError) -> NoReturn:
+    raise error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ActorUnavailableError("it does not answer", None),
+        NodeDiedError("the node is dead"),
+        ObjectLostError("00ff", None, "the reply lay on its node"),
+        OwnerDiedError("00ff", None, "the reply lay on its node"),
+        RaySystemError("the raylet is gone"),
+        RpcError("connection reset"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_an_answer_that_cannot_arrive_means_that_the_worker_is_lost(error: RayError) -> None:
+    with pytest.raises(WorkerLost, match="w-1"):
+        await _answer(failing(error), "w-1")
+
+
+async def test_what_a_worker_s_method_raises_says_nothing_about_the_worker() -> None:
+    error = RayTaskError("pull", "Traceback", ValueError("a bug"))
+    with pytest.raises(RayTaskError):
+        await _answer(failing(error), "w-1")
