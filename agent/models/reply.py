@@ -38,14 +38,24 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class ReplyProblem(ValueError):
-    """The reply cannot be used; the message is fed back to the model."""
+    """The reply cannot be used; why is fed back to the model.
+
+    Args:
+        message: in our own words; the model takes it as an instruction.
+        said: words of the page or of the reply, which may be anything: fed back as data.
+    """
+
+    def __init__(self, message: str, said: str = "") -> None:
+        super().__init__(f"{message}: {said}" if said else message)
+        self.message = message
+        self.said = said
 
 
 class ReplyDoubt(ReplyProblem):
     """The reply can be used as `value`, but is worth asking once more; a second one is taken as it is."""
 
-    def __init__(self, message: str, value: Any) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, value: Any, said: str = "") -> None:
+        super().__init__(message, said)
         self.value = value
 
 
@@ -67,12 +77,23 @@ class Answer(Generic[T]):
 
 
 async def ask_for(
-    model: Model, ask: Ask, read: Callable[[Json], T], spend: Callable[[Usage], None] = lambda usage: None
+    model: Model,
+    ask: Ask,
+    read: Callable[[Json], T],
+    spend: Callable[[Usage], None] = lambda usage: None,
+    *,
+    doubt_cut: bool = True,
 ) -> Answer[T]:
     """The model's answer, read by `read`, which raises `ReplyProblem` for what it cannot take, `ReplyDoubt` for what
     it takes only from a second reply.
 
-    A reply that cannot be used is asked for once more, with the problem. `spend` is told what each request cost.
+    A reply that cannot be used is asked for once more, with the problem; where the second is of no use, a first one
+    that was only doubted stands.
+
+    Args:
+        spend: is told what each request cost.
+        doubt_cut: False: a reply that was cut off is not asked for again because of a doubt, since a second one would
+            end at the same limit; the caller asks for less.
 
     Raises:
         ReplyInvalid: the second reply cannot be used either; `transcript` in the details keeps both.
@@ -80,27 +101,36 @@ async def ask_for(
     """
     replies: list[Reply] = []
     asked = ask
+    doubted: Answer[T] | None = None
     while True:
         reply = await model.ask(asked)
         spend(reply.usage)
         replies.append(reply)
+        cut_off = False
         try:
             parsed = parse(reply.text)
+            cut_off = parsed.cut_off
             check(parsed.value, ask.json_schema)
-            return Answer(read(parsed.value), transcript(asked, replies), parsed.cut_off)
-        except ReplyProblem as problem:
-            if len(replies) > 1 and isinstance(problem, ReplyDoubt):
-                return Answer(problem.value, transcript(asked, replies))
+            return Answer(read(parsed.value), transcript(asked, replies), cut_off)
+        except ReplyDoubt as doubt:
+            problem: ReplyProblem = doubt
+            doubted = Answer(doubt.value, transcript(asked, replies), cut_off)
+            if len(replies) > 1 or (cut_off and not doubt_cut):
+                return doubted
+        except ReplyProblem as found:
+            problem = found
+            if doubted is not None:
+                return replace(doubted, transcript=transcript(asked, replies))
             if len(replies) > 1:
                 raise ReplyInvalid(
                     f"the second reply cannot be used either: {problem}", transcript=transcript(asked, replies)
                 ) from problem
-            asked = _again(ask, reply, problem)
+        asked = _again(ask, reply, problem)
 
 
 def _again(ask: Ask, reply: Reply, problem: ReplyProblem) -> Ask:
     said = Message("assistant", reply.text[:_FED_BACK_CHARS] or "(nothing)")
-    told = Message("user", render("again", problem=str(problem)))
+    told = Message("user", render("again", problem=problem.message, said=problem.said))
     return replace(ask, messages=(*ask.messages, said, told))
 
 
@@ -150,9 +180,11 @@ def check(value: Json, schema: dict[str, Json] | None) -> None:
         return
     error = best_match(Draft202012Validator(schema, registry=Registry()).iter_errors(value))
     if error is not None:
+        # The place and the message hold names and values of the reply, and the page's words where ids are words.
         place = "/".join(str(part) for part in error.absolute_path)
         message = error.message if len(error.message) < 300 else error.message[:300] + " …"
-        raise ReplyProblem(f"{place}: {message}" if place else message)
+        said = f"{place}: {message}" if place else message
+        raise ReplyProblem(f"it does not fit the schema ({error.validator})", said)
 
 
 def _unwrapped(text: str) -> str:
@@ -211,7 +243,7 @@ class _Outline:
                 comma = None
             elif mark in "}]":
                 if not self._stack or _PAIRS[self._stack[-1].kind] != mark:
-                    raise ReplyProblem(f"its brackets do not match at {_near(self._text, found.start())}")
+                    raise ReplyProblem("its brackets do not match", _near(self._text, found.start()))
                 if comma is not None:
                     self._commas.append(comma)
                 self._stack.pop()
@@ -251,7 +283,7 @@ def _decode(text: str) -> Json:
         value = _DECODER.decode(text)
         return _cleaned(value)
     except json.JSONDecodeError as err:
-        raise ReplyProblem(f"it is not valid JSON: {err.msg} at {_near(err.doc, err.pos)}") from err
+        raise ReplyProblem(f"it is not valid JSON ({err.msg})", _near(err.doc, err.pos)) from err
     except RecursionError as err:
         raise ReplyProblem("it is nested too deeply") from err
     except ReplyProblem:
@@ -265,7 +297,7 @@ def _pairs(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     value = dict(zip(names, (part for _, part in pairs), strict=True))
     if len(value) != len(pairs):
         doubled = next(name for name in names if names.count(name) > 1)
-        raise ReplyProblem(f"it gives {doubled[:80]!r} twice in one object")
+        raise ReplyProblem("it gives a name twice in one object", doubled[:80])
     return value
 
 
@@ -299,4 +331,4 @@ def _clean_text(text: str) -> str:
 
 
 def _near(text: str, position: int) -> str:
-    return f"character {position}: {text[max(0, position - 20) : position + 20]!r}"
+    return f"at character {position}: {text[max(0, position - 20) : position + 20]!r}"

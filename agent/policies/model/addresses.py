@@ -43,7 +43,7 @@ class Given:
         known = any(host == one or host.endswith(f".{one}") for one in self.hosts)
         if address.strip() != "about:blank" and not known and whole not in self.links:
             raise ReplyProblem(
-                f"the address {address[:80]!r} is neither a link of this page nor on a host that the job names"
+                "an address is neither a link of this page nor on a host that the job names", repr(address[:80])
             )
 
     def check_file(self, reference: str) -> None:
@@ -54,7 +54,7 @@ class Given:
         """
         named = any(reference in text for text in self.texts)
         if not reference or not (named or reference in self.downloads):
-            raise ReplyProblem(f"no file {reference[:80]!r} is given by the goal or the data")
+            raise ReplyProblem("no file of that name is given by the goal or the data", repr(reference[:80]))
 
 
 def given(scene: Scene, seen: Observation) -> Given:

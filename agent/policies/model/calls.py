@@ -36,7 +36,8 @@ def call_offers(spec: JobSpec) -> tuple[CallOffer, ...]:
     Raises:
         ActionInvalid: the job names a set that does not exist.
     """
-    return tuple(_offer(one) for one in _chosen(spec) if one.name not in _NOT_CALLED)
+    left_out = _NOT_CALLED if spec.allow_terminate else _NOT_CALLED | {"report_infeasible"}
+    return tuple(_offer(one) for one in _chosen(spec) if one.name not in left_out)
 
 
 def action_types(spec: JobSpec, *, calls: bool) -> tuple[str, ...]:

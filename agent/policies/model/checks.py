@@ -9,21 +9,31 @@ from agent.actions.schema import arguments
 from agent.errors import ActionInvalid
 from agent.models.reply import ReplyDoubt, ReplyProblem
 from agent.policies.model.addresses import Given
+from agent.policies.model.codes import code_field
 from agent.policies.model.elements import Offered, walk
+from agent.policies.model.evidence import Known, quotes
+from agent.seen import PageText
 from agent.step import StepDecision, primitive_of
 from agent.types import Action, Element
 
 Json = Any
 
 _ENDS = frozenset({"complete", "terminate"})
-_CODE_WORDS = ("one-time", "otp", "code", "verif", "2fa", "totp", "passcode", "token", "authenticat")
-_TEXT_TYPES = frozenset({"", "text", "tel", "number", "password"})
+_GIVING_UP = "report_infeasible"
 _SHOWN_IDS = 12
+_SAID_CHARS = 300
 _BID_ARGUMENTS = frozenset({"bid", "from_bid", "to_bid"})
+_NAMES = ("label", "index", "value")
+_NO_OPTION: Mapping[str, Json] = dict.fromkeys(_NAMES)
 
 
 def actions_of(
-    reply: Json, offered: Offered, *, given: Given | None = None, may_repeat: bool = True
+    reply: Json,
+    offered: Offered,
+    *,
+    given: Given | None = None,
+    page: PageText | None = None,
+    may_repeat: bool = True,
 ) -> tuple[Action, ...]:
     """The actions of a reply that are to run, in order, with bids for ids.
 
@@ -31,6 +41,7 @@ def actions_of(
         reply: held to the step's schema already.
         offered: what may be acted on, by the ids that the model was given.
         given: which addresses and files may be named; None: all.
+        page: what the page says, which giving up must quote; None: it need not.
         may_repeat: False marks the clicks that send a form, so that they never run twice.
 
     Raises:
@@ -38,13 +49,16 @@ def actions_of(
     """
     ends = [said for said in reply["actions"] if said["action_type"] == "TERMINATE"]
     if ends:
+        _check_evidence(ends[0]["reasoning"], page)
         return (primitive_of(ends[0]),)
     elements = offered.elements
     chosen = [_checked(said, offered) for said in reply["actions"]]
     wanted = [_valid(action) for action, needed in chosen if needed]
-    if given is not None:
-        for action in wanted:
+    for action in wanted:
+        if given is not None:
             _check_given(action, given, offered.url)
+        if action.name == _GIVING_UP:
+            _check_evidence(str(action.args.get("reason", "")), page)
     if reply.get("place_to_enter_verification_code"):
         return _with_code(wanted, elements)
     if chosen and not wanted:
@@ -52,6 +66,11 @@ def actions_of(
             "every field that these actions would change holds its value already: go on with what comes after that"
         )
     return _ordered(_marked(wanted, elements, may_repeat), achieved=reply["user_goal_achieved"])
+
+
+def _check_evidence(reason: str, page: PageText | None) -> None:
+    if page is not None and not quotes(reason, page):
+        raise ReplyProblem("giving up needs, in its reason, a quotation of what the page says: else go on")
 
 
 def _check_given(action: Action, given: Given, base: str) -> None:
@@ -63,25 +82,59 @@ def _check_given(action: Action, given: Given, base: str) -> None:
             given.check_file(reference)
 
 
+def check_values(decision: StepDecision, reply: Json, known: Known) -> None:
+    """Whether what is typed was given by somebody.
+
+    Raises:
+        ReplyDoubt: neither the job nor what was seen so far has a value; one that follows from them is given again.
+    """
+    typed = [str(action.args["value"]) for action in decision.actions if action.name == "fill"]
+    if not typed:
+        return
+    typed += [said.get("user_detail_answer") or "" for said in reply["actions"]]
+    made_up = [text for text in typed if not known.gives(text)]
+    if made_up:
+        raise ReplyDoubt(
+            "neither the goal nor the data give these values: take them from there, or leave optional fields empty; "
+            "only what follows from goal and data may be given again",
+            decision,
+            "; ".join(dict.fromkeys(made_up))[:_SAID_CHARS],
+        )
+
+
 def check_progress(decision: StepDecision, root: Element) -> None:
     """Whether a decision's actions leave something undone that the page asks for.
 
     Raises:
-        ReplyDoubt: a form is sent with a required field empty, or a page is called done that shows invalid fields.
+        ReplyDoubt: a form is sent with a field that is required and empty, or that the page marks as invalid; or a page
+            is called done that shows invalid fields.
     """
     actions = decision.actions
     if any(action.name == "complete" for action in actions):
         wrong = [element for element in walk(root) if element.visible and "invalid" in element.states]
         if wrong:
-            raise ReplyDoubt(f"the page marks as invalid: {_named(wrong)}; is the goal really reached?", decision)
+            raise ReplyDoubt("the page marks fields as invalid: is the goal really reached?", decision, _named(wrong))
     pressed = {str(action.args.get("bid")) for action in actions if action.name in ("click", "dblclick")}
     filled = {str(action.args.get("bid")) for action in actions}
     for form in (element for element in walk(root) if element.tag == "form" or element.role == "form"):
         inside = list(walk(form))
         sends = any(element.bid in pressed and _may_send(element) for element in inside)
+        if not sends:
+            continue
         left = [element for element in inside if element.bid not in filled and _wanting(element)]
-        if sends and left:
-            raise ReplyDoubt(f"required and still empty: {_named(left)}; fill them before the form is sent", decision)
+        if left:
+            raise ReplyDoubt(
+                "fields are required and still empty: fill them before the form is sent", decision, _named(left)
+            )
+        wrong = [e for e in inside if e.visible and "invalid" in e.states and not _within(e, filled)]
+        if wrong:
+            raise ReplyDoubt(
+                "the page marks fields as invalid: mend them before the form is sent", decision, _named(wrong)
+            )
+
+
+def _within(element: Element, bids: set[str]) -> bool:
+    return any(one.bid in bids for one in walk(element))
 
 
 def _wanting(element: Element) -> bool:
@@ -103,7 +156,7 @@ def _valid(action: Action) -> Action:
     try:
         arguments(action)
     except ActionInvalid as err:
-        raise ReplyProblem(err.message) from err
+        raise ReplyProblem("an action's arguments do not fit", err.message) from err
     return action
 
 
@@ -117,7 +170,7 @@ def _checked(said: Json, offered: Offered) -> tuple[Action, bool]:
     if element is None:
         raise _unknown(said["id"], offered)
     if said["action_type"] == "SELECT_OPTION":
-        _check_option(said["option"], element)
+        said = {**said, "option": _there(said["option"], element)}
     action = primitive_of({**said, "id": element.bid})
     return action, not _holds_already(action, element)
 
@@ -135,22 +188,28 @@ def _checked_call(call: Action, offered: Offered) -> Action:
 
 def _unknown(given: Json, offered: Offered) -> ReplyProblem:
     known = ", ".join(list(offered.elements)[:_SHOWN_IDS])
-    return ReplyProblem(f"no element of this page that can be used has the id {given!r}; ids are {known}, …")
+    return ReplyProblem("no element of this page that can be used has that id", f"{given!r}; ids are {known}, …")
 
 
-def _check_option(option: Mapping[str, Json], element: Element) -> None:
-    if all(option[key] is None for key in ("label", "index", "value")):
+def _there(option: Mapping[str, Json], element: Element) -> dict[str, Json]:
+    """The option by the one of its names that the element knows: a wrong label beside a right value chooses nothing.
+
+    Raises:
+        ReplyProblem: it has none, or the element has no such option.
+    """
+    if all(option[key] is None for key in _NAMES):
         raise ReplyProblem(f"SELECT_OPTION on {element.bid} names no option")
     if not element.options:
-        return  # a widget made of divs shows its options only once it is open
+        return dict(option)  # a widget made of divs shows its options only once it is open
     labels = [" ".join(label.split()) for label, _, _ in element.options]
-    fits = (
-        option["label"] is not None and " ".join(option["label"].split()) in labels,
-        option["value"] is not None and option["value"] in [value for _, value, _ in element.options],
-        option["index"] is not None and option["index"] < len(labels),
-    )
-    if not any(fits):
-        raise ReplyProblem(f"{element.bid} has no such option; it has: {'; '.join(labels[:50])}")
+    label = " ".join((option["label"] or "").split())
+    if label and label in labels:
+        return {**_NO_OPTION, "label": element.options[labels.index(label)][0]}
+    if option["value"] is not None and option["value"] in [value for _, value, _ in element.options]:
+        return {**_NO_OPTION, "value": option["value"]}
+    if option["index"] is not None and option["index"] < len(labels):
+        return {**_NO_OPTION, "index": option["index"]}
+    raise ReplyProblem(f"{element.bid} has no such option; these are its options", "; ".join(labels[:50]))
 
 
 def _holds_already(action: Action, element: Element) -> bool:
@@ -166,27 +225,13 @@ def _holds_already(action: Action, element: Element) -> bool:
 
 def _with_code(wanted: list[Action], elements: Mapping[str, Element]) -> tuple[Action, ...]:
     """What is to be filled beside the code, then the code itself from where it comes."""
-    field = _code_field(elements)
+    field = code_field(elements.values())
     if field is None:
         raise ReplyProblem("no field on this page takes a verification code: place_to_enter_verification_code is false")
     fills = [
         action for action in wanted if action.name in ("fill", "select_option") and action.args["bid"] != field.bid
     ]
     return (*fills, Action("enter_verification_code", {"bid": field.bid}, "the page asks for a verification code"))
-
-
-def _code_field(elements: Mapping[str, Element]) -> Element | None:
-    """The field for a one-time code: by what it says about itself, else the only text field that is empty."""
-    fields = [e for e in elements.values() if e.tag == "input" and e.attributes.get("type", "") in _TEXT_TYPES]
-    for field in fields:
-        said = " ".join((field.name, *(field.attributes.get(name, "") for name in _TELLING))).casefold()
-        if any(word in said for word in _CODE_WORDS):
-            return field
-    empty = [field for field in fields if not field.attributes.get("value")]
-    return empty[0] if len(empty) == 1 else None
-
-
-_TELLING = ("autocomplete", "name", "id", "placeholder", "aria-label", "title")
 
 
 def _marked(wanted: list[Action], elements: Mapping[str, Element], may_repeat: bool) -> list[Action]:

@@ -17,8 +17,9 @@ Grounding = Literal["bid", "mark", "attributes", "choice", "coordinates"]
 
 _CONTROLS = frozenset({"a", "button", "input", "select", "textarea"})
 _NAME_CHARS = 80
-_ID = re.compile(r"\[(?=[a-z]*\d)")
-_IDS_IN_TEXT = re.compile(r"\[([a-z]*\d+)\b ?")
+# A frame adds a letter, small ones first: the 27th frame of a page has "A".
+_ID = re.compile(r"\[(?=[A-Za-z]*\d)")
+_IDS_IN_TEXT = re.compile(r"\[([A-Za-z]*\d+)\b ?")
 
 
 @dataclass(frozen=True, slots=True)

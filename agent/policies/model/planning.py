@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
 from agent.models.reply import ReplyDoubt, ReplyProblem
 from agent.plan import Plan
 from agent.policies.model.addresses import Given
+from agent.policies.model.evidence import quotes
 from agent.policies.policy import Scene
 from agent.seen import PageText
 from agent.status import Status
@@ -16,8 +16,6 @@ from agent.types import TaskType
 
 MAX_PLANNED_DEPTH = 3
 """How deep loops nest that no job spelled out: a model that fans out at every level would multiply without end."""
-
-_QUOTED = re.compile(r"[\"“”„«»‚‘’'`]([^\"“”„«»‚‘’`]{4,300}?)[\"“”„«»‚‘’'`]")
 
 
 def spelled_out(scene: Scene) -> Plan | None:
@@ -85,7 +83,7 @@ def sound(plan: Plan, url: str, scene: Scene, *, page: PageText, given: Given) -
         ReplyProblem: it contradicts itself, gives up without evidence, or names an address that nobody gave.
     """
     if plan.should_terminate:
-        if not _quotes(plan.termination_reason or "", page):
+        if not quotes(plan.termination_reason or "", page):
             raise ReplyProblem("should_terminate needs a termination_reason with a quotation of what the page says")
         return plan
     if plan.user_goal_achieved:
@@ -101,11 +99,6 @@ def sound(plan: Plan, url: str, scene: Scene, *, page: PageText, given: Given) -
     if plan.task_type != "loop":
         return replace(plan, loop_values=None, is_loop_value_link=False)
     return _sound_loop(plan, url, scene, given)
-
-
-def _quotes(reason: str, page: PageText) -> bool:
-    """Whether `reason` holds, between quotation marks, words that stand on the page."""
-    return any(page.find(found.strip(" .,;:…")) is not None for found in _QUOTED.findall(reason))
 
 
 def _sound_loop(plan: Plan, url: str, scene: Scene, given: Given) -> Plan:
@@ -128,7 +121,7 @@ def _absolute(value: str, base: str) -> str:
         address = urljoin(base, value.strip())
         parts = urlsplit(address)
     except ValueError as err:
-        raise ReplyProblem(f"the loop value {value[:80]!r} is no address: {err}") from err
+        raise ReplyProblem("a loop value is no address", f"{value[:80]!r}: {err}") from err
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ReplyProblem(f"the loop value {value[:80]!r} is no http address, but is_loop_value_link is true")
+        raise ReplyProblem("a loop value is no http address, but is_loop_value_link is true", repr(value[:80]))
     return address

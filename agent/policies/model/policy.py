@@ -11,13 +11,14 @@ from agent.models.model import Ask, Message, Model
 from agent.models.reply import ReplyProblem
 from agent.observe.renderings import compact
 from agent.plan import Plan, PlanShape, criterion_schema, plan_from, plan_schema
-from agent.policies.model.addresses import Given, given
+from agent.policies.model.addresses import given
 from agent.policies.model.asker import Asker, ModelPolicyOptions
 from agent.policies.model.asking import session_messages, step_lines
 from agent.policies.model.calls import action_types, call_offers
-from agent.policies.model.checks import actions_of, check_progress
+from agent.policies.model.checks import actions_of, check_progress, check_values
 from agent.policies.model.collecting import Found, collect_schema, collected, is_css
 from agent.policies.model.elements import Offered, in_parts, offered, only_in
+from agent.policies.model.evidence import known
 from agent.policies.model.jobs import Jobs
 from agent.policies.model.memory import earlier, remember
 from agent.policies.model.pictures import Shown, pictures_of
@@ -134,9 +135,11 @@ class ModelPolicy:
         asked = f"{planned.prompt},\n{answer.transcript}"
         if verdict["holds"]:
             return replace(planned, prompt=f"[{asked}]")
-        doubt = f"The page does not show that the job's criterion holds: {verdict['thought']}"
+        doubt = render_prompt(
+            "doubt", problem="The page does not show that the job's criterion holds:", said=verdict["thought"]
+        )
         asked_for = planned_by.messages[-1]
-        again = replace(asked_for, text=f"{asked_for.text}\n\n{render_prompt('doubt', problem=doubt)}")
+        again = replace(asked_for, text=f"{asked_for.text}\n\n{doubt}")
 
         def read_on(reply: Json) -> Plan:
             plan = read(reply)
@@ -177,7 +180,7 @@ class ModelPolicy:
                 json_schema=step_schema(shape),
                 max_tokens=self._options.step_tokens,
             )
-            read = _Decide(choices, given(scene, seen), seen.elements, may_repeat=scene.spec.may_repeat)
+            read = _Decide(scene, seen, choices)
             answer = await self._asker.ask(scene, request, read)
             if scene.spec.sight.observations > 1:
                 pictures = tuple(image.data for image in shown.images)
@@ -273,15 +276,19 @@ class ModelPolicy:
 class _Decide:
     """Reads a step's reply: the rules that code keeps, on the page that was shown."""
 
-    def __init__(self, choices: Offered, given: Given, root: Element, *, may_repeat: bool) -> None:
+    def __init__(self, scene: Scene, seen: Observation, choices: Offered) -> None:
+        self._scene = scene
+        self._seen = seen
         self._choices = choices
-        self._given = given
-        self._root = root
-        self._may_repeat = may_repeat
+        self._page = PageText([seen])
+        self._given = given(scene, seen)
 
     def __call__(self, reply: Json) -> StepDecision:
         thought = f"{reply['user_goal_stage']} {reply['action_plan']}".strip()
-        actions = actions_of(reply, self._choices, given=self._given, may_repeat=self._may_repeat)
+        actions = actions_of(
+            reply, self._choices, given=self._given, page=self._page, may_repeat=self._scene.spec.may_repeat
+        )
         decision = StepDecision(thought, actions)
-        check_progress(decision, self._root)
+        check_progress(decision, self._seen.elements)
+        check_values(decision, reply, known(self._scene, self._page))
         return decision

@@ -23,7 +23,7 @@ from agent.policies.model.asker import Asker
 from agent.policies.model.asking import messages_for, session_messages
 from agent.policies.model.elements import in_parts
 from agent.policies.policy import Extraction, Scene
-from agent.proof import Unproven, page_count, unproven, without
+from agent.proof import page_count, unproven, without
 from agent.seen import PageText
 from agent.spec import ExtractSpec
 from agent.types import Observation, Record
@@ -31,6 +31,7 @@ from agent.types import Observation, Record
 Json = Any
 
 _SHOWN_VALUES = 12
+_NOT_THERE = "The page does not say some of these values: copy what stands there, or give null."
 
 
 class Reader:
@@ -123,9 +124,11 @@ class _Careful:
 
     def __call__(self, reply: Json) -> Json:
         records = records_in(reply, self.wanted)
-        doubts = [_not_there(unproven(records, self.wanted, self.text)), self._too_few(reply, len(records))]
+        invented = unproven(records, self.wanted, self.text)
+        doubts = [_NOT_THERE if invented else "", self._too_few(reply, len(records))]
         if any(doubts):
-            raise ReplyDoubt(" ".join(doubt for doubt in doubts if doubt), reply)
+            named = "; ".join(str(one) for one in invented[:_SHOWN_VALUES])
+            raise ReplyDoubt(" ".join(doubt for doubt in doubts if doubt), reply, named)
         return reply
 
     def _too_few(self, reply: Json, count: int) -> str:
@@ -134,13 +137,6 @@ class _Careful:
         if not (self.alone and self.wanted.many and shown > count > shown // 2):
             return ""
         return f"`shown` is {shown}, but there are {count} records: give all that are in the text."
-
-
-def _not_there(found: Sequence[Unproven]) -> str:
-    if not found:
-        return ""
-    named = "; ".join(str(one) for one in found[:_SHOWN_VALUES])
-    return f"The page does not say these values: {named}. Copy what stands there, or give null."
 
 
 def _shown(answers: Sequence[Answer[Json]], text: PageText) -> int | None:

@@ -133,8 +133,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "criterion": ("criterion", {**FULL, "pictures": PICTURES}),
     "propose": ("propose", {**JOB, "schema": None}),
     "earlier": ("earlier", {"step": 1, "url": "https://shop.example/", "text": TEXT}),
-    "doubt": ("doubt", {"problem": "there is no order number"}),
-    "again": ("again", {"problem": "actions/0/id: '99' is no id of this page"}),
+    "doubt": ("doubt", {"problem": "The page does not show it:", "said": "there is no order number"}),
+    "again": ("again", {"problem": "no element of this page has that id", "said": "'99'; ids are 1, 2, …"}),
+    "again_bare": ("again", {"problem": "it is empty", "said": ""}),
     "shape": ("shape", {"schema": {"type": "object"}}),
 }
 

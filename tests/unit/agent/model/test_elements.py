@@ -24,6 +24,14 @@ def test_a_page_cannot_give_its_words_the_number_of_an_element() -> None:
     assert unmistakable(plain.elements) is plain.elements
 
 
+def test_frames_after_the_twenty_sixth_have_large_letters() -> None:
+    shown = page(text('[B7 button "Pay"]'), el("B7", "button", "Cancel", role="button"), el("aB3", "button", "Go"))
+    said = compact(unmistakable(shown.elements))
+    assert said.count("[B7") == 1
+    assert list(only_in(said, offered(shown, "bid")).elements) == ["B7", "aB3"]
+    assert "B7" not in without_ids(said).replace("(B7", "")
+
+
 def test_whoever_only_reads_gets_no_ids_and_all_words() -> None:
     far = {"role": "link", "in_viewport": False}
     one, other = (page(el(bid, "a", "Shelf [4 x]", **far), text("12 pieces [a1]")) for bid in ("7", "b12"))

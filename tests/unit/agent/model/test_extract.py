@@ -68,7 +68,8 @@ async def test_each_value_says_where_it_stands_on_the_page() -> None:
 async def test_what_is_not_on_the_page_is_asked_for_once_more() -> None:
     found, model, _ = await extracted(says(rec("Desk lamp", 99)), says(rec("Desk lamp", 1234.5)))
     assert found.records[0].value == {"name": "Desk lamp", "price": 1234.5, "stock": None}
-    assert "does not say these values: price '99' in record 0" in model.asked[1].messages[-1].text
+    assert "does not say some of these values" in model.asked[1].messages[-1].text
+    assert "⟦said⟧\nprice '99' in record 0\n⟦/said⟧" in model.asked[1].messages[-1].text
     assert all(source.confirmed for source in found.records[0].sources.values())
 
 

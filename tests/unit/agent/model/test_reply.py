@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.errors import ReplyInvalid
 from agent.models.model import Ask, Message
-from agent.models.reply import Answer, ReplyProblem, ask_for, check, parse
+from agent.models.reply import Answer, ReplyDoubt, ReplyProblem, ask_for, check, parse
 from agent.testing import ScriptedModel
 from agent.types import Usage
 
@@ -182,6 +182,28 @@ async def test_the_second_bad_reply_is_an_error_that_keeps_both() -> None:
     replies = json.loads(str(caught.value.details["transcript"]))["replies"]
     assert [reply["text"] for reply in replies] == ["first nonsense", "second nonsense"]
     assert len(spent) == 2  # what useless replies cost is counted too
+
+
+def doubtful(value: Any) -> int:
+    raise ReplyDoubt("is that so?", value["n"])
+
+
+async def test_a_second_doubtful_reply_that_was_cut_off_says_so() -> None:
+    answer, model, _ = await asked([{"n": 1}, '{"n": 2, "more": "'], doubtful)
+    assert (answer.value, answer.cut_off, len(model.asked)) == (2, True, 2)
+
+
+@pytest.mark.parametrize("second", ["garbage", '{"m": 1}', ""])
+async def test_a_doubtful_reply_stands_when_the_second_is_of_no_use(second: str) -> None:
+    answer, _, spent = await asked([{"n": 1}, second], doubtful)
+    assert (answer.value, answer.cut_off, spent.model_calls) == (1, False, 2)
+    assert [reply["text"] for reply in json.loads(answer.transcript)["replies"]] == ['{"n": 1}', second]
+
+
+async def test_a_cut_reply_is_not_asked_for_again_where_the_caller_asks_for_less() -> None:
+    model = ScriptedModel(['{"n": 1, "more": "'])
+    answer = await ask_for(model, ASK, doubtful, doubt_cut=False)
+    assert (answer.value, answer.cut_off, len(model.asked)) == (1, True, 1)
 
 
 @settings(max_examples=100)

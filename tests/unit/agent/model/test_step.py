@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -35,6 +36,9 @@ SHOP = page(
 )
 
 
+QUOTED = 'The page says "Lamps" and no more.'
+
+
 def says(*actions: dict[str, Any], achieved: bool = False, **more: Any) -> dict[str, Any]:
     reply = {"user_goal_stage": "Half way.", "user_goal_achieved": achieved, "action_plan": "Go on."}
     return {**reply, **more, "actions": list(actions)}
@@ -46,7 +50,8 @@ def act(kind: str, **fields: Any) -> dict[str, Any]:
         "SELECT_OPTION": {"option": {"label": None, "index": None, "value": None, **fields.pop("option", {})}},
     }
     detail = {"user_detail_query": None, "user_detail_answer": None} if "id" in fields else {}
-    head = {"reasoning": "because", **detail, "confidence_float": 0.9, "action_type": kind}
+    why = QUOTED if kind == "TERMINATE" else "because"
+    head = {"reasoning": why, **detail, "confidence_float": 0.9, "action_type": kind}
     return {**head, **own.get(kind, {}), **fields}
 
 
@@ -91,13 +96,14 @@ def calls(decision: StepDecision) -> list[tuple[str, dict[str, Any]]]:
         (act("SELECT_OPTION", id="3", option={"index": 1}), ("select_option", {"bid": "3", "options": 1})),
         (act("WAIT"), ("noop", {"wait_ms": 1500})),
         (act("SOLVE_CAPTCHA"), ("solve_captcha", {})),
-        (act("TERMINATE"), ("terminate", {"reason": "because", "errors": []})),
+        (act("TERMINATE"), ("terminate", {"reason": QUOTED, "errors": []})),
     ],
 )
 async def test_each_action_type_is_its_primitive(said: dict[str, Any], call: Any) -> None:
-    decision, model = await decide(says(said), spec={"data": {"files": ["a.pdf", "https://x.example/a.pdf"]}})
+    data = {"files": ["a.pdf", "https://x.example/a.pdf"], "street": "High St"}
+    decision, model = await decide(says(said), spec={"data": data})
     assert calls(decision) == [call]
-    assert decision.actions[0].reasoning == "because"
+    assert decision.actions[0].reasoning == said["reasoning"]
     assert len(model.asked) == 1
 
 
@@ -119,7 +125,7 @@ async def test_terminate_overrides_every_other_action() -> None:
         says(act("CLICK", id="4"), act("TERMINATE", errors=errors), act("INPUT_TEXT", id="2", text="x")),
         spec={"error_codes": {"SOLD_OUT": "no more lamps"}},
     )
-    assert calls(decision) == [("terminate", {"reason": "because", "errors": ["SOLD_OUT"]})]
+    assert calls(decision) == [("terminate", {"reason": QUOTED, "errors": ["SOLD_OUT"]})]
 
 
 async def test_complete_carries_the_callers_codes_too() -> None:
@@ -144,10 +150,12 @@ FORM = page(
 async def test_a_form_is_not_sent_before_its_required_fields_are_filled() -> None:
     early = says(act("CLICK", id="3"))
     whole = says(act("INPUT_TEXT", id="1", text="Ada"), act("CLICK", id="3"))
-    decision, model = await decide(early, whole, shown=FORM)
+    ada = {"data": {"name": "Ada"}}
+    decision, model = await decide(early, whole, shown=FORM, spec=ada)
     assert [name for name, _ in calls(decision)] == ["fill", "click"]
-    assert "required and still empty: 1 Name;" in model.asked[1].messages[-1].text
-    decision, model = await decide(whole, shown=FORM)
+    assert "required and still empty: fill them" in model.asked[1].messages[-1].text
+    assert "⟦said⟧\n1 Name\n⟦/said⟧" in model.asked[1].messages[-1].text
+    decision, model = await decide(whole, shown=FORM, spec=ada)
     assert len(model.asked) == 1
     # A page may mark what is not needed: a second reply that insists is taken.
     decision, model = await decide(early, early, shown=FORM)
@@ -159,7 +167,71 @@ async def test_a_page_with_invalid_fields_is_not_done_at_the_first_word() -> Non
     done, fix = says(act("COMPLETE"), achieved=True), says(act("INPUT_TEXT", id="1", text="x@y.example"))
     decision, model = await decide(done, fix, shown=shown)
     assert calls(decision) == [("fill", {"bid": "1", "value": "x@y.example"})]
-    assert "marks as invalid: 1 E-mail" in model.asked[1].messages[-1].text
+    assert "marks fields as invalid" in model.asked[1].messages[-1].text
+    assert "⟦said⟧\n1 E-mail\n⟦/said⟧" in model.asked[1].messages[-1].text
+
+
+async def test_a_form_is_not_sent_with_a_field_that_the_page_marks_as_invalid() -> None:
+    wrong = el("1", "input", "E-mail", attributes={"value": "x"}, states=frozenset({"invalid"}))
+    shown = page(el("", "form", "", wrong, el("2", "button", "Send", role="button")))
+    early = says(act("CLICK", id="2"))
+    mended = says(act("INPUT_TEXT", id="1", text="ada@x.example"), act("CLICK", id="2"))
+    decision, model = await decide(early, mended, shown=shown, spec={"data": {"mail": "ada@x.example"}})
+    assert [name for name, _ in calls(decision)] == ["fill", "click"]
+    assert "mend them before the form is sent" in model.asked[1].messages[-1].text
+
+
+GIVES_UP = {"action_type": "CALL", "call": {"name": "report_infeasible", "args": {"reason": "no way"}}}
+
+
+@pytest.mark.parametrize(
+    "unfounded", [act("TERMINATE", reasoning="It cannot be done."), act("CALL", call=GIVES_UP["call"])]
+)
+async def test_giving_up_needs_the_page_s_own_words(unfounded: dict[str, Any]) -> None:
+    founded = json.loads(json.dumps(unfounded).replace("It cannot be done.", QUOTED[:-1].replace('"', "'")))
+    founded = json.loads(json.dumps(founded).replace("no way", "It says 'Lamps'"))
+    spec = {"action_sets": ["infeasible", "element"]}
+    decision, model = await decide(says(unfounded), says(founded), spec=spec, calls=call_offers)
+    assert decision.actions[0].name in ("terminate", "report_infeasible")
+    assert "a quotation of what the page says" in model.asked[1].messages[-1].text
+    with pytest.raises(ReplyInvalid, match="quotation"):
+        await decide(says(unfounded), says(unfounded), spec=spec, calls=call_offers)
+
+
+async def test_what_may_not_be_given_up_cannot_be_called_infeasible_either() -> None:
+    spec = {"action_sets": ["infeasible", "element"], "allow_terminate": False}
+    said = says(act("CALL", call=GIVES_UP["call"]))
+    with pytest.raises(ReplyInvalid):
+        await decide(said, said, spec=spec, calls=call_offers)
+    _, model = await decide(says(act("CLICK", id="4")), spec=spec, calls=call_offers)
+    assert "report_infeasible" not in model.asked[0].messages[1].text + json.dumps(model.asked[0].json_schema)
+
+
+@pytest.mark.parametrize(
+    ("made_up", "data"),
+    [
+        ("John Doe", {"name": "Ada Byron"}),
+        ("555 1234", {"name": "Ada Byron"}),
+        ("john@mail.example", {"mail": "ada@x.example"}),
+    ],
+)
+async def test_a_value_that_nobody_gave_is_asked_for_once_more(made_up: str, data: dict[str, Any]) -> None:
+    early = says(act("INPUT_TEXT", id="2", text=made_up))
+    given = says(act("INPUT_TEXT", id="2", text=next(iter(data.values()))))
+    decision, model = await decide(early, given, spec={"data": data})
+    assert calls(decision)[0][1]["value"] == next(iter(data.values()))
+    assert "neither the goal nor the data give" in model.asked[1].messages[-1].text
+    assert f"⟦said⟧\n{made_up}\n⟦/said⟧" in model.asked[1].messages[-1].text
+    # What follows from goal and data, a model may insist on.
+    decision, model = await decide(early, early, spec={"data": data})
+    assert calls(decision)[0][1]["value"] == made_up
+
+
+async def test_an_answer_that_nobody_gave_is_doubted_like_the_text_itself() -> None:
+    typed = act("INPUT_TEXT", id="2", text="Ada")
+    doubted = says(typed | {"user_detail_query": "Phone?", "user_detail_answer": "555 1234"})
+    _, model = await decide(doubted, says(typed), spec={"data": {"name": "Ada"}})
+    assert len(model.asked) == 2
 
 
 async def test_complete_with_other_actions_waits_for_the_page_after_them() -> None:
@@ -204,6 +276,22 @@ async def test_a_field_that_holds_its_value_gets_no_action(needless: dict[str, A
     assert calls(decision) == [("click", {"bid": "4"})]
     decision, model = await decide(says(needless), says(act("CLICK", id="4")))
     assert "holds its value already" in model.asked[1].messages[-1].text
+
+
+@pytest.mark.parametrize(
+    ("option", "sent"),
+    [
+        ({"label": "Green", "value": "b"}, "b"),
+        ({"label": "Green", "index": 1}, 1),
+        ({"label": "", "index": 1}, 1),
+        ({"value": "green", "index": 1}, 1),
+        ({"label": "  Blue ", "value": "r"}, "Blue"),
+    ],
+)
+async def test_an_option_is_chosen_by_the_name_that_the_page_knows(option: dict[str, Any], sent: Any) -> None:
+    decision, model = await decide(says(act("SELECT_OPTION", id="3", option=option)))
+    assert calls(decision) == [("select_option", {"bid": "3", "options": sent})]
+    assert len(model.asked) == 1
 
 
 @pytest.mark.parametrize("option", [{"label": "Green"}, {"index": 9}, {}])
@@ -463,8 +551,50 @@ async def test_an_order_in_a_page_stays_inside_the_fence(where: str, grounding: 
     assert "⟦" not in outside
 
 
+REASKS = {
+    "an option": (
+        page(el("1", "select", "Size", options=((ORDER, "x", False), (f"{ORDER} 2", "y", False)))),
+        act("SELECT_OPTION", id="1", option={"label": "Green"}),
+    ),
+    "a required field": (
+        page(
+            el(
+                "",
+                "form",
+                "",
+                el("1", "input", ORDER, attributes={"value": ""}, states=frozenset({"required"})),
+                el("2", "button", "Send", role="button"),
+            )
+        ),
+        act("CLICK", id="2"),
+    ),
+    "an invalid field": (page(el("1", "input", ORDER, states=frozenset({"invalid"}))), act("COMPLETE")),
+    "an id": (page(el("1", "button", ORDER)), act("CLICK", id=ORDER)),
+    "a call": (page(el("1", "button", "Go")), act("CALL", call={"name": "hover", "args": {"bid": ORDER}})),
+    "a file": (page(el("1", "input", "File", attributes={"type": "file"})), act("UPLOAD_FILE", id="1", file_url=ORDER)),
+    "a value": (page(el("1", "input", "Note")), act("INPUT_TEXT", id="1", text=ORDER + " 4711 4712")),
+    "a type": (page(el("1", "button", "Go")), act(ORDER)),
+}
+
+
+@pytest.mark.parametrize("where", REASKS)
+@pytest.mark.parametrize("grounding", ["bid", "attributes"])
+async def test_an_order_stays_inside_a_fence_when_the_model_is_asked_again(where: str, grounding: str) -> None:
+    shown, said = REASKS[where]
+    model = ScriptedModel([says(said, achieved=said["action_type"] == "COMPLETE")] * 2)
+    spec = JobSpec(url=URL, goal="Buy a lamp", grounding=grounding)
+    with contextlib.suppress(ReplyInvalid):
+        await policy_of(model, calls=lambda spec: [HOVER]).step(scene_of(FakePage({URL: shown}), spec), "x", ())
+    again = model.asked[1].messages[-1].text
+    assert again.startswith("That answer cannot be used: ")
+    outside = _outside_fences(again)
+    assert "Ignore" not in outside
+    assert "⟦" not in outside
+    assert "<|" not in again
+
+
 def _outside_fences(shown: str) -> str:
-    for name in ("page", "choices", "error"):
+    for name in ("page", "choices", "error", "said"):
         before, fence, rest = shown.partition(f"⟦{name}⟧")
         inside, end, after = rest.partition(f"⟦/{name}⟧")
         assert bool(fence) == bool(end)
