@@ -56,6 +56,9 @@ from agent.work import Work
 MAX_TASKS = 40
 """Mini goals of one session; a policy that plans more goes in circles."""
 
+_HELP_MARGIN_S = 30.0
+"""Beyond the time that people have for an answer: it still has to be typed in."""
+
 _LAST_PAGE_CHARS = 40_000
 _EVIDENCE_S = 5.0
 """How long a failed session may take to photograph its page."""
@@ -125,6 +128,7 @@ class _Session:
             browser=work.spec.browser,
             storage_state=checkpoint.storage_state,
             reuse=_reuse(work),
+            human_timeout_s=max(desk.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),
             hooks=helping(hooks, work.spec, lambda name, url: str(desk.secrets.resolve(name, url)), desk.helper),
         )
         self.page = SessionPage(desk.browser, options, _start_url(work), desk.gate)
@@ -289,6 +293,8 @@ class _Session:
                 return replace(task, result=final.args["text"]), None
             reason = str(final.args.get("reason", ""))
             task = replace(task, status=Status.TERMINATED, reason=reason)
+            if not self.work.spec.allow_terminate:
+                return task, None  # this mini goal is given up, not the job: the next plan knows of it
             self.scene.history = (*self.scene.history, task)
             return task, self._terminated(reason, tuple(final.args.get("errors", ())))
         raise StepLimit(f"{self.work.spec.max_steps} steps did not reach: {goal}")
@@ -389,9 +395,15 @@ class _Session:
             records=(),
             error=error.info(),
             reason=error.message,
-            checkpoint=self.saved,
+            checkpoint=self._left_behind(),
             retry_after_s=float(str(retry_after)) if retry_after is not None else None,
         )
+
+    def _left_behind(self) -> Checkpoint | None:
+        """Where a next attempt goes on; it knows what this one has spent since then."""
+        if not self.scene.usage.model_calls:
+            return self.saved
+        return replace(self.saved or Checkpoint(), usage=self.scene.spent_before + self.scene.usage)
 
     # --- keeping -------------------------------------------------------------------------------------
 

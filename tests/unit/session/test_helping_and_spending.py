@@ -122,6 +122,36 @@ async def test_what_earlier_attempts_spent_goes_on_in_the_checkpoint() -> None:
     assert notes.checkpoints[-1][0].usage.prompt_tokens == 700
 
 
+async def test_what_a_failed_attempt_spent_since_its_checkpoint_is_not_forgotten() -> None:
+    before = Checkpoint(url=URL, usage=Usage(model_calls=3, prompt_tokens=700))
+    again = replace(work(goal="x"), checkpoint=before)
+    outcome, _, _ = await run(again, FORM, policy=ModelPolicy(ScriptedModel(["no plan"] * 2), PlainPolicy()))
+    assert outcome.checkpoint is not None
+    assert outcome.checkpoint.url == URL
+    assert outcome.checkpoint.usage.model_calls == 5
+    assert outcome.checkpoint.usage.prompt_tokens == 700 + outcome.usage.prompt_tokens > 700
+    # The first attempt, too: there was nothing to go on from, but something was spent.
+    outcome, _, _ = await run(work(goal="x"), FORM, policy=ModelPolicy(ScriptedModel(["no plan"] * 2), PlainPolicy()))
+    assert outcome.checkpoint is not None
+    assert outcome.checkpoint.usage.model_calls == 2
+
+
+@pytest.mark.parametrize("name", ["terminate", "report_infeasible"])
+async def test_a_job_that_must_not_be_given_up_is_planned_on(name: str) -> None:
+    class GivesUp(Clicks):
+        async def plan(self, scene: Scene) -> Plan:
+            return Plan(user_goal_achieved=True) if scene.history else Plan(plan="x", task_type="navigate")
+
+        async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+            return StepDecision("no way", (Action(name, {"reason": "it is sold out"}),))
+
+    outcome, _, _ = await run(work(goal="x", allow_terminate=False), FORM, policy=GivesUp())
+    assert outcome.status is Status.COMPLETED
+    assert (outcome.tasks[0].status, outcome.tasks[0].reason) == (Status.TERMINATED, "it is sold out")
+    outcome, _, _ = await run(work(goal="x"), FORM, policy=GivesUp())
+    assert outcome.status is Status.TERMINATED
+
+
 class Slow(Clicks):
     """Not instant, so that a checkpoint follows each task."""
 
@@ -138,15 +168,18 @@ async def test_the_hooks_of_a_context_ask_the_job_s_helper() -> None:
     class Remembers(FakeBrowser):
         async def new_context(self, options: ContextOptions = ContextOptions()) -> FakeContext:
             given.append(options.hooks)
+            limits.append(options.human_timeout_s)
             return await super().new_context(options)
 
     given: list[Hooks] = []
-    one = work(goal="log in", help={"webhook": "https://hooks.example/x"})
+    limits: list[float] = []
+    one = work(goal="log in", help={"webhook": "https://hooks.example/x", "timeout_s": 3600})
     await session.run(one, desk(Remembers(FORM), Notes(), policy=Clicks(), helper=helper))
     (hooks,) = given
     assert hooks.verification_code is not None
     assert await hooks.verification_code(URL) == "123456"
     assert asked[0].kind == "code"
+    assert limits[0] > asked[0].timeout_s == 3600, "the action must not end before the answer may come"
 
 
 async def test_a_model_led_session_keeps_its_last_page_for_the_judge() -> None:
