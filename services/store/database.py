@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from sqlalchemy import URL, Connection, Engine, QueuePool, StaticPool, create_engine, event, make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from services.errors import BadSetting, StoreAway
@@ -79,6 +79,7 @@ class Database:
                 "options": "-c jit=off -c timezone=UTC",
             },
         )
+        event.listen(self.writer, "handle_error", _leave_if_useless)
         self._writing = self._reading = ThreadPoolExecutor(_CONNECTIONS, "store")
         self.pulse = ListenPulse(self._url)
 
@@ -237,6 +238,15 @@ def _prepared(tx: Tx, ids: Mapping[str, int], unknown: list[str], known: Mapping
     tx.hosts = known
     tx.know_hosts(unknown)
     return tx
+
+
+def _leave_if_useless(context: ExceptionContext) -> None:
+    """Connections to a server that only reads lead nowhere, and would for ever: it was the primary before a failover.
+
+    They are all given up, so that the next ones find who is the primary now.
+    """
+    if isinstance(context.original_exception, psycopg.errors.ReadOnlySqlTransaction):
+        context.is_disconnect = True
 
 
 def _is_race(err: DBAPIError) -> bool:

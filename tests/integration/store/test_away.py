@@ -62,6 +62,27 @@ async def test_connections_that_were_cut_are_replaced(postgres_url: str) -> None
         assert await w.submit()
 
 
+async def test_a_server_that_only_reads_after_a_failover_is_away_until_there_is_one_that_writes(
+    postgres_url: str,
+) -> None:
+    async with world(postgres_url) as w:
+        await w.submit()
+        held = await w.claim_one()
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            name = conn.info.dbname
+            conn.execute(f'alter database "{name}" set default_transaction_read_only = on')
+            conn.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'shoal'")
+        with suppress(StoreAway):
+            await w.store.lanes()
+        await asyncio.gather(*(w.store.lanes() for _ in range(8)))  # so many connections, to what only reads
+        with pytest.raises(StoreAway):
+            await w.finish((held, DONE))
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            conn.execute("set default_transaction_read_only = off")
+            conn.execute(f'alter database "{name}" reset default_transaction_read_only')
+        assert (await w.finish((held, DONE))).accepted
+
+
 async def test_several_processes_may_migrate_at_once(postgres_url: str) -> None:
     with pytest.raises(StoreOutdated):
         await open_store(postgres_url, migrate=False)
