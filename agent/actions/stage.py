@@ -27,6 +27,8 @@ class Target:
     editable: bool  # contenteditable
     disabled: bool
     label: bool  # it is styled away, and a label takes the clicks for it
+    open: bool  # it lies in the window with nothing over it
+    expanded: bool | None  # what it opens is open; None: it does not say
 
 
 class Stage(Protocol):
@@ -62,6 +64,10 @@ class Stage(Protocol):
 
     async def element(self, bid: str, *, clickable: bool = False) -> Any:
         """The element, with the interface of a Playwright locator; with `clickable` the label that stands for it."""
+        ...
+
+    async def opens(self, bid: str) -> bool:
+        """Brings the element into the window; whether nothing lies over it there."""
         ...
 
     async def options(self, bid: str) -> list[tuple[str, str]]:

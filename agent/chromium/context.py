@@ -31,10 +31,11 @@ from agent.chromium.landing import landing_of
 from agent.chromium.pictures import page_shot, viewport_shot
 from agent.chromium.stage import ChromiumStage, split_bid
 from agent.chromium.tab import Tab
+from agent.chromium.titles import Titles
 from agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageCrashed
 from agent.observe.marks import marked_elements, paint_marks
 from agent.observe.tree import clickable_elements, element_tree, focused_bid, omitted, with_marks
-from agent.types import Action, ActionResult, Download, Effect, ErrorInfo, Observation, TabInfo
+from agent.types import Action, ActionResult, Download, Effect, ErrorInfo, Observation
 
 if TYPE_CHECKING:
     from agent.chromium.browser import ChromiumBrowser
@@ -67,6 +68,7 @@ class ChromiumContext:
         self.tab = tab  # the active one
         self.opened_tabs = 0  # pages that the site opened, so far
         self._tab_came = asyncio.Event()
+        self._titles = Titles()
         self.last_action: Action | None = None
         self.last_error = ""
         self.dialogs = Dialogs(accept=options.accept_dialogs)
@@ -109,18 +111,25 @@ class ChromiumContext:
         """Opens an empty tab and turns to it."""
         before = self.opened_tabs
         await self.playwright.new_page()
+        self.tabs = [tab for tab in self.tabs if not tab.page.is_closed()]
         self.opened_tabs = before  # its page event came by now, but no site opened it
         if self._blocking:
             await asyncio.wait(tuple(self._blocking))
 
     def _on_page_closed(self, page: Page) -> None:
-        """A closed tab leaves; its left neighbour gets the focus. The last one stays, so that there is a tab."""
+        """A closed tab leaves; its left neighbour gets the focus. The last one stays until another comes."""
         index = next((i for i, tab in enumerate(self.tabs) if tab.page == page), None)
         if index is None or len(self.tabs) == 1:
             return
         closed = self.tabs.pop(index)
         if closed is self.tab:
             self.tab = self.tabs[max(0, index - 1)]
+
+    async def _have_tab(self) -> None:
+        """Where the site closed its last tab, an empty one takes its place: a session needs somewhere to go on."""
+        if self.tab.page.is_closed() and self._end() is None:
+            await self.add_tab()
+        self.tabs = [tab for tab in self.tabs if not tab.page.is_closed()] or [self.tab]
 
     # --- limits and errors --------------------------------------------------------------------------
 
@@ -180,13 +189,13 @@ class ChromiumContext:
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
         limit = timeout_s if timeout_s is not None else self.options.navigation_timeout_s
         self._check()
-        page = self.tab.page
         began = self.files.count
         try:
             async with asyncio.timeout(limit + _GRACE_S):
+                await self._have_tab()
                 response = await self._go(url, limit)
         except TimeoutError as error:
-            raise self._end() or PageCrashed(f"the page hangs: {page.url}") from error
+            raise self._end() or PageCrashed(f"the page hangs: {self.tab.page.url}") from error
         except PlaywrightError as error:
             if "Download is starting" in error.message:
                 await self.files.begins(began, _GRACE_S)
@@ -194,7 +203,7 @@ class ChromiumContext:
             if net_error(error.message) == "ERR_HTTP_RESPONSE_CODE_FAILURE":
                 return await self._empty_answer(url)
             raise await self._meaning(error) or navigation_error(error, url, limit) from error
-        landing = landing_of(page.url, response)
+        landing = landing_of(self.tab.page.url, response)
         if landing.status in _ASKS_WHO or "@" in urllib.parse.urlsplit(url).netloc:
             self._stained = "a site asked for HTTP authentication"
         return landing
@@ -233,14 +242,24 @@ class ChromiumContext:
             return await self.tab.read(script, arg)
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        looked_at = self.tab
+        try:
+            return await self._observe(options)
+        except ActionError:
+            if not looked_at.page.is_closed():
+                raise
+        return await self._observe(options)  # the site closed its tab meanwhile: where it left us
+
+    async def _observe(self, options: ObserveOptions) -> Observation:
         async with self.guard(self.options.action_timeout_s, "observing the page"):
+            await self._have_tab()
             wanted = options.screenshot or options.marks
             # First the picture's request, then the walk: Chromium draws in another process while the walk runs.
             picture = asyncio.ensure_future(viewport_shot(self.tab)) if wanted else None
             try:
                 walk = await self.tab.walk(options)
                 image = await picture if picture is not None else None
-                tabs = await self._tab_infos(walk.data["title"])
+                tabs = await self._titles.of(self.tabs, self.tab, walk.data["title"])
             finally:
                 if picture is not None and not picture.done():
                     picture.cancel()
@@ -272,9 +291,6 @@ class ChromiumContext:
             last_error=self.last_error,
         )
 
-    async def _tab_infos(self, title: str) -> tuple[TabInfo, ...]:
-        return tuple([TabInfo(t.page.url, title if t is self.tab else await t.page.title()) for t in self.tabs])
-
     async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
         async with self.guard(self.options.action_timeout_s, "looking for elements"):
             world = await self.tab.main_world()
@@ -302,7 +318,9 @@ class ChromiumContext:
             self._stage.begin(started + limit)
             bid = _bid_of(action)
             if one.changes:
-                await self.tab.journey()
+                async with self.guard(_LOOK_S, "reaching the page"):
+                    await self._have_tab()
+                    await self.tab.journey()
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
             inside = one.limit != "navigation"
             before = await self._moment(bid, inside) if one.changes else None

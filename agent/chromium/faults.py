@@ -84,12 +84,19 @@ def navigation_error(error: PlaywrightError, url: str, seconds: float) -> AgentE
 
 def action_error(error: PlaywrightError) -> AgentError:
     """What a failed call on a page or an element means."""
-    known = _by_saying(error)
+    known = None if _was_begun(error) else _by_saying(error)
     if known is not None:
         return known
     if isinstance(error, PlaywrightTimeout):
         return ActionTimeout(first_line(error))
     return ActionError(first_line(error))
+
+
+def _was_begun(error: PlaywrightError) -> bool:
+    """Whether the input was sent before the time was up: what was in the way before that is history."""
+    log = error.message
+    earlier = max(log.rfind("intercepts pointer events"), log.rfind("is not stable"))
+    return isinstance(error, PlaywrightTimeout) and log.rfind("  performing ") > earlier
 
 
 def _by_saying(error: PlaywrightError) -> AgentError | None:

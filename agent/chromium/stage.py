@@ -100,6 +100,8 @@ class ChromiumStage:
             editable=pulse["editable"],
             disabled=pulse["disabled"],
             label=pulse["label"],
+            open=pulse["open"] and not split_bid(bid)[0],  # what lies over a frame, the frame cannot tell
+            expanded={"true": True, "false": False}.get(pulse["expanded"]),
         )
 
     async def pulse(self, bid: str) -> Json:
@@ -125,6 +127,11 @@ class ChromiumStage:
         root = await self._root(bid)
         _, number = split_bid(bid)
         return root.locator(f"{ENGINE}={number}{'/label' if clickable and target.label else ''}")
+
+    async def opens(self, bid: str) -> bool:
+        prefix, number = split_bid(bid)
+        world = None if prefix else await self._world(prefix)  # what lies over a frame, the frame cannot tell
+        return bool(world and await world.call(f"shoalWalker.expose({number})"))
 
     async def options(self, bid: str) -> list[tuple[str, str]]:
         told = (self._pulses.pop(bid, None) or {}).get("options")

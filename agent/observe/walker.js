@@ -8,7 +8,7 @@
 globalThis.shoalWalker ??= (() => {
   const ids = new WeakMap();      // element -> number
   const refs = new Map();         // number -> WeakRef of the element
-  const traits = new Map();       // number -> what the element looked like, to find its successor
+  const traits = new Map();       // number -> what the element looked like and when, to find its successor
   const listening = new WeakSet(); // elements with pointer listeners, as DevTools told
   const closed = new WeakMap();   // host -> closed shadow root, as DevTools told
   const known = new WeakSet();    // shadow roots that were come upon
@@ -17,7 +17,7 @@ globalThis.shoalWalker ??= (() => {
   const delegated = new WeakSet(); // children for which their parent listens
   const letters = new WeakMap();  // iframe -> its letter
   let suspects = [];              // hosts that may have a closed shadow root
-  let lastId = 0, lastLetter = 0, mutations = 0;
+  let lastId = 0, lastLetter = 0, mutations = 0, walks = 0;
   let hits = new Map();           // what of this walk can be pointed at
   let candidates = null;          // of this walk: what a budget chooses from
   let counted = null;             // how many they are, where they need not be listed
@@ -63,7 +63,14 @@ globalThis.shoalWalker ??= (() => {
     return id;
   };
   const squeeze = text => text.replace(/\s+/g, ' ').trim();
-  const clip = (text, chars) => text.length > chars ? text.slice(0, chars - 1) + '…' : text;
+  // Cut between characters: an emoji is two of JavaScript's.
+  const clip = (text, chars) => text.length > chars ? text.slice(0, chars - 1).replace(/[\ud800-\udbff]$/, '') + '…' : text;
+  // Pages may hold halves of characters, which JSON can write and other programs refuse to read.
+  const json = value => {
+    const text = JSON.stringify(value);
+    return text.includes('\\ud') ? text.replace(/\\(?:\\|ud[89a-f][0-9a-f]{2})/g, one => one === '\\\\' ? one : '\\ufffd') : text;
+  };
+  const whole = text => typeof text === 'string' ? text.toWellFormed() : text;
   const upper = element => element.tagName.toUpperCase(); // SVG and XHTML elements keep their case
   const shadowOf = element => {
     const root = element.shadowRoot || closed.get(element);
@@ -365,9 +372,10 @@ globalThis.shoalWalker ??= (() => {
 
   const walk = options => {
     if (!document.documentElement) { // the document is only just beginning
-      return JSON.stringify({ tree: [], url: location.href, title: '', count: 0, omitted: 0, focus: 0, scroll: [0, 0], size: [innerWidth, innerHeight], page: [0, 0], suspects: 0, scale: devicePixelRatio });
+      return json({ tree: [], url: location.href, title: '', count: 0, omitted: 0, focus: 0, scroll: [0, 0], size: [innerWidth, innerHeight], page: [0, 0], suspects: 0, scale: devicePixelRatio });
     }
     const view = options.clip || { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+    walks++;
     activeElement = deepActive();
     suspects = [];
     hits = new Map();
@@ -383,7 +391,7 @@ globalThis.shoalWalker ??= (() => {
       found = pass(options, view, plan, modal);
     }
     const page = document.scrollingElement || document.documentElement;
-    return JSON.stringify({
+    return json({
       tree: found.tree, url: location.href, title: document.title, count: found.count,
       omitted: found.stopped || found.pruned ? Math.max(found.cut, plan.total - found.native) : 0,
       focus: activeElement ? idOf(activeElement) : 0,
@@ -616,7 +624,7 @@ globalThis.shoalWalker ??= (() => {
       name = clip(name, NAME_CHARS);
       flags |= CLICKABLE;
       const id = idOf(element), attributes = attributesOf(element, tag);
-      traits.set(id, [element.tagName, name, element.id, element.getAttribute('name'), element.getAttribute('href'), element.getAttribute('type')]);
+      traits.set(id, [element.tagName, name, element.id, element.getAttribute('name'), element.getAttribute('href'), element.getAttribute('type'), walks]);
       state.chars += name.length + 12;
       out.push([tag.toLowerCase(), id, role, name, text, attributes, tag === 'SELECT' ? optionsOf(element) : 0, statesOf(element, tag), place(box), flags, children]);
       out.broken = true;
@@ -697,12 +705,14 @@ globalThis.shoalWalker ??= (() => {
   // --- questions about single elements -----------------------------------------------------------------------------
 
   const alive = id => { const element = refs.get(id)?.deref(); return element?.isConnected ? element : null; };
-  // The element that took the place of one that is gone: the only one of its kind that looks like it.
+  // The element that took the place of one that is gone: the only one of its kind that looks like it and has no id of
+  // its own. Of several that looked alike when they were last seen, nobody can tell which one it replaces.
   const successor = id => {
     const known = traits.get(id);
     if (!known) return null;
+    for (const [other, look] of traits) if (other !== id && look.every((value, index) => value === known[index])) return null;
     const [tag, name, elementId, formName, href, type] = known;
-    const looks = element => element.id === elementId && element.getAttribute('name') === formName &&
+    const looks = element => !ids.has(element) && element.id === elementId && element.getAttribute('name') === formName &&
       element.getAttribute('href') === href && element.getAttribute('type') === type &&
       (clip(givenName(element, tag) || squeeze(element.textContent) || lastName(element, tag), NAME_CHARS) === name);
     const like = places().flatMap(place => [...place.querySelectorAll(CSS.escape(tag))]).filter(looks);
@@ -731,13 +741,30 @@ globalThis.shoalWalker ??= (() => {
     }
     const active = deepActive(), element = id ? find(id) : active;
     return {
-      mutations, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: valueOf(element),
+      mutations, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: whole(valueOf(element)),
       tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
       options: element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : undefined,
+      open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null,
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       // Styled away, with a label that can be clicked in its place.
       label: !!element && (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || tiny(element.getBoundingClientRect())) && !!standIn(element, element.tagName),
     };
+  };
+  const moving = node => node.nodeType === 1 && node.getAnimations().some(one => one.playState === 'running');
+  // Whether a click on its middle would hit the element as it lies now, and goes on to lie.
+  const open = element => {
+    const target = standIn(element, element.tagName) && tiny(element.getBoundingClientRect()) ? standIn(element, element.tagName) : element;
+    const box = target.getBoundingClientRect(), x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+    if (tiny(box) || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+    for (let node = target; node; node = parentOf(node)) if (moving(node)) return false;
+    for (let node = target.getRootNode().elementFromPoint?.(x, y); node; node = parentOf(node)) if (node === target) return true;
+    return false;
+  };
+  // Brings an element into the window; whether it can then be pointed at.
+  const expose = id => {
+    const element = find(id);
+    element?.scrollIntoViewIfNeeded();
+    return !!element && open(element);
   };
   const SCROLLS = /auto|scroll|overlay/;
   const regionOf = (element, across) => {
@@ -826,7 +853,7 @@ globalThis.shoalWalker ??= (() => {
 
   return {
     locate: selectors => selectors.map(onlyOne), selectors: selectorsOf,
-    walk, find, pulse, choice, closedSays, scrollRegion, scrollPage,
+    walk, find, pulse, expose, choice, closedSays, scrollRegion, scrollPage,
     options: id => { const element = find(id); return element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : []; },
     // What Playwright's selector engine asks: "12", or "12/label" for the label that stands for a hidden field.
     select: selector => {

@@ -13,6 +13,8 @@ from agent.types import Download
 
 _PATIENCE_MS = 3000.0
 """How long to wait for an element to come into the open before it is clicked by force."""
+_FORCE_MS = 2000.0
+"""How much of an action's time is kept for a click by force."""
 _OPTION_TRIES = 6
 _OPTION_PAUSE_S = 0.25
 """How long a list of options may take to open."""
@@ -39,18 +41,43 @@ async def dblclick(on: Stage, bid: Bid, button: Button = "left", modifiers: Sequ
 
 
 async def _click(on: Stage, bid: str, count: int, button: Button, modifiers: Sequence[Modifier]) -> None:
-    if (await on.target(bid)).disabled:
+    """Clicks once, whatever the page does: what may have reached the page is never sent again."""
+    target = await on.target(bid)
+    if target.disabled:
         raise ElementNotUsable(f"element {bid} is disabled")
     element = await on.element(bid, clickable=True)
     how = {"button": button, "modifiers": list(modifiers), "click_count": count}
+    if not (target.open or await on.opens(bid) or await _takes_clicks(on, element)):
+        with on.faults():
+            await element.click(**how, force=True, timeout=on.left_ms)
+        return
     try:
         with on.faults():
-            await element.click(**how, timeout=min(_PATIENCE_MS, on.left_ms))
-    except (ElementNotUsable, ActionTimeout) as error:
-        if isinstance(error, ElementNotUsable) and "intercepts pointer events" not in error.message:
+            await element.click(**how, timeout=max(on.left_ms - _FORCE_MS, on.left_ms / 2))
+    except ElementNotUsable as error:
+        if not _held_back(error):
             raise
         with on.faults():
             await element.click(**how, force=True, timeout=on.left_ms)
+
+
+async def _takes_clicks(on: Stage, element: Any) -> bool:
+    """Whether the element comes into the open within some time; nothing is clicked for it."""
+    try:
+        with on.faults():
+            await element.click(trial=True, timeout=min(_PATIENCE_MS, on.left_ms / 2))
+    except ActionTimeout:
+        return False
+    except ElementNotUsable as error:
+        if not _held_back(error):
+            raise
+        return False
+    return True
+
+
+def _held_back(error: ElementNotUsable) -> bool:
+    """Whether something lay over the element or it did not come to rest, and so no click reached it."""
+    return "intercepts pointer events" in error.message or "not stable" in error.message
 
 
 async def hover(on: Stage, bid: Bid) -> None:
@@ -162,21 +189,9 @@ async def _set_checked(on: Stage, bid: str, wanted: bool) -> None:
         raise ElementNotUsable(
             f"element {bid} cannot be checked: it is neither a check box, a radio button nor a switch"
         )
-    if target.tag != "input" or target.label or not await _tick(on, bid, wanted):
-        await _click(on, bid, 1, "left", ())
+    await _click(on, bid, 1, "left", ())
     if _is_checked(await on.target(bid, again=True)) is not wanted:
         raise ElementNotUsable(f"element {bid} did not change its state when it was clicked")
-
-
-async def _tick(on: Stage, bid: str, wanted: bool) -> bool:
-    """Sets a native box that can be seen; False where something is in the way."""
-    element = await on.element(bid)
-    try:
-        with on.faults():
-            await element.set_checked(wanted, timeout=min(_PATIENCE_MS, on.left_ms))
-    except (ElementNotUsable, ActionTimeout):
-        return False
-    return True
 
 
 def _is_checked(target: Target) -> bool | None:
