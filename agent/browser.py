@@ -30,6 +30,7 @@ class ContextOptions:
     allow_python: bool = False  # the unsafe action python(code)
     hooks: Hooks = Hooks()  # who answers what the browser cannot
     reuse: str | None = None  # may serve, emptied, the next session that gives the same key; None: made for this one
+    reading: bool = False  # a hint: its pages are likely to be only read, neither observed nor acted on
     accept_dialogs: bool = True  # confirm and prompt get yes and the default text; False: they are dismissed
 
 

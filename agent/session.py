@@ -34,7 +34,7 @@ from agent.help import helping
 from agent.observe.renderings import compact
 from agent.page import SessionPage
 from agent.plan import Plan
-from agent.policies.policy import Extraction, Scene
+from agent.policies.policy import Extraction, Policy, Scene
 from agent.secrecy import revealed
 from agent.spec import ExtractSpec
 from agent.status import Status
@@ -112,6 +112,13 @@ def _reuse(work: Work) -> str | None:
     return f"job-{work.job}" if shared else None
 
 
+def _reading(work: Work, policy: Policy) -> bool:
+    """Whether the page is likely to be only read: an item that is a link, by rules that extract from it."""
+    spec = work.spec
+    linked = work.item is not None and work.item.is_link and work.attempt == 1
+    return linked and policy.instant and spec.extract is not None and not spec.data and spec.loop_at(work.depth) is None
+
+
 class _Session:
     def __init__(self, work: Work, desk: Desk) -> None:
         self.work = work
@@ -128,6 +135,7 @@ class _Session:
             browser=work.spec.browser,
             storage_state=checkpoint.storage_state,
             reuse=_reuse(work),
+            reading=_reading(work, desk.policy),
             human_timeout_s=max(desk.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),
             hooks=helping(hooks, work.spec, lambda name, url: str(desk.secrets.resolve(name, url)), desk.helper),
         )
@@ -198,6 +206,8 @@ class _Session:
         result: dict[str, Json] = {"expected": len(items)}
         if self.scene.listed is not None and self.scene.listed > len(items):
             result["shown"] = self.scene.listed  # the list says that it has more
+        if self.scene.cut:
+            result["cut"] = self.scene.cut
         task = Task("loop", plan.plan or "", Status.WAITING, result=result)
         self.scene.history = (*self.scene.history, task)
         fan_out = FanOut(items, await self._snapshot(), self.scene.loop.on_error if self.scene.loop else "continue")
@@ -364,8 +374,10 @@ class _Session:
         return replace(outcome, **more)  # type: ignore[arg-type]
 
     def _completed(self, plan: Plan) -> Outcome:
-        answer = next((t.result for t in reversed(self.scene.history) if isinstance(t.result, str)), "")
-        return self._end(Status.COMPLETED, reason=plan.thoughts, answer=answer)
+        results = [task.result for task in self.scene.history]
+        answer = next((result for result in reversed(results) if isinstance(result, str)), "")
+        cuts = [str(result["cut"]) for result in results if isinstance(result, dict) and "cut" in result]
+        return self._end(Status.COMPLETED, reason="; ".join(filter(None, (plan.thoughts, *cuts))), answer=answer)
 
     def _terminated(self, reason: str, codes: tuple[str, ...]) -> Outcome:
         self.error_codes = (*self.error_codes, *codes)

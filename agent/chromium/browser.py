@@ -16,10 +16,12 @@ from agent.browser import BrowserHealth, Context, ContextOptions
 from agent.chromium.context import ChromiumContext
 from agent.chromium.driver import Driver, forget_driver
 from agent.chromium.processes import ProcessTree
-from agent.chromium.recycling import Shelf, Spare, empty, end
+from agent.chromium.raw import RawPages
+from agent.chromium.reading import BareSpare, ReadingContext, open_bare
+from agent.chromium.recycling import Shelf, Spare, empty
 from agent.chromium.tab import Tab
 from agent.errors import BrowserError, BrowserGone
-from agent.spec import Viewport
+from agent.spec import BrowserSpec, Viewport
 
 _CONTEXT_S = 20.0
 """A browser that needs longer for a new context does not answer any more."""
@@ -44,8 +46,10 @@ class ChromiumBrowser:
         self._processes = processes
         self._temp = temp
         self._window = window
-        self._contexts: set[ChromiumContext] = set()
-        self._shelf = Shelf()
+        self._contexts: set[Context] = set()
+        self._shelf: Shelf[Spare] = Shelf()
+        self._pages = RawPages(browser)
+        self._bare: Shelf[BareSpare] = Shelf()
         self._started_at = time.time()
         self._sessions = 0
         self._gone = asyncio.Event()
@@ -70,7 +74,7 @@ class ChromiumBrowser:
     async def new_context(self, options: ContextOptions = ContextOptions()) -> Context:
         try:
             async with asyncio.timeout(_CONTEXT_S):
-                spare = await self._spare(options) or await self._fresh(options)
+                context = await (self._reading(options) if self._suits_reading(options) else self._acting(options))
         except TimeoutError as error:
             raise BrowserGone("the browser did not open a new context in time") from error
         except PlaywrightError as error:
@@ -78,6 +82,36 @@ class ChromiumBrowser:
                 raise BrowserGone() from error
             raise BrowserError(f"the browser refused this context: {error.message}") from error
         self._sessions += 1
+        return context
+
+    def _suits_reading(self, options: ContextOptions) -> bool:
+        """Whether a page past Playwright looks as wanted: as the browser's own window does, with nothing stored."""
+        plain = BrowserSpec(viewport=self._window) if self._window is not None else None
+        return (
+            options.reading
+            and not options.storage_state
+            and options.browser.model_copy(update={"isolation": "reset"}) == plain
+        )
+
+    async def _reading(self, options: ContextOptions) -> Context:
+        spare = self._bare.take(self._key(options)) if options.reuse is not None else None
+        context = ReadingContext(self, spare or await open_bare(self._pages, options), options)
+        self._contexts.add(context)
+        return context
+
+    async def keep(self, options: ContextOptions, spare: BareSpare) -> None:
+        """Keeps an emptied page for the next session that gives the same key."""
+        if self._closed:
+            await spare.end()
+        else:
+            self._bare.put(self._key(options), spare)
+
+    def forget(self, context: Context) -> None:
+        """`context` is closed."""
+        self._contexts.discard(context)
+
+    async def _acting(self, options: ContextOptions) -> Context:
+        spare = await self._spare(options) or await self._fresh(options)
         context = ChromiumContext(self, spare.context, spare.tab, self._driver, options)
         self._contexts.add(context)
         if options.browser.block:
@@ -98,7 +132,7 @@ class ChromiumBrowser:
             try:
                 await spare.context.add_cookies(state["cookies"])
             except PlaywrightError:  # it died while it waited; cookies that are wrong are refused by a new context too
-                await end(spare.context)
+                await spare.end()
                 return None
         return spare
 
@@ -111,7 +145,7 @@ class ChromiumBrowser:
         self._contexts.discard(context)
         spare = None if worn or self._closed else await empty(context.tab)
         if spare is None or self._closed:
-            await end(context.playwright)
+            await Spare(context.playwright, context.tab).end()
             return
         context.let_go()
         self._shelf.put(self._key(context.options), spare)
@@ -153,7 +187,9 @@ class ChromiumBrowser:
             return
         self._closed = True
         seen = await asyncio.to_thread(self._processes.members)
-        await asyncio.gather(self._shelf.clear(), *(context.close() for context in tuple(self._contexts)))
+        await asyncio.gather(
+            self._shelf.clear(), self._bare.clear(), *(context.close() for context in tuple(self._contexts))
+        )
         try:
             async with asyncio.timeout(_CLOSE_S):
                 await self._browser.close()

@@ -1,9 +1,10 @@
-"""Where a navigation ended, from Playwright's response."""
+"""Where a navigation ended, from what the server answered."""
 
 from __future__ import annotations
 
 import email.utils
 import time
+from collections.abc import Mapping
 
 from playwright.async_api import Response
 
@@ -14,8 +15,12 @@ def landing_of(url: str, response: Response | None) -> Landing:
     """The landing on `url`; without a response there was no HTTP."""
     if response is None:
         return Landing(url, 0)
-    headers = response.headers
-    return Landing(url, response.status, headers.get("content-type", ""), _seconds(headers.get("retry-after")))
+    return landing_from(url, response.status, response.headers)
+
+
+def landing_from(url: str, status: int, headers: Mapping[str, str]) -> Landing:
+    """The landing on `url` by an answer's status and headers (their names in lower case)."""
+    return Landing(url, status, headers.get("content-type", ""), _seconds(headers.get("retry-after")))
 
 
 def _seconds(retry_after: str | None) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
-from agent.chromium.tab import Tab
+from agent.chromium.devtools import Readable
 
 _SHOT = {"format": "jpeg", "quality": 70, "optimizeForSpeed": True}
 _TRIES = 5
@@ -17,19 +17,19 @@ _MAX_HEIGHT = 16_000
 """CSS pixels; Chromium's surfaces end at 16,384, and what lies below would come out empty."""
 
 
-async def viewport_shot(tab: Tab) -> bytes:
+async def viewport_shot(tab: Readable) -> bytes:
     """The viewport as JPEG."""
     return await _shot(tab, _SHOT)
 
 
-async def page_shot(tab: Tab) -> bytes:
+async def page_shot(tab: Readable) -> bytes:
     """The whole page as JPEG, down to where Chromium can draw."""
     size = (await (await tab.session()).send("Page.getLayoutMetrics"))["cssContentSize"]
     clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], _MAX_HEIGHT), "scale": 1}
     return await _shot(tab, {**_SHOT, "clip": clip, "captureBeyondViewport": True})
 
 
-async def _shot(tab: Tab, asked: dict[str, Any]) -> bytes:
+async def _shot(tab: Readable, asked: dict[str, Any]) -> bytes:
     """One screenshot; asked for again where Chromium has not drawn the page yet, which it answers with an error."""
     session = await tab.session()
     for _ in range(_TRIES - 1):

@@ -14,25 +14,18 @@ from agent.browser import ObserveOptions
 from agent.chromium.downloads import Downloads
 from agent.chromium.journey import Journey
 from agent.chromium.look import Look
+from agent.chromium.reader import LOST, Reader
 from agent.chromium.traffic import Traffic
 from agent.chromium.worlds import World, Worlds
-from agent.errors import ActionError, BrowserError
+from agent.errors import BrowserError
 from agent.observe.tree import FrameWalk
 
 Json = Any
 
-_WORLD = "shoal"
-_LOST = (
-    "Cannot find context",
-    "Execution context was destroyed",
-    "Inspected target navigated",
-    "uniqueContextId not found",
-)
-"""What Chromium says when the document went away under a script."""
 _TRIES = 5
 
 # Lives in the isolated world, so that a page cannot see that it is watched.
-_DOM_QUIET = """
+DOM_QUIET = """
 async (quietMs) => {
   const watch = globalThis.shoalWatch ??= (() => {
     const state = { last: performance.now() };
@@ -62,7 +55,7 @@ class Tab:
         self._crash = asyncio.Event()
         self._session: asyncio.Task[CDPSession] | None = None
         self._frame_id = ""
-        self._world: int | None = None
+        self._reader: Reader | None = None
         self._traffic: Traffic | None = None
         self._journey: Journey | None = None
         self._worlds: Worlds | None = None
@@ -160,7 +153,7 @@ class Tab:
             try:
                 return await look.whole(await self.frame_id(), options)
             except (PlaywrightError, BrowserError) as error:
-                lost = isinstance(error, BrowserError) or any(saying in error.message for saying in _LOST)
+                lost = isinstance(error, BrowserError) or any(saying in error.message for saying in LOST)
                 if attempt + 1 == _TRIES or not lost:
                     raise
                 await self.page.wait_for_load_state("domcontentloaded")
@@ -179,33 +172,9 @@ class Tab:
         Raises:
             ActionError: the script threw, or gave what JSON cannot express.
         """
-        session = await self.session()
-        for attempt in range(_TRIES):
-            try:
-                answer = await session.send(
-                    "Runtime.callFunctionOn",
-                    {
-                        "functionDeclaration": script,
-                        "executionContextId": await self._isolated_world(session),
-                        "arguments": [{"value": arg}],
-                        "returnByValue": True,
-                        "awaitPromise": True,
-                    },
-                )
-            except PlaywrightError as error:
-                # The page navigated in between: the same question to its new document.
-                self._world = None
-                if attempt + 1 == _TRIES or not any(saying in error.message for saying in _LOST):
-                    raise
-                continue
-            return _value(answer)
-        raise AssertionError("unreachable: the last try returns or raises")
-
-    async def _isolated_world(self, session: CDPSession) -> int:
-        if self._world is None:
-            asked = {"frameId": await self.frame_id(), "worldName": _WORLD}
-            self._world = int((await session.send("Page.createIsolatedWorld", asked))["executionContextId"])
-        return self._world
+        if self._reader is None:
+            self._reader = Reader(await self.session(), await self.frame_id())
+        return await self._reader.read(script, arg)
 
     def acted(self) -> None:
         """Says that an action on this page ended just now; what it began may show later."""
@@ -226,16 +195,5 @@ class Tab:
         """Returns once the main document, and those of frames that were looked at, have not changed for `quiet_s`."""
         inner = self._worlds.inner(await self.frame_id()) if self._worlds is not None else []
         await asyncio.gather(
-            self.read(_DOM_QUIET, quiet_s * 1000), *(world.wait(_DOM_QUIET, quiet_s * 1000) for world in inner)
+            self.read(DOM_QUIET, quiet_s * 1000), *(world.wait(DOM_QUIET, quiet_s * 1000) for world in inner)
         )
-
-
-def _value(answer: dict[str, Any]) -> Json:
-    failed = answer.get("exceptionDetails")
-    if failed:
-        said = failed.get("exception", {}).get("description") or failed.get("text", "")
-        raise ActionError(f"the script failed in the page: {said.splitlines()[0] if said else 'no reason given'}")
-    result = answer["result"]
-    if "unserializableValue" in result:
-        raise ActionError(f"the script gave {result['unserializableValue']}, which JSON cannot express")
-    return result.get("value")

@@ -6,7 +6,7 @@ import asyncio
 import time
 from typing import Any
 
-from playwright.async_api import CDPSession
+from agent.chromium.devtools import DevTools
 
 # Streams stay open as long as their page does, and pings are not waited for by anything.
 _ENDLESS = frozenset({"WebSocket", "EventSource", "Ping", "CSPViolationReport", "Preflight", "Media"})
@@ -21,7 +21,7 @@ class Traffic:
         self._last = time.monotonic()
         self._changed = asyncio.Event()
 
-    async def follow(self, session: CDPSession) -> None:
+    async def follow(self, session: DevTools) -> None:
         """Begins to listen on `session`."""
         session.on("Network.requestWillBeSent", self._began)
         session.on("Network.loadingFinished", self._ended)

@@ -11,6 +11,7 @@ import socket
 import tempfile
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -39,10 +40,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 HASTY = ContextOptions(action_timeout_s=1.5, navigation_timeout_s=1.5, download_timeout_s=1.0)
 
 
+both = pytest.mark.parametrize("hasty", [HASTY, replace(HASTY, reading=True)], ids=["acting", "reading"], indirect=True)
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def hasty(browser: Browser) -> AsyncIterator[Context]:
+async def hasty(browser: Browser, request: pytest.FixtureRequest) -> AsyncIterator[Context]:
     """A context with short limits."""
-    context = await browser.new_context(HASTY)
+    context = await browser.new_context(getattr(request, "param", HASTY))
     yield context
     started = time.monotonic()
     await context.close()
@@ -59,17 +63,20 @@ async def works(browser: Browser, site: Site) -> None:
 # --- pages -------------------------------------------------------------------------------------------------
 
 
+@both
 async def test_a_page_that_never_answers(hasty: Context, site: Site, browser: Browser) -> None:
     with pytest.raises(NavigationTimeout, match=r"within 1\.5 s"):
         await hasty.goto(f"{site.url}/hang")
     assert (await hasty.goto(f"{site.url}/second")).status == 200
 
 
+@both
 async def test_an_endless_redirect(hasty: Context, site: Site) -> None:
     with pytest.raises(NavigationError, match="ERR_TOO_MANY_REDIRECTS"):
         await hasty.goto(f"{site.url}/redirect")
 
 
+@both
 async def test_nobody_listens_and_no_such_host(hasty: Context) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -80,6 +87,7 @@ async def test_nobody_listens_and_no_such_host(hasty: Context) -> None:
         await hasty.goto("http://no-such-host.invalid/")
 
 
+@both
 @pytest.mark.parametrize(("path", "status"), [("/missing", 404), ("/busy", 503), ("/empty500", 500), ("/second", 200)])
 async def test_an_error_status_is_an_answer(hasty: Context, site: Site, path: str, status: int) -> None:
     landing = await hasty.goto(f"{site.url}{path}")
@@ -88,6 +96,7 @@ async def test_an_error_status_is_an_answer(hasty: Context, site: Site, path: st
     assert landing.retry_after_s == (7 if path == "/busy" else None)
 
 
+@both
 async def test_an_address_that_is_a_download(hasty: Context, site: Site) -> None:
     landing = await hasty.goto(f"{site.url}/file/invoice.pdf")
     assert landing.status == 200
@@ -95,6 +104,7 @@ async def test_an_address_that_is_a_download(hasty: Context, site: Site) -> None
     assert (file.filename, file.text) == ("invoice.pdf", "[page 1]\nInvoice 7")
 
 
+@both
 async def test_an_alert_loop(hasty: Context, site: Site, browser: Browser) -> None:
     with pytest.raises(NavigationTimeout):
         await hasty.goto(f"{site.url}/alerts")
@@ -114,6 +124,7 @@ async def test_an_alert_loop_that_a_click_begins(hasty: Context, site: Site, bro
     await works(browser, site)
 
 
+@both
 async def test_a_page_that_loads_itself_again_and_again(hasty: Context, site: Site, browser: Browser) -> None:
     started = time.monotonic()
     with contextlib.suppress(AgentError):  # one load of the many may be taken for the page
@@ -173,6 +184,7 @@ async def test_a_renderer_that_spins(hasty: Context, site: Site, browser: Browse
     await works(browser, site)
 
 
+@both
 async def test_a_crash(hasty: Context, site: Site, browser: Browser) -> None:
     await hasty.goto(f"{site.url}/second")
     with pytest.raises(PageCrashed):
@@ -185,6 +197,7 @@ async def test_a_crash(hasty: Context, site: Site, browser: Browser) -> None:
     await works(browser, site)
 
 
+@both
 async def test_a_crash_while_a_call_is_under_way(hasty: Context, site: Site) -> None:
     await hasty.goto(f"{site.url}/second")
     waiting = asyncio.ensure_future(hasty.read("() => new Promise(() => {})"))
@@ -203,6 +216,7 @@ async def test_a_download_that_never_ends(hasty: Context, site: Site) -> None:
     assert any("endless.bin" in line for line in (await hasty.observe()).console_errors)
 
 
+@both
 async def test_a_script_that_throws_and_one_that_never_returns(hasty: Context, site: Site) -> None:
     await hasty.goto(f"{site.url}/second")
     with pytest.raises(AgentError, match="no good"):
@@ -212,12 +226,14 @@ async def test_a_script_that_throws_and_one_that_never_returns(hasty: Context, s
     assert await hasty.read("x => x + 1", 41) == 42
 
 
+@both
 async def test_reading_while_the_page_goes_elsewhere(hasty: Context, site: Site) -> None:
     await hasty.goto(f"{site.url}/second")
     await hasty.read("() => { location.href = '/acts' }")
     assert await hasty.read("() => new Promise(done => setTimeout(() => done(document.title), 200))") == "Acts"
 
 
+@both
 async def test_a_page_whose_own_scripts_are_hostile(hasty: Context, site: Site) -> None:
     await hasty.goto(f"{site.url}/second")
     await hasty.read(
@@ -234,9 +250,10 @@ async def test_a_page_whose_own_scripts_are_hostile(hasty: Context, site: Site) 
 # --- the process --------------------------------------------------------------------------------------------
 
 
-async def test_a_killed_browser_is_gone_for_every_pending_and_later_call(site: Site) -> None:
+@pytest.mark.parametrize("reading", [False, True], ids=["acting", "reading"])
+async def test_a_killed_browser_is_gone_for_every_pending_and_later_call(site: Site, reading: bool) -> None:
     browser = await launch()
-    context = await browser.new_context()
+    context = await browser.new_context(ContextOptions(reading=reading))
     await context.goto(f"{site.url}/second")
     pids = (await browser.health()).pids
     assert pids

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 import pytest_asyncio
 
-from agent.browser import Browser, ContextOptions
+from agent.browser import Browser, Context, ContextOptions
 from agent.chromium import launch
 from agent.errors import BrowserGone
 from agent.testing import FakeBrowser, FakePage, body, text
@@ -16,7 +17,19 @@ from tests.integration.browser.conftest import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-BROWSERS = ["chromium", "fake"]
+BROWSERS = ["chromium", "chromium for reading", "fake"]
+
+
+class ForReading:
+    """A browser whose contexts are only read, until they are used otherwise."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self.health = browser.health
+        self.close = browser.close
+
+    async def new_context(self, options: ContextOptions = ContextOptions()) -> Context:
+        return await self._browser.new_context(replace(options, reading=True))
 
 
 @pytest_asyncio.fixture(params=BROWSERS, loop_scope="session")
@@ -25,6 +38,8 @@ async def either(request: pytest.FixtureRequest, site: Site) -> AsyncIterator[Br
     browser: Browser
     if request.param == "chromium":
         browser = await launch()
+    elif request.param == "chromium for reading":
+        browser = ForReading(await launch())
     else:
         browser = fake_browser(site)
     yield browser

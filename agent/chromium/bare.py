@@ -1,0 +1,219 @@
+"""One page past Playwright: its navigations, what is read from it, and what makes it of no further use."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import urllib.parse
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from agent.browser import Landing
+from agent.chromium.emptying import clear_traces
+from agent.chromium.landing import landing_from
+from agent.chromium.raw import ENDED, GONE, RawPage, RawSession
+from agent.chromium.reader import Reader
+from agent.chromium.traffic import Traffic
+from agent.errors import PageCrashed
+
+Json = Any
+
+BLANK = "about:blank"
+ABORTED = "net::ERR_ABORTED"
+_NO_CONTENT = "net::ERR_HTTP_RESPONSE_CODE_FAILURE"
+_DOCUMENTS = {"patterns": [{"resourceType": "Document", "requestStage": "Response"}]}
+_ASKS_WHO = frozenset({401, 407})
+_SAYS = "() => [performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0, document.contentType]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a server said to a request for the main document."""
+
+    status: int
+    headers: dict[str, str]
+
+
+class BarePage:
+    """A page that can be opened, read and photographed."""
+
+    def __init__(self, raw: RawPage, *, accept_dialogs: bool) -> None:
+        self.raw = raw
+        self.accept_dialogs = accept_dialogs
+        self._talk: RawSession = raw.session
+        self._reader = Reader(raw.session, raw.frame)
+        self._traffic: Traffic | None = None
+        self._moved = asyncio.Event()
+        self._loaders: set[str] = set()  # documents that came since the last navigation began
+        self._parsed = False
+        self._answer: _Answer | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.url = BLANK
+        self._crash = asyncio.Event()
+        self.stain = ""  # why it cannot be emptied for another session
+
+    async def open(self) -> None:
+        """Begins to follow the page."""
+        heard = {
+            "Page.frameNavigated": self._on_navigated,
+            "Page.navigatedWithinDocument": self._on_moved_within,
+            "Page.domContentEventFired": self._on_parsed,
+            "Page.javascriptDialogOpening": self._on_dialog,
+            "Page.windowOpen": lambda _: self._stained("a site opened windows"),
+            "Page.downloadWillBegin": lambda _: self._stained("a site sent files"),
+            "Inspector.targetCrashed": self._on_crash,
+            "Fetch.requestPaused": self._on_answer,
+            ENDED: lambda _: self._moved.set(),
+        }
+        for event, f in heard.items():
+            self._talk.on(event, f)
+        await asyncio.gather(self._talk.send("Page.enable"), self._talk.send("Fetch.enable", _DOCUMENTS))
+
+    # --- what the page does --------------------------------------------------------------------------
+
+    def _on_navigated(self, event: dict[str, Any]) -> None:
+        frame = event["frame"]
+        if "parentId" in frame:
+            return
+        self.url = frame["url"] + frame.get("urlFragment", "")
+        self._loaders.add(frame["loaderId"])
+        self._parsed = False
+        self._reader.forget_world()
+        self._moved.set()
+
+    def _on_moved_within(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self.raw.frame:
+            self.url = event["url"]
+
+    def _on_parsed(self, _: dict[str, Any]) -> None:
+        self._parsed = True
+        self._moved.set()
+
+    def _on_crash(self, _: dict[str, Any]) -> None:
+        self._crash.set()
+        self._moved.set()
+
+    def _on_dialog(self, event: dict[str, Any]) -> None:
+        # An alert has but one answer; leaving a page was the agent's own wish.
+        accept = self.accept_dialogs or event["type"] in ("alert", "beforeunload")
+        answer = {"accept": accept, "promptText": event.get("defaultPrompt", "")}
+        self._soon(self._talk.send("Page.handleJavaScriptDialog", answer))
+
+    def _on_answer(self, event: dict[str, Any]) -> None:
+        """A document's headers are here: what they say is noted, and the document may come."""
+        status = event.get("responseStatusCode", 0)
+        if event["frameId"] == self.raw.frame and status:
+            headers = {header["name"].lower(): header["value"] for header in event.get("responseHeaders", ())}
+            if "location" not in headers or not 300 <= status < 400:
+                self._answer = _Answer(status, headers)
+        self._soon(self._talk.send("Fetch.continueRequest", {"requestId": event["requestId"]}))
+
+    def _stained(self, why: str) -> None:
+        self.stain = self.stain or why
+
+    def _soon(self, call: Coroutine[Any, Any, Json]) -> None:
+        task = asyncio.ensure_future(_unless_gone(call))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # --- what is done with it ------------------------------------------------------------------------
+
+    async def goto(self, url: str) -> Landing | None:
+        """Where the navigation ended, with its document parsed; None when it gave no document: a file, no content,
+        another navigation of the page's own.
+
+        Raises:
+            PageCrashed: the renderer ended.
+            playwright.async_api.Error: the server could not be reached, or the page is gone.
+        """
+        self._answer = None
+        if "@" in urllib.parse.urlsplit(url).netloc:
+            self._stained("an address carried a password")
+        said = await self._navigate(url)
+        failed = said.get("errorText", "")
+        if failed == ABORTED or said.get("isDownload"):
+            return None
+        answer: _Answer | None = self._answer
+        if failed == _NO_CONTENT and answer is not None:
+            return landing_from(url, answer.status, answer.headers)
+        if failed:
+            raise PlaywrightError(f"{failed} at {url}")
+        if "loaderId" in said:  # else only the fragment changed
+            await self._document(said["loaderId"], parsed=True)
+        return await self._landing()
+
+    async def _landing(self) -> Landing:
+        answer = self._answer
+        if answer is not None:
+            if answer.status in _ASKS_WHO:
+                self._stained("a site asked for HTTP authentication")
+            return landing_from(self.url, answer.status, answer.headers)
+        if not self.url.startswith("http"):
+            return Landing(self.url, 0)
+        status, kind = await self.read(_SAYS)  # a service worker answered
+        return Landing(self.url, int(status), str(kind))
+
+    async def _navigate(self, url: str) -> dict[str, Any]:
+        self._loaders.clear()
+        return await self._talk.send("Page.navigate", {"url": url})
+
+    async def _document(self, loader: str, *, parsed: bool) -> None:
+        """Returns once that document is the page's, or one that came after it; with `parsed` once it is parsed."""
+        while not (loader in self._loaders and (self._parsed or not parsed)):
+            if self.crashed:
+                raise PageCrashed(f"the page crashed: {self.url}")
+            if self._talk.ended:
+                raise PlaywrightError(GONE)
+            self._moved.clear()
+            await self._moved.wait()
+
+    async def crashes(self, *, within_s: float) -> None:
+        """Returns once the crash of the page is known, or after `within_s`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._crash.wait()
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the renderer ended."""
+        return self._crash.is_set()
+
+    async def session(self) -> RawSession:
+        """The DevTools session of this page."""
+        return self._talk
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        """What the function `script` returns for `arg`, run beside the page's own scripts; see `Reader.read`."""
+        return await self._reader.read(script, arg)
+
+    async def traffic(self) -> Traffic:
+        """The watch over this page's requests, which sees those that start from now on."""
+        if self._traffic is None:
+            self._traffic = Traffic(self.raw.frame)
+            await self._traffic.follow(self._talk)
+        return self._traffic
+
+    async def empty(self) -> None:
+        """Leaves nothing in the page's context that its session saw or stored.
+
+        Raises:
+            PageCrashed, playwright.async_api.Error: that did not work.
+        """
+        # First the document and its workers end, so that nothing can be stored after the clearing.
+        said = await self._navigate(BLANK)
+        await self._document(said["loaderId"], parsed=False)
+        if self._traffic is not None:
+            self._traffic = None
+            self._talk.forget("Network")
+            await self._talk.send("Network.disable")
+        await clear_traces(self._talk)
+
+
+async def _unless_gone(call: Coroutine[Any, Any, Json]) -> None:
+    try:
+        await call
+    except PlaywrightError:
+        return  # what it was about went away with its document

@@ -1,0 +1,39 @@
+"""What takes a session's traces out of a browser context whose document has ended."""
+
+from __future__ import annotations
+
+import asyncio
+
+from playwright.async_api import Error as PlaywrightError
+
+from agent.chromium.devtools import DevTools
+
+_TRIES = 20
+_PAUSE_S = 0.005
+
+
+async def clear_traces(session: DevTools) -> None:
+    """Storage of all origins, cookies, the window's name and the tab's history are gone.
+
+    Raises:
+        playwright.async_api.Error: Chromium refused.
+    """
+    await asyncio.gather(
+        session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"}),
+        session.send("Network.clearBrowserCookies"),
+        session.send("Runtime.evaluate", {"expression": "window.name = ''"}),
+    )
+    await _forget_history(session)
+
+
+async def _forget_history(session: DevTools) -> None:
+    """Drops the tab's history, and with it pages that the back-forward cache holds alive."""
+    for attempt in range(_TRIES):
+        try:
+            await session.send("Page.resetNavigationHistory")
+            return
+        except PlaywrightError as error:
+            # The blank document has been committed, but is not yet the one that DevTools is attached to.
+            if "active page" not in error.message or attempt + 1 == _TRIES:
+                raise
+        await asyncio.sleep(_PAUSE_S)

@@ -1,0 +1,160 @@
+"""Pages that Playwright does not know, reached through the pipe that it holds to the browser.
+
+Playwright prepares every page for whatever may be done with it: it follows each request, keeps two worlds per frame,
+and loads its own script library into each document. A page that is only read needs none of it, and by itself costs
+Chromium a quarter less (docs/benchmarks.md). Its messages travel inside those of one session with the browser itself
+(DevTools protocol, `Target.sendMessageToTarget`), so that no port has to be opened for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from playwright.async_api import Browser as PlaywrightBrowser
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
+
+Json = Any
+
+GONE = "Target page, context or browser has been closed"
+ENDED = "ended"
+"""What a session tells as its last event, besides those of DevTools."""
+
+
+class RawSession:
+    """A DevTools session of one page, with the calls of Playwright's `CDPSession` that we use."""
+
+    def __init__(self, root: CDPSession, name: str) -> None:
+        self._root = root
+        self._name = name
+        self._numbers = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._heard: dict[str, list[Callable[..., Any]]] = {}
+        self.ended = False
+
+    async def send(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        if self.ended:
+            raise PlaywrightError(GONE)
+        number = next(self._numbers)
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        message = orjson.dumps({"id": number, "method": method, "params": params or {}}).decode()
+        try:
+            await self._root.send("Target.sendMessageToTarget", {"sessionId": self._name, "message": message})
+            said = await answer
+        finally:
+            self._answers.pop(number, None)
+            if not answer.cancel() and not answer.cancelled():
+                answer.exception()  # heard of here, where the message itself could not be sent
+        if (error := said.get("error")) is not None:
+            raise PlaywrightError(f"{method}: {error.get('message', error)}")
+        result: dict[str, Any] = said["result"]
+        return result
+
+    def on(self, event: str, f: Callable[..., Any]) -> None:
+        self._heard.setdefault(event, []).append(f)
+
+    def forget(self, domain: str) -> None:
+        """Calls nobody any more for events of this DevTools domain, such as "Network"."""
+        for event in [event for event in self._heard if event.startswith(f"{domain}.")]:
+            del self._heard[event]
+
+    def hear(self, text: str) -> None:
+        """One message from the page."""
+        said = orjson.loads(text)
+        if "id" in said:
+            answer = self._answers.get(said["id"])
+            if answer is not None and not answer.done():
+                answer.set_result(said)
+            return
+        for f in self._heard.get(said["method"], ()):
+            f(said["params"])
+
+    def end(self) -> None:
+        """The page is gone: whoever waits for an answer is told."""
+        if self.ended:
+            return
+        self.ended = True
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(PlaywrightError(GONE))
+        for f in self._heard.get(ENDED, ()):
+            f({})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawPage:
+    """One page in a browser context of its own."""
+
+    session: RawSession
+    context: str  # DevTools' id of the browser context
+    frame: str  # DevTools' id of the main frame, which is the page's as well
+
+
+class RawPages:
+    """Opens and ends pages of one browser that Playwright does not know."""
+
+    def __init__(self, browser: PlaywrightBrowser) -> None:
+        self._browser = browser
+        self._opening: asyncio.Task[CDPSession] | None = None
+        self._sessions: dict[str, RawSession] = {}
+        browser.on("disconnected", self._on_disconnected)
+
+    async def root(self) -> CDPSession:
+        """The session with the browser itself, opened once."""
+        if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
+            self._opening = asyncio.ensure_future(self._open_root())
+        return await asyncio.shield(self._opening)
+
+    async def _open_root(self) -> CDPSession:
+        root = await self._browser.new_browser_cdp_session()
+        root.on("Target.receivedMessageFromTarget", self._on_message)
+        root.on("Target.detachedFromTarget", self._on_detached)
+        return root
+
+    def _on_message(self, event: dict[str, Any]) -> None:
+        session = self._sessions.get(event["sessionId"])
+        if session is not None:
+            session.hear(event["message"])
+
+    def _on_detached(self, event: dict[str, Any]) -> None:
+        session = self._sessions.pop(event["sessionId"], None)
+        if session is not None:
+            session.end()
+
+    def _on_disconnected(self, _: object) -> None:
+        for name in tuple(self._sessions):
+            self._on_detached({"sessionId": name})
+
+    async def open(self) -> RawPage:
+        """An empty page in a new browser context; downloads are refused there.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone.
+        """
+        root = await self.root()
+        context = (await root.send("Target.createBrowserContext", {"disposeOnDetach": True}))["browserContextId"]
+        try:
+            blank = {"url": "about:blank", "browserContextId": context}
+            frame = (await root.send("Target.createTarget", blank))["targetId"]
+            name = (await root.send("Target.attachToTarget", {"targetId": frame, "flatten": False}))["sessionId"]
+        except BaseException:
+            await asyncio.shield(self._dispose(context))
+            raise
+        session = self._sessions[name] = RawSession(root, name)
+        return RawPage(session, context, frame)
+
+    async def end(self, page: RawPage) -> None:
+        """Ends the page and its browser context; those that are gone already are no error."""
+        await self._dispose(page.context)
+        page.session.end()
+
+    async def _dispose(self, context: str) -> None:
+        try:
+            await (await self.root()).send("Target.disposeBrowserContext", {"browserContextId": context})
+        except PlaywrightError:
+            return  # with its browser, or by itself

@@ -1,0 +1,249 @@
+"""A context that is only read: no Playwright page stands behind it until an action or an observation needs one."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from PIL import Image
+from playwright.async_api import Error as PlaywrightError
+
+from agent.browser import Context, ContextOptions, Landing, ObserveOptions, Shot
+from agent.chromium.bare import BLANK, BarePage
+from agent.chromium.faults import action_error, navigation_error
+from agent.chromium.pictures import page_shot, viewport_shot
+from agent.chromium.raw import RawPages
+from agent.chromium.tab import DOM_QUIET
+from agent.errors import ActionError, ActionTimeout, BrowserGone, NavigationTimeout, PageCrashed
+from agent.types import Action, ActionResult, Download, Observation
+
+if TYPE_CHECKING:
+    from agent.chromium.browser import ChromiumBrowser
+
+Json = Any
+
+_EMPTY_S = 3.0
+"""A page that is not gone by then hangs: its context is closed."""
+_CRASH_S = 0.3
+"""How long after a navigation was cut off a crash may become known."""
+_GONE_S = 1.0
+"""How long after a call was cut off the end of the process may become known."""
+_STORED = "() => [location.origin, Object.entries(localStorage).map(([name, value]) => ({name, value}))]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BareSpare:
+    """An emptied page for the next session of the same job."""
+
+    page: BarePage
+    pages: RawPages
+
+    @property
+    def usable(self) -> bool:
+        return not self.page.crashed and not self.page.raw.session.ended
+
+    async def end(self) -> None:
+        """Closes it; one that is gone with its browser, or hangs, is left to the browser's owner."""
+        try:
+            async with asyncio.timeout(_EMPTY_S):
+                await self.pages.end(self.page.raw)
+        except (PlaywrightError, TimeoutError):
+            pass
+
+
+async def open_bare(pages: RawPages, options: ContextOptions) -> BareSpare:
+    """A new page in a context of its own.
+
+    Raises:
+        playwright.async_api.Error: the browser is gone.
+    """
+    page = BarePage(await pages.open(), accept_dialogs=options.accept_dialogs)
+    await page.open()
+    return BareSpare(page, pages)
+
+
+class ReadingContext:
+    """A `Context` on a page past Playwright; the first call that this cannot serve moves it into a `ChromiumContext`.
+
+    Moving takes the cookies and the current origin's local storage along and opens the same address there once more.
+    """
+
+    def __init__(self, browser: ChromiumBrowser, spare: BareSpare, options: ContextOptions) -> None:
+        self._browser = browser
+        self.page = spare.page
+        self.pages = spare.pages
+        self.options = options
+        self._closed = False
+        self._moved: Context | None = None
+
+    # --- limits and errors ----------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if self._closed or not self._browser.alive:
+            raise BrowserGone("the context is closed" if self._closed else None)
+        if self.page.crashed:
+            raise PageCrashed(f"the page crashed: {self.page.url}")
+
+    @asynccontextmanager
+    async def _guard(self, seconds: float, what: str) -> AsyncIterator[None]:
+        """Runs a call with a deadline, and says what its failure means."""
+        self._check()
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except TimeoutError as error:
+            self._check()
+            raise ActionTimeout(f"{what} took longer than {seconds:g} s") from error
+        except PlaywrightError as error:
+            await self._ended(error)
+            raise action_error(error) from error
+
+    async def _ended(self, error: PlaywrightError) -> None:
+        """Raises what `error` means where it tells of a page or a browser that ended."""
+        self._check()
+        if "closed" not in error.message.lower():
+            return
+        # A killed process is known to be gone a moment after the calls into it are cut off.
+        if await self._browser.ended(within_s=_GONE_S):
+            self._check()
+        raise ActionError("the tab was closed") from error
+
+    # --- the seam -------------------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        return self._moved.url if self._moved is not None else self.page.url
+
+    async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        if self._moved is not None:
+            return await self._moved.goto(url, timeout_s=timeout_s)
+        limit = timeout_s if timeout_s is not None else self.options.navigation_timeout_s
+        self._check()
+        try:
+            async with asyncio.timeout(limit):
+                landing = await self.page.goto(url)
+        except TimeoutError as error:
+            self._check()
+            raise NavigationTimeout(f"{url} did not load within {limit:g} s", url=url) from error
+        except PlaywrightError as error:
+            await self._ended(error)
+            raise navigation_error(error, url, limit) from error
+        if landing is None:
+            await self.page.crashes(within_s=_CRASH_S)
+            self._check()
+            return await (await self._move(reopen=False)).goto(url, timeout_s=timeout_s)
+        return landing
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        if self._moved is not None:
+            return await self._moved.read(script, arg)
+        async with self._guard(self.options.action_timeout_s, "reading the page"):
+            return await self.page.read(script, arg)
+
+    async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
+        if self._moved is not None:
+            return await self._moved.settle(quiet_s=quiet_s, budget_s=budget_s)
+        try:
+            async with self._guard(budget_s, "settling"):
+                traffic = await self.page.traffic()
+                while True:
+                    await asyncio.gather(traffic.quiet(quiet_s), self.page.read(DOM_QUIET, quiet_s * 1000))
+                    if traffic.quiet_for() >= quiet_s:
+                        return True
+        except ActionError:
+            return False  # still busy when the budget ran out, or the document was replaced again and again
+
+    async def screenshot(self, *, full_page: bool = False) -> Shot:
+        if self._moved is not None:
+            return await self._moved.screenshot(full_page=full_page)
+        async with self._guard(self.options.action_timeout_s, "the screenshot"):
+            data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
+        width, height = Image.open(io.BytesIO(data)).size
+        return Shot(data, "image/jpeg", width, height)
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        return await (await self._move()).observe(options)
+
+    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+        return await (await self._move()).locate(selectors)
+
+    async def selectors(self, bid: str) -> tuple[str, str] | None:
+        return await (await self._move()).selectors(bid)
+
+    async def act(self, action: Action) -> ActionResult:
+        return await (await self._move()).act(action)
+
+    async def downloads(self) -> Sequence[Download]:
+        if self._moved is not None:
+            return await self._moved.downloads()
+        self._check()
+        return ()
+
+    async def storage_state(self) -> Json:
+        if self._moved is not None:
+            return await self._moved.storage_state()
+        async with self._guard(self.options.action_timeout_s, "reading the storage"):
+            root = await self.pages.root()
+            asked = {"browserContextId": self.page.raw.context}
+            cookies = (await root.send("Storage.getCookies", asked))["cookies"]
+            origin, stored = await self._stored()
+        origins = [{"origin": origin, "localStorage": stored}] if stored else []
+        return {"cookies": [_cookie(cookie) for cookie in cookies], "origins": origins}
+
+    async def _stored(self) -> tuple[str, Json]:
+        """The current origin's local storage."""
+        if not self.page.url.startswith("http"):
+            return "", []
+        try:
+            origin, stored = await self.page.read(_STORED)
+        except ActionError:
+            return "", []  # the page may not store anything: it is sandboxed
+        return origin, stored
+
+    async def _move(self, *, reopen: bool = True) -> Context:
+        """The context that Playwright knows, on the same page."""
+        if self._moved is None:
+            self._check()
+            options = replace(self.options, reading=False, reuse=None, storage_state=await self.storage_state())
+            moved = await self._browser.new_context(options)
+            url = self.page.url
+            await BareSpare(self.page, self.pages).end()
+            self._moved = moved
+            if reopen and url != BLANK:
+                await moved.goto(url)
+        return self._moved
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._browser.forget(self)
+        if self._moved is not None:
+            await self._moved.close()
+            return
+        spare = BareSpare(self.page, self.pages)
+        if self.options.reuse is None or self.page.stain or not spare.usable or not await _emptied(self.page):
+            await spare.end()
+        else:
+            await self._browser.keep(self.options, spare)
+
+
+async def _emptied(page: BarePage) -> bool:
+    """Whether it could be emptied."""
+    try:
+        async with asyncio.timeout(_EMPTY_S):
+            await page.empty()
+    except (PlaywrightError, PageCrashed, TimeoutError):
+        return False
+    return not page.stain  # it may have opened windows while it was torn down
+
+
+def _cookie(said: dict[str, Any]) -> Json:
+    """A cookie as DevTools tells it, in Playwright's format."""
+    names = ("name", "value", "domain", "path", "expires", "httpOnly", "secure")
+    cookie = {name: said[name] for name in names if name in said}
+    return {**cookie, "sameSite": said.get("sameSite", "Lax")}

@@ -1,0 +1,61 @@
+"""Contexts that are only read: what they tell, and what they take along when more is asked of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.browser import Browser, ContextOptions
+from agent.chromium.context import ChromiumContext
+from agent.chromium.reading import ReadingContext
+from agent.observe.renderings import compact
+from agent.spec import BrowserSpec
+from tests.integration.browser.conftest import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+READING = ContextOptions(reading=True)
+COOKIE = {"name": "basket", "value": "7", "url": "http://127.0.0.1"}
+
+
+async def test_more_than_reading_goes_on_with_cookies_and_storage_on_the_same_page(
+    browser: Browser, site: Site
+) -> None:
+    context = await browser.new_context(READING)
+    assert isinstance(context, ReadingContext)
+    await context.goto(f"{site.url}/second")
+    await context.read("() => { document.cookie = 'basket=7'; localStorage.setItem('kept', 'yes'); }")
+    before = await context.storage_state()
+    seen = await context.observe()
+    assert seen.url == context.url == f"{site.url}/second"
+    assert "The second page" in compact(seen.elements)
+    assert await context.read("() => [document.cookie, localStorage.getItem('kept')]") == ["basket=7", "yes"]
+    assert (await context.storage_state())["origins"] == before["origins"]
+    await context.close()
+
+
+async def test_a_page_s_alerts_are_answered_and_its_own_moves_are_followed(browser: Browser, site: Site) -> None:
+    context = await browser.new_context(READING)
+    await context.goto(f"{site.url}/second")
+    assert await context.read("() => { alert('Hello'); return confirm('Really?'); }") is True
+    await context.read("() => history.pushState({}, '', '/pushed')")
+    assert await context.settle(quiet_s=0.05)
+    assert context.url == f"{site.url}/pushed"
+    assert (await context.goto(f"{site.url}/second#part")).url == f"{site.url}/second#part"
+    assert (await context.goto(f"{site.url}/second#other")).url == f"{site.url}/second#other"
+    await context.close()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ContextOptions(reading=True, browser=BrowserSpec(locale="de-DE")),
+        ContextOptions(reading=True, browser=BrowserSpec(block=("image",))),
+        ContextOptions(reading=True, storage_state={"cookies": [COOKIE], "origins": []}),
+        ContextOptions(),
+    ],
+    ids=["a locale", "blocked images", "stored state", "no hint"],
+)
+async def test_what_a_plain_page_does_not_offer_gets_a_full_context(browser: Browser, options: ContextOptions) -> None:
+    context = await browser.new_context(options)
+    assert isinstance(context, ChromiumContext)
+    await context.close()
