@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.desk import Gate
 from agent.help import Helper
 from agent.plan import Plan
 from agent.policies.policy import Extraction, Policy, Scene
@@ -20,6 +19,7 @@ from agent.types import Action, LoopItem, Record, Step
 from agent.work import Work
 from services.artifacts.memory import MemoryArtifacts
 from services.browsers.config import WorkerConfig
+from services.browsers.gate import SiteGate
 from services.browsers.local_pool import LocalPool
 from services.browsers.owner import BrowserOwner
 from services.browsers.worker import Worker
@@ -59,8 +59,13 @@ class PlainPolicy:
             yield LoopItem(index, link, is_link=True)
 
 
-async def open_gate(url: str) -> None:
+class OpenGate:
     """Lets everybody pass."""
+
+    crawl_delay_s: float | None = None
+
+    async def __call__(self, url: str) -> None:
+        pass
 
 
 @dataclass
@@ -82,8 +87,8 @@ class FakeParts:
     def policy(self, spec: JobSpec) -> Policy:
         return PlainPolicy()
 
-    def gate(self, spec: JobSpec) -> Gate:
-        return open_gate
+    def gate(self, spec: JobSpec) -> SiteGate:
+        return OpenGate()
 
     def helper(self, work: Work) -> Helper | None:
         return None

@@ -7,6 +7,7 @@ import time
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from agent.desk import Gate
 from agent.errors import AddressForbidden, RobotsForbidden
 from agent.spec import PolitenessSpec
 from services.browsers.egress import EgressProxy, EgressRefused
@@ -18,6 +19,12 @@ class Rules(Protocol):
     async def allowed(self, url: str, user_agent: str) -> bool: ...
 
     async def crawl_delay(self, url: str, user_agent: str) -> float | None: ...
+
+
+class SiteGate(Gate, Protocol):
+    """A `Gate` of a worker, which learns what the site asks for."""
+
+    crawl_delay_s: float | None  # between pages of the first site, for the whole cluster; None: it was not asked
 
 
 class Pace:
@@ -40,7 +47,7 @@ LONGEST_CRAWL_DELAY_S = 30.0
 
 
 class PoliteGate:
-    """A `Gate` that obeys robots.txt and keeps the pauses that the job, or the site's crawl-delay, asks for."""
+    """A `SiteGate` that obeys robots.txt and keeps the pauses that the job, or the site's crawl-delay, asks for."""
 
     def __init__(
         self, politeness: PolitenessSpec, rules: Rules, pace: Pace, user_agent: str, egress: EgressProxy | None
@@ -50,7 +57,7 @@ class PoliteGate:
         self._pace = pace
         self._agent = user_agent
         self._egress = egress
-        self.crawl_delay_s: float | None = None  # what the first site asks for; the whole cluster is told
+        self.crawl_delay_s: float | None = None
 
     async def __call__(self, url: str) -> None:
         await self._check_address(url)

@@ -9,7 +9,6 @@ import httpx
 
 from agent.browser import Browser
 from agent.chromium import LaunchOptions, launch
-from agent.desk import Gate
 from agent.help import Helper
 from agent.models.openai_compatible import OpenAICompatible
 from agent.policies.choose import choose
@@ -21,7 +20,7 @@ from agent.work import Work
 from services.artifacts.open import open_artifacts
 from services.browsers.config import WorkerConfig
 from services.browsers.egress import CHROMIUM_FLAGS, EgressProxy
-from services.browsers.gate import Pace, PoliteGate
+from services.browsers.gate import Pace, PoliteGate, SiteGate
 from services.browsers.help import WebhookHelper
 from services.browsers.measured import MeasuredModel
 from services.browsers.owner import BrowserOwner
@@ -82,7 +81,7 @@ class RealParts:
     def policy(self, spec: JobSpec) -> Policy:
         return choose(spec.policy, rules=self._rules, model=self._model)
 
-    def gate(self, spec: JobSpec) -> Gate:
+    def gate(self, spec: JobSpec) -> SiteGate:
         return PoliteGate(spec.politeness, self._robots, self._pace, self._config.user_agent, self._egress)
 
     def helper(self, work: Work) -> Helper | None:

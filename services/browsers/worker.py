@@ -10,13 +10,14 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import psutil
 import structlog
 
 from agent import session
-from agent.desk import Desk, Gate
+from agent.desk import Desk
 from agent.errors import AgentError, BrowserError, Unexpected
 from agent.help import Helper
 from agent.policies.policy import Policy
@@ -27,7 +28,7 @@ from agent.work import Report, Work
 from services import tracing
 from services.artifacts.store import ArtifactStore
 from services.browsers.config import WorkerConfig
-from services.browsers.gate import PoliteGate
+from services.browsers.gate import SiteGate
 from services.browsers.journal import Outbox, SessionJournal
 from services.browsers.keeper import ArtifactKeeper
 from services.browsers.owner import BrowserOwner
@@ -56,7 +57,7 @@ class Parts(Protocol):
         """
         ...
 
-    def gate(self, spec: JobSpec) -> Gate:
+    def gate(self, spec: JobSpec) -> SiteGate:
         """What is asked before a session of this job opens a page by address."""
         ...
 
@@ -70,7 +71,7 @@ class Parts(Protocol):
 @dataclass(slots=True)
 class _Held:
     journal: SessionJournal
-    task: asyncio.Task[None] | None = None  # None while it waits for a slot
+    task: asyncio.Task[Outcome] | None = None  # None while it waits for a slot
 
 
 class Worker:
@@ -110,24 +111,25 @@ class Worker:
             work = self._queue.popleft()
             self._busy += 1
             self._idle.clear()
-            task = asyncio.create_task(self._run(work), name=f"session-{work.session}")
-            self._held[work.session, work.fence].task = task
+            held = self._held[work.session, work.fence]
+            held.task = asyncio.create_task(self._outcome(work, held), name=f"session-{work.session}")
+            # Not in the task itself: one that is stopped before its first step never gets there.
+            held.task.add_done_callback(partial(self._ended, work))
 
-    async def _run(self, work: Work) -> None:
-        """One session in one slot; whatever happens, it ends with a report and a free slot."""
-        held = self._held[work.session, work.fence]
-        try:
-            outcome = await self._outcome(work, held)
-        except asyncio.CancelledError:
+    def _ended(self, work: Work, task: asyncio.Task[Outcome]) -> None:
+        """However a session ended, it gives a report and a free slot."""
+        if task.cancelled():
             outcome = Outcome(Status.CANCELED, reason="stopped by its owner or with its worker")
-        del self._held[work.session, work.fence]
-        held.journal.outcome(outcome)
+        else:
+            outcome = task.result()
+        self._held.pop((work.session, work.fence)).journal.outcome(outcome)
         self._busy -= 1
         if self._busy == 0:
             self._idle.set()
         self._fill_slots()
 
     async def _outcome(self, work: Work, held: _Held) -> Outcome:
+        """One session in one slot."""
         try:
             async with AsyncExitStack() as stack:
                 browser = await stack.enter_async_context(self._parts.owner.lend())
@@ -148,7 +150,7 @@ class Worker:
                     outcome = await session.run(work, desk)
                 if outcome.error is not None and outcome.error.cls in _BROWSER_ERRORS:
                     await self._parts.owner.suspect(browser)
-                return replace(outcome, crawl_delay_s=gate.crawl_delay_s) if isinstance(gate, PoliteGate) else outcome
+                return replace(outcome, crawl_delay_s=gate.crawl_delay_s)
         except AgentError as error:  # no browser could be had, or no such policy
             return Outcome(Status.FAILED, error=error.info(), reason=error.message)
         except Exception as error:
@@ -174,7 +176,8 @@ class Worker:
             held = self._held.pop((work.session, work.fence))
             held.journal.outcome(Outcome(Status.CANCELED, reason="stopped before it began", checkpoint=work.checkpoint))
         for (session_id, _), held in self._held.items():
-            if session_id in wanted and held.task is not None:
+            # Once: a second call would break into what the first one made it do, which is to end its page.
+            if session_id in wanted and held.task is not None and not held.task.cancelling():
                 held.task.cancel()
 
     async def stats(self) -> WorkerStats:

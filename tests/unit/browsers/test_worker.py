@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from agent.browser import ContextOptions
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.testing import FakeBrowser, FakePage
+from agent.testing.browser import FakeContext
 from agent.work import Work
 from services.browsers.config import WorkerConfig
 from services.browsers.worker import Worker
@@ -43,3 +45,61 @@ async def test_a_session_that_lost_its_lease_and_comes_back_runs_once_and_frees_
     stats = await worker.stats()
     assert (stats.busy, dict(stats.held)) == (0, {})
     await worker.close()
+
+
+async def test_a_session_that_is_stopped_before_its_first_step_reports_and_frees_its_slot() -> None:
+    config = WorkerConfig(slots=1, artifacts_url="memory:")
+    worker = Worker("w", config, FakeParts([], lambda: FakeBrowser({URL: FakePage(read={"n": 1})}), config))
+    spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
+    await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
+    await worker.cancel([1])
+    async with asyncio.timeout(5):
+        (report,) = await worker.pull(0, 0)
+        assert report.outcome is not None
+        assert report.outcome.status is Status.CANCELED
+        assert (await worker.stats()).busy == 0
+        await worker.submit([Work(2, 1, 1, "t", 1, 0, spec, None, None, None, None)])
+        (report,) = [one for one in await worker.pull(report.serial, 0) if one.outcome is not None]
+        assert report.outcome is not None
+        assert report.outcome.status is Status.COMPLETED
+        await worker.drain(0)
+    await worker.close()
+
+
+async def test_a_session_that_is_told_to_stop_again_and_again_ends_its_page_in_peace() -> None:
+    """The dispatcher says it with every look until it has the report."""
+    browser = SlowlyClosed({URL: FakePage(read={"n": 1}, seconds=30)})
+    config = WorkerConfig(slots=1, artifacts_url="memory:")
+    worker = Worker("w", config, FakeParts([], lambda: browser, config))
+    spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
+    async with asyncio.timeout(5):
+        await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
+        while not browser.visits:
+            await asyncio.sleep(0.01)
+        await worker.cancel([1])
+        await browser.closing.wait()
+        await worker.cancel([1])
+        browser.may_close.set()
+        await worker.pull(0, 0)
+    assert browser.open == 0
+    await worker.close()
+
+
+class SlowlyClosed(FakeBrowser):
+    """Its contexts take their time to end."""
+
+    def __init__(self, pages: dict[str, FakePage]) -> None:
+        super().__init__(pages)
+        self.closing, self.may_close = asyncio.Event(), asyncio.Event()
+
+    async def new_context(self, options: ContextOptions = ContextOptions()) -> FakeContext:
+        context = await super().new_context(options)
+        its_own = context.close
+
+        async def close() -> None:
+            self.closing.set()
+            await self.may_close.wait()
+            await its_own()
+
+        context.close = close  # type: ignore[method-assign]
+        return context
