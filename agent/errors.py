@@ -261,6 +261,13 @@ class RecordInvalid(AgentError):
     code = "record_invalid"
 
 
+class BadSelector(AgentError):
+    """What the loop selects by looks like CSS, and the browser cannot read it."""
+
+    recourse = Recourse.CALLER
+    code = "bad_selector"
+
+
 class EmptyLoop(AgentError):
     """The loop found no items."""
 

@@ -123,6 +123,12 @@ class LoopSpec(_Part):
     on_error: Literal["continue", "stop"] = "continue"
     loop: LoopSpec | None = Field(None, description="each item is itself a loop: how its items are found")
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether some of its values are details for forms: JSON objects, each of them one item's data."""
+        own = any(value.lstrip().startswith("{") for value in self.values or ())
+        return own or (self.loop is not None and self.loop.has_rows)
+
     @model_validator(mode="after")
     def _one_source(self) -> LoopSpec:
         if (self.values is None) == (self.source is None):
@@ -292,7 +298,8 @@ class JobSpec(_Part):
     grounding: Literal["bid", "mark", "attributes", "choice", "coordinates"] = "bid"
     repeatable: bool | None = Field(
         None,
-        description="false: a submitting action is never repeated after a crash; default: true without `data`",
+        description="false: a submitting action is never repeated after a crash; default: true where neither `data` "
+        "nor the values of a loop hold details for forms",
     )
     browser: BrowserSpec = Field(default_factory=BrowserSpec)  # as a default it would be deep-copied for each job
     politeness: PolitenessSpec = PolitenessSpec()
@@ -320,8 +327,10 @@ class JobSpec(_Part):
 
     @property
     def may_repeat(self) -> bool:
-        """Whether a submitting action may run again after a crash."""
-        return self.repeatable if self.repeatable is not None else self.data is None
+        """Whether a submitting action may run again after a crash: not where details are given to be sent."""
+        if self.repeatable is not None:
+            return self.repeatable
+        return self.data is None and not (self.loop is not None and self.loop.has_rows)
 
     def loop_at(self, depth: int) -> LoopSpec | None:
         """The loop that a session at `depth` has to do: the outermost for the root, None for the leaves."""

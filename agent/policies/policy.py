@@ -40,6 +40,7 @@ class Scene:
     hidden: Hidden = field(default_factory=Hidden)  # values of secrets that were filled in: never shown again
     sightings: list[Sighting] = field(default_factory=list)  # pages of the running mini goal, where the job wants some
     listed: int | None = None  # how many items a list said that it has, while its items were collected
+    cut: str = ""  # why collecting ended before the list did, in words; "" when it did not
     decision_from: int = 0  # tokens of this attempt when the running decision began
     job: int | None = None  # the job's id; None: unknown, and then nothing seen here is used for other sessions
 

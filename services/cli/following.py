@@ -62,7 +62,9 @@ def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
         tokens = usage["prompt_tokens"] + usage["completion_tokens"]
         first += f", {usage['model_calls']:,} model calls ({tokens:,} tokens)"
     error = job.get("error")
-    return [first, *([f"  {error['code']}: {error['message']}"] if error else [])]
+    if error:
+        return [first, f"  {error['code']}: {error['message']}"]
+    return [first, *([f"  {job['reason']}"] if job.get("reason") else [])]
 
 
 _ENDS = ("completed", "terminated", "failed", "unsure", "canceled")

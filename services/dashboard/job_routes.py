@@ -16,7 +16,7 @@ from services.dashboard.pages import Pages, let_in
 from services.errors import NotFound
 from services.gateway.deps import GatewayDeps
 from services.gateway.feed import event_stream, resume_point
-from services.gateway.jobs import CONTROLS, Verb, control_job, job_cursor, labels_of
+from services.gateway.jobs import CONTROLS, Verb, control_job, job_cursor, job_reason, labels_of
 from services.gateway.keys import Caller
 from services.gateway.lines import job_lines
 from services.gateway.overview import overview
@@ -95,6 +95,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
             "job.html",
             caller=caller,
             job=look(row),
+            reason=await job_reason(store, row),
             spec=spec_view(row.spec),
             controls=CONTROLS,
             failures=groups,

@@ -11,7 +11,7 @@ import structlog
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.routing import APIRoute
 
-from agent.status import Status
+from agent.status import FINAL, Status
 from services import tracing
 from services.artifacts.store import ArtifactStore
 from services.errors import ArtifactStoreAway, BadInput, NotFound, ServiceError
@@ -26,6 +26,7 @@ from services.gateway.specs import SpecGate
 from services.gateway.views import JobPage, JobSummary, JobView, SubmittedJob
 from services.store import ids
 from services.store.records import JobFilter, JobRow
+from services.store.store import Store
 
 log = structlog.get_logger(__name__)
 
@@ -107,7 +108,7 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     async def show(job: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
         """The job with its counts and its spec."""
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
-        return Response(JobView.of(row).json_bytes(), media_type=JSON)
+        return Response(JobView.of(row, await job_reason(store, row)).json_bytes(), media_type=JSON)
 
     @router.delete("/jobs/{job}", status_code=204, summary="Delete a final job with all it gave")
     async def delete(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
@@ -179,6 +180,17 @@ async def control_job(deps: GatewayDeps, verb: Verb, job: int, caller: Caller) -
             return await deps.store.resume(job, tenant=caller.sees)
         case "retry":
             return await deps.store.retry(job, tenant=caller.sees)
+
+
+async def job_reason(store: Store, job: JobRow) -> str:
+    """Why a job ended as it did, in the words of its root session; "" before, and once its sessions are dropped."""
+    if job.status not in FINAL or job.archive is not None:
+        return ""
+    try:
+        outcome = (await store.session(job.root_session, tenant=job.tenant)).row.outcome
+    except NotFound:  # dropped or deleted since
+        return ""
+    return outcome.reason if outcome is not None else ""
 
 
 def labels_of(pairs: Sequence[str]) -> dict[str, str]:

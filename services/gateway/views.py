@@ -136,12 +136,13 @@ class JobView(JobSummary):
     concurrency: int | None = Field(description="items of its outermost loop at once, as it holds now; null: no limit")
     deadline_at: Time | None = Field(description="when it must have ended, as it holds now")
     job_tokens: int | None = Field(description="model tokens of all its sessions, as it holds now; null: no limit")
+    reason: str = Field("", description="of a job that has ended: why so, in words, and what its loop left out")
 
     @classmethod
-    def of(cls, row: JobRow) -> JobView:
-        """The view of `row`."""
+    def of(cls, row: JobRow, reason: str = "") -> JobView:
+        """The view of `row`, which ended for this reason."""
         now = {"concurrency": row.concurrency, "deadline_at": row.deadline_at, "job_tokens": row.token_limit}
-        return cls.model_validate({**_job_fields(row), **now, "spec": spec_view(row.spec)})
+        return cls.model_validate({**_job_fields(row), **now, "reason": reason, "spec": spec_view(row.spec)})
 
 
 def _job_fields(row: JobRow) -> dict[str, Json]:

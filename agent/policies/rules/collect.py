@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urldefrag
 
 from agent.browser import Context
-from agent.errors import BrowserError, NavigationError
+from agent.errors import BadSelector, BrowserError, NavigationError
 from agent.policies.rules.changes import wait_for_change
 from agent.policies.rules.vocabulary import LOOP_FILLER, MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from agent.policies.rules.words import Phrase, fold, overlap, phrase, squash
@@ -23,6 +23,8 @@ Json = Any
 LINKS_JS = (Path(__file__).parent / "links.js").read_text(encoding="utf-8")
 
 _CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
+_MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
+"""Nobody writes so in words: what has this and is no CSS is CSS with a fault."""
 _SETTLE_S = 5.0  # for what scripts still bring
 _QUIET_S = 0.3
 _CHANGE_S = 1.5  # until a page that was scrolled or pressed begins to show more
@@ -35,6 +37,7 @@ class Collector:
     loop: LoopSpec
     page: Context
     goal: str = ""
+    cut: str = ""  # why this ended before the list did, in words
     _seen: set[str] = field(default_factory=set)
     _pages: set[str] = field(default_factory=set)
     _count: int = 0
@@ -48,13 +51,23 @@ class Collector:
             for item in self._given():
                 yield item
             return
-        for _ in range(source.max_pages):
+        for number in range(1, source.max_pages + 1):
             view = await self._view()
             self._pages.add(_address(view))
             fresh = list(self._fresh(view))
             for item in fresh:
                 yield item
-            if self._full or not await self._go_on(view, bool(fresh)):
+            if self._full:
+                return
+            if view["cut"]:
+                self.cut = (
+                    f"{_address(view)} shows more than {view['cut']:,} things to loop over; the rest was not read"
+                )
+            if number == source.max_pages:
+                if await self._goes_on(view, bool(fresh)):
+                    self.cut = f"the list goes on after page {number:,}, where max_pages ended it"
+                return
+            if not await self._go_on(view, bool(fresh)):
                 return
 
     @property
@@ -103,6 +116,14 @@ class Collector:
             self._count += 1
 
     # --- to the next page ---------------------------------------------------------------------------
+
+    async def _goes_on(self, view: Mapping[str, Json], found_new: bool) -> bool:
+        """Whether there are more items. A page that is only linked is not opened for it."""
+        assert self.loop.source is not None
+        step = next_step(view, self.loop.source.next)
+        if step is not None and step.url:
+            return urldefrag(step.url).url not in self._pages
+        return await self._go_on(view, found_new)
 
     async def _go_on(self, view: Mapping[str, Json], found_new: bool) -> bool:
         """Moves to more items; False when there are none."""
@@ -156,7 +177,11 @@ class Collector:
 
 
 async def read_links(page: Context, loop: LoopSpec) -> Mapping[str, Json]:
-    """What the page offers to loop over, in one call."""
+    """What the page offers to loop over, in one call.
+
+    Raises:
+        BadSelector: `select` or `next` is meant as CSS and is none: as words it would give other things.
+    """
     source = loop.source
     found = await page.read(
         LINKS_JS, {"select": source.select if source else None, "next": source.next if source else None}
@@ -164,6 +189,10 @@ async def read_links(page: Context, loop: LoopSpec) -> Mapping[str, Json]:
     view = json.loads(found) if isinstance(found, str) else found
     if not isinstance(view, Mapping):
         raise BrowserError("the page answered no links")
+    for name in view["unread"]:
+        text = str(getattr(source, name))
+        if _MEANT_AS_CSS.search(text):
+            raise BadSelector(f"loop.from.{name} is no valid CSS selector: {text}", field=f"loop.from.{name}")
     return view
 
 

@@ -4,7 +4,8 @@
   const MAX_ITEMS = 20000, MAX_TEXT = 300;
   const line = (text) => (text || '').replace(/\s+/g, ' ').trim();
   const here = location.href.split('#')[0];
-  const query = (css) => { try { return css ? [...document.querySelectorAll(css)] : null; } catch { return null; } };
+  const unread = [];  // which of the two are no CSS
+  const query = (name) => { try { return arg[name] ? [...document.querySelectorAll(arg[name])] : null; } catch { unread.push(name); return null; } };
   const shown = (el) => el.checkVisibility ? el.checkVisibility({visibilityProperty: true}) : el.getClientRects().length > 0;
   const isLink = (el) => (el.localName === 'a' || el.localName === 'area') && el.hasAttribute('href');
   const usable = (a) => !/^(javascript|mailto|tel|data|blob):/i.test(a.getAttribute('href').trim()) && a.getAttribute('href').trim() !== '' && a.getAttribute('href').trim() !== '#';
@@ -30,10 +31,13 @@
 
   const out = {url: location.href, lang: document.documentElement.lang || '', css: null, groups: [], next: [], more: [], relNext: '',
     height: document.documentElement.scrollHeight, viewport: innerHeight, ready: document.readyState, busy: Boolean(document.querySelector('[aria-busy="true"]')),
-    scripts: [...document.scripts].some((s) => !s.type || /javascript|module/i.test(s.type)), count: ''};
+    scripts: [...document.scripts].some((s) => !s.type || /javascript|module/i.test(s.type)), count: '', cut: 0, unread};
 
-  const matched = query(arg.select);
-  if (matched) out.css = matched.slice(0, MAX_ITEMS).map(item);
+  const matched = query('select');
+  if (matched) {
+    out.css = matched.slice(0, MAX_ITEMS).map(item);
+    if (matched.length > MAX_ITEMS) out.cut = MAX_ITEMS;
+  }
 
   // --- groups --------------------------------------------------------------------------------------
   const STATE = /^(first|last|odd|even|active|current|selected|is-|has-|js-)/;
@@ -78,7 +82,7 @@
     const byPath = new Map();
     let seen = 0;
     for (const a of document.querySelectorAll('a[href]')) {
-      if (++seen > MAX_ITEMS) break;
+      if (++seen > MAX_ITEMS) { out.cut = MAX_ITEMS; break; }
       if (!usable(a)) continue;
       const path = [];
       let top = a;
@@ -129,7 +133,7 @@
       tag: target.localName, off: off ? 1 : 0, v: shown(target) ? 1 : 0, mark: landmark(target),
       cur: target.getAttribute('aria-current') ? 1 : 0};
   };
-  const nexts = query(arg.next);
+  const nexts = query('next');
   out.nextCss = nexts && nexts.length ? nexts.slice(0, 5).map(control) : null;
   const short = [];
   for (const el of document.querySelectorAll('a[href],button,[role="button"]')) {

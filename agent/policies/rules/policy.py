@@ -71,8 +71,11 @@ class RulesPolicy:
         """What the page states of the job's schema; see `extract_page`."""
         return await extract_page(scene)
 
-    def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
+    async def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
         """The items of the session's loop, page after page, none twice."""
         if scene.loop is None:
             raise GoalNeedsModel("this session has no loop to collect values for")
-        return Collector(scene.loop, scene.page, scene.spec.goal or "").items()
+        collector = Collector(scene.loop, scene.page, scene.spec.goal or "")
+        async for item in collector.items():
+            yield item
+        scene.cut = collector.cut

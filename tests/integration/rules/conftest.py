@@ -35,6 +35,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.site.requests.append(self.path)
         if parts.path.startswith("/shelf"):
             return self._answer(_shelf(int(parse_qs(parts.query).get("page", ["1"])[0]), parts.path))
+        if parts.path == "/crowd":
+            crowd = "".join(f"<p>Thing {n}" for n in range(20_001))
+            return self._answer(f"<!doctype html><html lang=en><h1>Crowd</h1>{crowd}")
         if parts.path == "/find":
             return self._answer(_results(parse_qs(parts.query).get("q", [""])[0]))
         file = PAGES / f"{parts.path.strip('/')}.html"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent.browser import Context
+from agent.errors import BadSelector
 from agent.plan import Plan
 from agent.policies.policy import Scene
 from agent.policies.rules import RulesPolicy
@@ -23,11 +24,16 @@ PYTHON_DOCS = Path("/usr/share/doc/python3-doc/html/py-modindex.html")
 
 
 async def collect(page: Context, url: str, source: dict[str, Any], **loop: Any) -> list[LoopItem]:
+    return (await collected(page, url, source, **loop))[0]
+
+
+async def collected(page: Context, url: str, source: dict[str, Any], **loop: Any) -> tuple[list[LoopItem], str]:
+    """The items, and why they are not all that there are."""
     await page.goto(url)
     address = url if url.startswith("http") else "http://docs.example.test/"
     job = JobSpec.model_validate({"url": address, "loop": {"from": source, **loop}})
     scene = Scene(spec=job, loop=job.loop, item=None, page=page)
-    return [item async for item in RulesPolicy().collect(scene, Plan())]
+    return [item async for item in RulesPolicy().collect(scene, Plan())], scene.cut
 
 
 def things(site: Site, last: int) -> list[LoopItem]:
@@ -46,6 +52,33 @@ async def test_limits_of_pages_and_items_hold(page: Context, site: Site) -> None
     url = f"{site.url}/shelf-rel"
     assert await collect(page, url, {"select": "li.hit", "max_pages": 2}) == things(site, 8)
     assert await collect(page, url, {"select": "li.hit"}, max_items=5) == things(site, 5)
+
+
+async def test_a_list_that_goes_on_where_max_pages_ends_it_is_said_to(page: Context, site: Site) -> None:
+    url = f"{site.url}/shelf-rel"
+    cut = "the list goes on after page 2, where max_pages ended it"
+    assert await collected(page, url, {"select": "li.hit", "max_pages": 2}) == (things(site, 8), cut)
+    assert [asked for asked in site.requests if "page=3" in asked] == [], "a page that is not wanted is not opened"
+    assert await collected(page, url, {"select": "li.hit", "max_pages": 3}) == (things(site, 12), "")
+    _, cut = await collected(page, f"{site.url}/endless", {"select": "h2 a", "max_pages": 1})
+    assert cut == "the list goes on after page 1, where max_pages ended it"
+
+
+async def test_a_page_with_more_things_than_are_read_is_said_to_have_them(page: Context, site: Site) -> None:
+    items, cut = await collected(page, f"{site.url}/crowd", {"select": "p", "max_pages": 1})
+    assert len(items) == 20_000
+    assert cut == f"{site.url}/crowd shows more than 20,000 things to loop over; the rest was not read"
+
+
+@pytest.mark.parametrize("select", ["ul.items > li[", "li:has-text('x')", ".items >> li"])
+async def test_css_with_a_fault_is_not_taken_for_words(page: Context, site: Site, select: str) -> None:
+    for source in ({"select": select}, {"select": "li.hit", "next": select}):
+        with pytest.raises(BadSelector, match="is no valid CSS selector"):
+            await collect(page, f"{site.url}/shelf-rel", source)
+
+
+async def test_words_with_marks_in_them_are_words(page: Context, site: Site) -> None:
+    assert await collect(page, f"{site.url}/shelf-rel", {"select": "all things (e.g. the first)"}) == things(site, 12)
 
 
 @pytest.mark.parametrize("onwards", [".pager a", "older"])

@@ -52,6 +52,12 @@ def test_run_prints_records_to_stdout_and_progress_to_stderr(served: Served, sho
     assert (job.spec.data, job.spec.labels, job.spec.politeness.robots) == ({"who": "me"}, {"team": "x"}, False)
 
 
+def test_run_says_what_a_loop_left_out(served: Served, shoal: Shoal) -> None:
+    served.work(lambda work: completed({"a": 1}, reason="the list goes on after page 2, where max_pages ended it"))
+    result = shoal("run", "look", "--url", "https://shop.example/")
+    assert result.stderr.splitlines()[-1] == "  the list goes on after page 2, where max_pages ended it"
+
+
 def test_run_of_a_failing_job_ends_with_1_and_says_why(served: Served, shoal: Shoal) -> None:
     served.work(lambda work: failed())
     result = shoal("run", "look", "--url", "https://shop.example/", code=1)

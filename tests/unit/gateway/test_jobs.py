@@ -63,6 +63,15 @@ async def test_a_job_can_be_held_back_let_go_and_ended(here: World) -> None:
     assert (await here.client.delete(f"/v1/jobs/{job}")).status_code == 409
 
 
+async def test_a_job_that_has_ended_says_why_and_what_its_loop_left_out(here: World) -> None:
+    told = "all done; the list goes on after page 2, where max_pages ended it"
+    job = await here.submit()
+    assert (await get(here, f"/v1/jobs/{job}"))["reason"] == ""
+    await here.run(lambda work: completed({"a": 1}, reason=told))
+    assert (await get(here, f"/v1/jobs/{job}"))["reason"] == told
+    assert told in (await here.client.get(f"/jobs/{job}")).text
+
+
 async def test_deleting_a_job_removes_its_artifacts_too(here: World) -> None:
     job = await with_artifact(here)
     assert here.artifacts.keys == ["acme/1/1/shot.jpg"]
@@ -275,7 +284,10 @@ async def test_metrics_are_those_of_the_catalogue(here: World) -> None:
     await here.client.post("/v1/jobs", json={})
     await here.store.put_state(
         "dispatcher/main",
-        {"workers": [{"name": "w", "rss_bytes": 7, "browser_restarts": 2}], "slots": 4, "busy": 1, "ended": 9},
+        {
+            "workers": [{"name": "w", "rss_bytes": 7}],
+            **{"slots": 4, "busy": 1, "ended": 9, "figures": {"counts": [["shoal_browser_restarts", 2]]}},
+        },
     )
     families = {
         family.name: family for family in text_string_to_metric_families((await here.client.get("/metrics")).text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -122,6 +122,30 @@ async def test_only_items_at_their_first_try_may_share_contexts_and_only_where_t
     assert keys[0] is keys[2] is keys[3] is None
     assert keys[1] is not None
     assert keys[4] not in (keys[1], None)
+
+
+class Cutting(PlainPolicy):
+    """Collects not all that there is."""
+
+    async def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
+        async for item in super().collect(scene, plan):
+            yield item
+        scene.cut = "the list goes on after page 2, where max_pages ended it"
+
+
+async def test_a_loop_that_was_cut_short_says_so_in_its_task_and_at_the_end() -> None:
+    told = "the list goes on after page 2, where max_pages ended it"
+    first, _, _ = await run(work(loop=LOOP, extract=EXTRACT), shop(3), policy=Cutting())
+    assert first.tasks[-1].result == {"expected": 3, "cut": told}
+    assert first.fan_out is not None
+    again = replace(
+        work(loop=LOOP, extract=EXTRACT),
+        checkpoint=first.fan_out.checkpoint,
+        children=ChildrenSummary(3, 3, 0),
+    )
+    last, _, _ = await run(again, {}, policy=Cutting())
+    assert (last.status, last.reason) == (Status.COMPLETED, f"done; {told}")
+    assert last.tasks[-1].result["cut"] == told
 
 
 async def test_after_its_loop_a_session_sums_up_without_a_browser() -> None:

@@ -70,6 +70,21 @@ def test_an_item_that_is_a_row_of_data_fills_the_form_and_opens_nothing() -> Non
     assert form_data(here) == {"name": "Ann", "kind": "x", "age": 4}
 
 
+@pytest.mark.parametrize(
+    ("spec", "may"),
+    [
+        ({"loop": {"values": ["Chair", "Table"]}}, True),
+        ({"loop": {"values": ["Chair", ' {"name": "Ann"}']}}, False),
+        ({"loop": {"values": ["a"], "loop": {"values": ['{"name": "Ann"}']}}}, False),
+        ({"loop": {"values": ['{"name": "Ann"}']}, "repeatable": True}, True),
+        ({"loop": {"from": {"select": "a"}}}, True),
+        ({"loop": {"from": {"select": "a"}}, "data": {"name": "Ann"}}, False),
+    ],
+)
+def test_a_form_that_is_filled_from_a_loop_s_rows_is_not_sent_again(spec: dict[str, Any], may: bool) -> None:
+    assert scene(goal="send", **spec).spec.may_repeat is may
+
+
 def group(key: str, count: int, **more: Any) -> dict[str, Any]:
     items = [{"h": f"http://example.test/{key}/{n}", "t": f"{key} {n}", "v": 1} for n in range(count)]
     base = {"k": key, "n": count, "w": "", "head": "", "mark": "", "cap": "", "rich": 0, "away": count, "texts": count,
