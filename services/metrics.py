@@ -79,7 +79,6 @@ CATALOGUE: tuple[Metric, ...] = (
         Metric("shoal_queues_waiting", "gauge", ("cause",), "Queues (a job on a site) by what they wait for."),
         Metric("shoal_queue_age_seconds", "gauge", (), "Longest time that a queue was not served, in seconds."),
         Metric("shoal_worker_memory_bytes", "gauge", (), "Resident memory of all workers and their browsers."),
-        Metric("shoal_browser_restarts", "counter", (), "Browsers that died and were replaced."),
         Metric("shoal_model_servers", "gauge", ("state",), "Model servers that admission watches: `up` or `away`."),
         Metric("shoal_model_admitted", "gauge", (), "Model-bound sessions that run."),
         Metric("shoal_model_admission_limit", "gauge", (), "Model-bound sessions that may run at once."),
@@ -103,6 +102,7 @@ CATALOGUE: tuple[Metric, ...] = (
         Metric("shoal_leases_expired", "counter", (), "Leases that ran out or ended with their worker."),
         Metric("shoal_reports_late", "counter", (), "Outcomes that came after their lease was another's."),
         Metric("shoal_reports_given_up", "counter", (), "Reports that could not be stored, not even as failures."),
+        Metric("shoal_browser_restarts", "counter", (), "Browsers that died or hung, and were replaced."),
         Metric("shoal_workers_lost", "counter", (), "Browser workers that died or fell silent."),
     ),
 )

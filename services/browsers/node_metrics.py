@@ -25,8 +25,6 @@ class NodeMetrics:
 
     def __init__(self) -> None:
         self._gauges = {name: Gauge(name, metric(name).meaning) for name in GAUGES}
-        self._restarts = Counter("shoal_browser_restarts", metric("shoal_browser_restarts").meaning)
-        self._told = 0  # restarts
         self._counters: dict[str, Counter] = {}
         self._before = Tally()
 
@@ -34,9 +32,6 @@ class NodeMetrics:
         """Call it each time that somebody asks for the worker's stats."""
         for name, field in GAUGES.items():
             self._gauges[name].set(float(getattr(stats, field)))
-        if stats.browser_restarts > self._told:
-            self._restarts.inc(stats.browser_restarts - self._told)
-            self._told = stats.browser_restarts
         now = Tally()
         now.absorb(stats.figures)
         for (name, *labels), value in now.counts.items():

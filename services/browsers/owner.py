@@ -1,4 +1,4 @@
-"""Owns one Chromium at a time: starts it when it is needed, replaces it when it is worn out, dead or idle."""
+"""Owns one Chromium at a time: starts it when it is needed, replaces it when it is worn out, dead, hanging or idle."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from dataclasses import dataclass
 import structlog
 
 from agent.browser import Browser
+from agent.errors import BrowserError
 from services.browsers.config import BrowserLimits
 from services.events import LogEvent
+from services.tally import Tally
 
 log = structlog.get_logger()
 
 _LOOK_EVERY_S = 5.0
 """How often memory, age and idleness are looked at."""
+
+_ANSWER_S = 15.0
+"""A browser under suspicion that opens no plain context within this time hangs."""
 
 Launch = Callable[[], Awaitable[Browser]]
 
@@ -36,18 +41,20 @@ class BrowserOwner:
     """Lends one browser to many sessions.
 
     A worn-out browser gets no new sessions and is closed when its last one ends; until then the next browser runs
-    beside it. A dead one is replaced at the next loan.
+    beside it. One that died or hangs is replaced at the next loan, and ended with what its sessions do in it.
     """
 
-    def __init__(self, launch: Launch, limits: BrowserLimits, *, worker: str = "") -> None:
+    def __init__(self, launch: Launch, limits: BrowserLimits, *, worker: str = "", tally: Tally | None = None) -> None:
         self._launch = launch
         self._limits = limits
         self._worker = worker
+        self._tally = tally or Tally()
         self._current: _Process | None = None
         self._old: set[_Process] = set()
         self._lock = asyncio.Lock()  # one launch at a time
         self._sweeper: asyncio.Task[None] | None = None
-        self.restarts = 0  # browsers replaced because they died
+        self._ending: set[asyncio.Task[None]] = set()
+        self.restarts = 0  # browsers replaced because they died or hung
 
     @asynccontextmanager
     async def lend(self) -> AsyncIterator[Browser]:
@@ -80,15 +87,29 @@ class BrowserOwner:
             return self._current
 
     async def suspect(self, browser: Browser) -> None:
-        """A session lost this browser: when it is really dead, the next loan starts another."""
-        process = self._current
-        if process is None or process.browser is not browser or (await browser.health()).alive:
-            return
+        """A session failed as if this browser were gone: when it is dead or hangs, the next loan starts another.
+
+        Loans wait until that is known.
+        """
         async with self._lock:
-            if self._current is process:
-                self.restarts += 1
-                log.warning(LogEvent.BROWSER_LOST, worker=self._worker, sessions=process.users)
-                await self._retire(process, "dead")
+            process = self._current
+            if process is None or process.browser is not browser:
+                return
+            if not (await browser.health()).alive:
+                await self._lose(process, "dead")
+            elif not await _answers(browser):
+                await self._lose(process, "hung")
+
+    async def _lose(self, process: _Process, why: str) -> None:
+        """Ends `process` now: its sessions would only wait, each for its own deadline."""
+        self.restarts += 1
+        self._tally.add("shoal_browser_restarts")
+        log.warning(LogEvent.BROWSER_LOST, worker=self._worker, why=why, sessions=process.users)
+        if process.users:
+            task = asyncio.create_task(process.browser.close(), name="end-browser")
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+        await self._retire(process, why)
 
     async def _retire(self, process: _Process, why: str) -> None:
         """No new sessions for `process`; closed now when it has none."""
@@ -114,7 +135,7 @@ class BrowserOwner:
             if why:
                 async with self._lock:
                     if self._current is process and (why != "idle" or process.users == 0):
-                        await self._retire(process, why)
+                        await (self._lose if why == "dead" else self._retire)(process, why)
 
     async def _worn(self, process: _Process) -> str:
         """Why `process` should be replaced, "" when it should not."""
@@ -142,3 +163,15 @@ class BrowserOwner:
         self._current = None
         for process in processes:
             await self._dispose(process)
+        await asyncio.gather(*self._ending)
+
+
+async def _answers(browser: Browser) -> bool:
+    """Whether a browser whose process is there still does what it is there for."""
+    try:
+        async with asyncio.timeout(_ANSWER_S):
+            context = await browser.new_context()
+    except (BrowserError, TimeoutError):
+        return False
+    await context.close()
+    return True

@@ -12,7 +12,7 @@ from agent.chromium import LaunchOptions, launch
 from agent.help import Helper
 from agent.models.openai_compatible import OpenAICompatible
 from agent.policies.choose import choose
-from agent.policies.model.policy import ModelPolicy
+from agent.policies.model import ModelPolicy, ModelPolicyOptions
 from agent.policies.policy import Policy
 from agent.policies.rules.policy import RulesPolicy
 from agent.spec import JobSpec
@@ -43,7 +43,7 @@ class RealParts:
         self._pace = Pace()
         self._egress: EgressProxy | None = None
         self.artifacts = open_artifacts(config.artifacts_url, config.artifacts)
-        self.owner = BrowserOwner(self._launch, config.browser, worker=name)
+        self.owner = BrowserOwner(self._launch, config.browser, worker=name, tally=self.tally)
 
     async def open(self) -> None:
         """Starts what has to run before the first session; the browser starts with it."""
@@ -59,7 +59,7 @@ class RealParts:
         if self._config.model is not None:
             model = MeasuredModel(OpenAICompatible(self._config.model), self.tally)
             self._stack.push_async_callback(model.close)
-            self._model = ModelPolicy(model, self._rules)
+            self._model = ModelPolicy(model, self._rules, options=ModelPolicyOptions.of(self._config.model))
         self._stack.push_async_callback(self.owner.close)
 
     @property

@@ -18,7 +18,7 @@ import structlog
 
 from agent import session
 from agent.desk import Desk
-from agent.errors import AgentError, BrowserError, Unexpected
+from agent.errors import AgentError, BrowserError, NavigationTimeout, Unexpected
 from agent.help import Helper
 from agent.policies.policy import Policy
 from agent.spec import JobSpec
@@ -148,7 +148,7 @@ class Worker:
                 lease = tracing.lease_place(work.job, work.session, work.fence)
                 with tracing.span("run session", below=lease, session=work.session, attempt=work.attempt):
                     outcome = await session.run(work, desk)
-                if outcome.error is not None and outcome.error.cls in _BROWSER_ERRORS:
+                if outcome.error is not None and outcome.error.cls in _SUSPICIOUS:
                     await self._parts.owner.suspect(browser)
                 return replace(outcome, crawl_delay_s=gate.crawl_delay_s)
         except AgentError as error:  # no browser could be had, or no such policy
@@ -227,4 +227,6 @@ def _names(error: type[AgentError]) -> set[str]:
     return {error.__name__}.union(*(_names(child) for child in error.__subclasses__()))
 
 
-_BROWSER_ERRORS = _names(BrowserError)
+_SUSPICIOUS = _names(BrowserError) | _names(NavigationTimeout)
+"""Failures that a browser which is dead or hangs may be the cause of. In one that hangs, a page that is reused is asked
+for the next address first, and that times out as a slow site would."""

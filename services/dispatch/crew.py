@@ -358,6 +358,8 @@ class Crew:
                 return None
 
         found = await asyncio.gather(*(one(member) for member in list(self.members.values())))
-        seen = [stats for stats in found if stats is not None]
+        # One that was buried meanwhile is settled with: its figures, taken in again, would be counted twice.
+        seen = [stats for stats in found if stats is not None and stats.name in self.members]
+        self._board.counting.workers(seen)
         self._make_way(seen)
         return seen

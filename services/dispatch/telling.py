@@ -37,7 +37,6 @@ class Telling:
         """How this dispatcher and its workers stand."""
         board, now = self._board, loop_time()
         self._look(now)
-        board.counting.workers(stats)
         return {
             "workers": [_worker(one) for one in stats],
             "slots": sum(one.slots for one in stats),

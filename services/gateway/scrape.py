@@ -87,7 +87,6 @@ def _of_snapshots(seen: Overview) -> Iterator[Family]:
     yield _by_label("shoal_queues_waiting", {**dict.fromkeys(_QUEUED_FOR, 0), **seen.lanes_waiting})
     yield _plain("shoal_queue_age_seconds", max((snapshot.number("queue_age_s") for snapshot in live), default=0))
     yield _plain("shoal_worker_memory_bytes", sum(float(worker.get("rss_bytes", 0)) for worker in workers))
-    yield _plain("shoal_browser_restarts", sum(float(worker.get("browser_restarts", 0)) for worker in workers))
     yield from _of_admission([model for snapshot in live if (model := snapshot.data.get("model"))])
 
 

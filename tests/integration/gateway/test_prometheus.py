@@ -50,6 +50,7 @@ async def _play(store: Store, restarts: list[int]) -> None:
         for outcome in [_good()] * 10 + [_BAD] * 6:
             counting.ended(outcome)
         tally.observe("shoal_model_seconds", "ok", seconds=0.5)
+        tally.add("shoal_browser_restarts", n=restarts[0] - tally.counts.get(("shoal_browser_restarts",), 0))
         worker = {"name": "w", "slots": 4, "busy": 3, "waiting": 0, "browsers": 1, "rss_bytes": 300_000_000}
         stats = WorkerStats(**worker, browser_restarts=restarts[0], held={}, figures=tally.figures())  # type: ignore[arg-type]
         counting.workers([stats])

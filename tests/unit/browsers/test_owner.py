@@ -7,10 +7,14 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from agent.browser import ContextOptions
+from agent.errors import BrowserGone
 from agent.testing import FakeBrowser
+from agent.testing.browser import FakeContext
 from services.browsers import owner as owner_module
 from services.browsers.config import BrowserLimits
 from services.browsers.owner import BrowserOwner
+from services.tally import Tally
 
 
 class Launches:
@@ -82,6 +86,51 @@ async def test_a_living_browser_survives_a_suspicion() -> None:
         await owner.suspect(browser)
     async with owner.lend() as same:
         assert same is browser
+    await owner.close()
+
+
+class Hung(FakeBrowser):
+    """Its process is there, and does nothing any more."""
+
+    hung = False
+
+    async def new_context(self, options: ContextOptions = ContextOptions()) -> FakeContext:
+        if self.hung:
+            raise BrowserGone("it did not open a new context in time")
+        return await super().new_context(options)
+
+
+async def test_a_browser_that_hangs_is_ended_under_its_sessions_and_replaced() -> None:
+    made: list[Hung] = []
+
+    async def launch() -> FakeBrowser:
+        made.append(Hung({}))
+        return made[-1]
+
+    tally = Tally()
+    owner = BrowserOwner(launch, BrowserLimits(), tally=tally)
+    async with owner.lend() as browser:
+        made[0].hung = True
+        await owner.suspect(browser)
+        async with owner.lend() as other, asyncio.timeout(5):
+            assert other is made[1]
+            while made[0].alive:
+                await asyncio.sleep(0.005)
+    assert (owner.running, owner.restarts, tally.counts["shoal_browser_restarts",]) == (1, 1, 1)
+    await owner.close()
+
+
+async def test_a_dead_browser_that_nobody_uses_is_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(owner_module, "_LOOK_EVERY_S", 0.01)
+    launches, tally = Launches(), Tally()
+    owner = BrowserOwner(launches, BrowserLimits(), tally=tally)
+    async with owner.lend():
+        pass
+    launches.made[0].kill()
+    async with asyncio.timeout(5):
+        while owner.running:
+            await asyncio.sleep(0.005)
+    assert (owner.restarts, tally.counts["shoal_browser_restarts",]) == (1, 1)
     await owner.close()
 
 
