@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -30,7 +30,7 @@ from services.cluster.embedded import embedded_cluster
 from services.settings import load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / ".shoal" / "demo"
+DATA = Path(".shoal/demo")  # in the folder where `make` runs
 FIRST = 12
 
 Json = Any
@@ -94,12 +94,20 @@ def tell_failures(rows: list[dict[str, Json]]) -> None:
     """Each failed item with its reason."""
     for row in rows:
         if row["error"]:
-            say(f"  failed: {row['item']['label'] or row['item']['value']}: {row['error']['message']}")
+            item = row["item"]  # None: the job itself failed, before it had any
+            what = (item["label"] or item["value"]) if item else "the job itself"
+            say(f"  failed: {what}: {row['error']['message']}")
 
 
-async def main() -> Exit:
-    shutil.rmtree(DATA, ignore_errors=True)
-    settings = load_settings(data_dir=DATA, port=0, allow_private=True, log_level="warning")
+def job_spec(url: str, items: int | None) -> dict[str, Json]:
+    """The main job on the shop at `url`, with at most so many products of each department."""
+    inner = {**JOB["loop"]["loop"], **({} if items is None else {"max_items": items})}
+    return {"url": url, **JOB, "loop": {**JOB["loop"], "loop": inner}}
+
+
+async def main(items: int | None, data: Path) -> Exit:
+    shutil.rmtree(data, ignore_errors=True)
+    settings = load_settings(data_dir=data, port=0, allow_private=True, log_level="warning")
     logs.set_up(settings.log_level, settings.log_format)
     began = time.monotonic()
     with shop() as shop_url:
@@ -108,19 +116,19 @@ async def main() -> Exit:
             say(f"cluster ready after {time.monotonic() - began:.1f} s; dashboard: {cluster.url}/")
             async with Client(cluster.url) as client:
                 started = time.monotonic()
-                job = await client.submit({"url": shop_url, **JOB})
+                job = await client.submit(job_spec(shop_url, items))
                 code = await follow(client, job, lines=None, as_json=False)
                 seconds = time.monotonic() - started
                 final = await client.job(job["id"])
                 text = b"".join([chunk async for chunk in client.results(job["id"])])
                 rows = [json.loads(line) for line in text.splitlines()]
-            report(final, rows, seconds, cluster.url)
+            report(final, rows, seconds, cluster.url, data)
             say("stopping …")
-    say(f"stopped. See it again: SHOAL_DATA_DIR={DATA.relative_to(ROOT)} .venv/bin/shoal up")
+    say(f"stopped. See it again: SHOAL_DATA_DIR={data} .venv/bin/shoal up")
     return code
 
 
-def report(job: dict[str, Json], rows: list[dict[str, Json]], seconds: float, url: str) -> None:
+def report(job: dict[str, Json], rows: list[dict[str, Json]], seconds: float, url: str, data: Path) -> None:
     """What came out, and where it is."""
     Console(width=118).print(records_table(rows))
     counts = job["counts"]
@@ -134,15 +142,18 @@ def report(job: dict[str, Json], rows: list[dict[str, Json]], seconds: float, ur
     say(f"results:   {url}/v1/jobs/{job['id']}/results")
     say(f"dashboard: {url}/  (while the cluster is up)")
     shots = sum(1 for row in rows if row["screenshot"])
-    say(f"artifacts: {(DATA / 'artifacts').relative_to(ROOT)}/ ({shots} screenshots)")
+    say(f"artifacts: {data / 'artifacts'}/ ({shots} screenshots)")
 
 
 if __name__ == "__main__":
     app = typer.Typer(add_completion=False)
 
     @app.command()
-    def demo() -> None:
+    def demo(
+        items: Annotated[int | None, typer.Option(min=1, help="At most so many products of each department.")] = None,
+        data: Annotated[Path, typer.Option(help="Folder of store and artifacts; emptied first.")] = DATA,
+    ) -> None:
         """Runs the demo."""
-        finish(main())
+        finish(main(items, data))
 
     app()

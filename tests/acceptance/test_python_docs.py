@@ -27,7 +27,8 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def folder() -> Path:
     found = next((f for f in FOLDERS if (f / "py-modindex.html").exists()), None)
-    assert found, "install the package python3-doc (scripts/setup-tests does)"
+    if found is None:
+        pytest.skip("the package python3-doc is not there: scripts/setup-tests installs it where it may")
     return found.resolve()
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,12 @@ def test_the_images_lock_has_the_versions_that_were_tested() -> None:
     assert not different, "run scripts/lock"
 
 
+def test_shoal_is_built_by_the_same_version_everywhere() -> None:
+    (wanted,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    assert re.fullmatch(r"setuptools==[0-9.]+", wanted)
+    assert all(f'"{wanted}"' in path.read_text() for path in FILES)
+
+
 def _lock(folder: Path) -> str:
     return (folder / "requirements.lock").read_text()
 
@@ -119,6 +126,18 @@ def test_compose_services_know_their_settings_and_each_other() -> None:
             if key.startswith("SHOAL_") and value and key != "SHOAL_COOKIE_SECRET"
         }
     )
+
+
+def test_what_compose_publishes_can_be_reached() -> None:
+    """Of a container that is only on internal networks, Docker publishes no port and says nothing."""
+    compose = _compose()
+    internal = {name for name, network in compose["networks"].items() if (network or {}).get("internal")}
+    shut = [
+        name
+        for name, service in compose["services"].items()
+        if service.get("ports") and set(service["networks"]) <= internal
+    ]
+    assert shut == []
 
 
 def test_what_a_browser_runs_beside_is_locked_down() -> None:
