@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -48,6 +49,9 @@ def _default(field: FieldInfo, unit: str) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`{unit}"
 
 
+_KINDS: dict[Any, str] = {tuple: "list", dict: "names with values"}
+
+
 def _kind(field: FieldInfo) -> str:
     annotation = field.annotation
     if get_origin(annotation) is Literal:
@@ -57,7 +61,10 @@ def _kind(field: FieldInfo) -> str:
         return names[annotation]
     if annotation is str:
         return "text"
-    return "list" if get_origin(annotation) is tuple else "path"
+    inner = [choice for choice in get_args(annotation) if choice is not NoneType]
+    if len(inner) == 1 and inner[0] in names:
+        return names[inner[0]]
+    return _KINDS.get(get_origin(annotation) or annotation, "path")
 
 
 if __name__ == "__main__":

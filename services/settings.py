@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -365,13 +366,30 @@ class Settings(BaseSettings):
     model_connections: int = _setting(
         64, "Requests that one browser worker has at one model server at most.", part="model", ge=1, le=10_000
     )
+    model_images: bool = _setting(
+        True, "Whether the model reads pictures; false for one that reads text only.", part="model"
+    )
     model_image_tokens: int = _setting(
         1280,
-        "Largest image that the model is shown: tokens of 32 by 32 pixels. Larger screenshots are scaled down.",
+        "Largest image that the model is shown. Larger screenshots are scaled down.",
         part="model, model server",
         unit="tokens",
         ge=16,
         le=16_384,
+    )
+    model_image_grid: int = _setting(
+        32,
+        "Side of one image token, patch times merge: 32 for Qwen3-VL, 28 for Qwen2.5-VL.",
+        part="model, model server",
+        unit="pixels",
+        ge=8,
+        le=128,
+    )
+    model_points: Literal["auto", "pixels", "relative"] = _setting(
+        "auto",
+        "What the model counts in where a job has it point (`grounding: coordinates`): pixels of the picture, or "
+        "thousandths of its width and height; `auto`: thousandths for a model named Qwen3-VL, else pixels.",
+        part="model",
     )
     model_admission: bool = _setting(
         True,
@@ -381,7 +399,31 @@ class Settings(BaseSettings):
     model_sessions: int = _setting(
         1000, "Sessions that one model server may serve beside each other at most.", part="dispatcher", ge=1
     )
-    model_max_tokens: int = _setting(2048, "Longest reply of the model.", part="model", unit="tokens", ge=16)
+    model_max_tokens: int = _setting(
+        8192,
+        "Longest reply that is asked for; each decision has its own limit below, from 512 for a check to 8,192 for a "
+        "reading.",
+        part="model",
+        unit="tokens",
+        ge=16,
+    )
+    model_token_limit_field: Literal["max_tokens", "max_completion_tokens"] = _setting(
+        "max_tokens", "How a request names that limit; some hosted models take only the second.", part="model"
+    )
+    model_temperature: float | None = _setting(
+        None,
+        "Temperature of every request; some hosted models take only 1.",
+        part="model",
+        shown="0",
+        ge=0,
+        le=2,
+    )
+    model_extra_body: dict[str, Any] = _setting(
+        dict,
+        'JSON object that is added to every request, e.g. `{"chat_template_kwargs": {"enable_thinking": false}}`.',
+        part="model",
+        shown="none",
+    )
     model_structured: Literal["auto", "json_schema", "off"] = _setting(
         "auto", "How replies are held to their schema; `auto`: the strongest that the server takes.", part="model"
     )
@@ -463,6 +505,16 @@ class Settings(BaseSettings):
         if any(not name or not 0 < weight < _MOST_WEIGHT for name, weight in weights.items()):
             raise ValueError("needs a name and a weight above 0 in each part")
         return weights
+
+    @field_validator("model_extra_body", mode="before")
+    @classmethod
+    def _is_json(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError as err:
+            raise ValueError(f"must be a JSON object: {err}") from err
 
     @field_validator("cookie_secret", "webhook_secret")
     @classmethod

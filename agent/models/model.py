@@ -48,6 +48,7 @@ class Reply:
     usage: Usage
     finish_reason: str = "stop"  # "length" when it was cut off
     seconds: float = 0.0
+    estimated: bool = False  # the server does not say what it cost: `usage` is our own estimate
 
 
 class Model(Protocol):

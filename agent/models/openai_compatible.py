@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import logging
 import random
 import time
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from openai.types.chat import ChatCompletion
 
 from agent.errors import ModelRefused, ModelUnavailable, PromptTooLong
 from agent.models.breaker import Breaker
+from agent.models.estimate import estimated_usage
 from agent.models.images import Grid, fitted
 from agent.models.model import Ask, Message, Reply
 from agent.models.settings import ModelSettings
@@ -25,6 +27,7 @@ from agent.types import Usage
 from prompts import render
 
 Json = Any
+_log = logging.getLogger(__name__)
 
 _MAY_PASS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that another try may turn into an answer; the request has no effect at the server but its cost."""
@@ -73,7 +76,6 @@ class OpenAICompatible:
             raise ValueError("a model needs at least one base URL")
         self._settings = settings
         self._servers = [_Server(url, settings) for url in settings.base_urls]
-        self._grid = Grid(settings.image_grid, settings.image_tokens) if settings.image_tokens else None
         self._closed = False
 
     async def ask(self, ask: Ask) -> Reply:
@@ -146,10 +148,12 @@ class OpenAICompatible:
         return {server.url: server.in_flight for server in self._servers}
 
     async def _with_fitted_images(self, ask: Ask) -> Ask:
-        grid = self._grid
-        if grid is None or not any(message.images for message in ask.messages):
+        if not any(message.images for message in ask.messages):
             return ask
-        return await asyncio.to_thread(_fit_images, ask, grid)
+        if not self._settings.images:
+            return replace(ask, messages=tuple(replace(message, images=()) for message in ask.messages))
+        grid = self._settings.grid
+        return ask if grid is None else await asyncio.to_thread(_fit_images, ask, grid)
 
     def _pause_s(self, tried: int, asked_for: float | None) -> float:
         """Full jitter: sessions that failed together do not come back together. A server's own wish is a floor."""
@@ -177,6 +181,7 @@ class _Server:
         self.breaker = Breaker(settings.breaker_failures, settings.breaker_pause_s)
         self._settings = settings
         self._unenforced: dict[str, None] = {}
+        self._estimates = False  # its replies do not say what they cost
         self.in_flight = 0
         self.idle = asyncio.Event()  # nothing is under way
         self.idle.set()
@@ -235,7 +240,7 @@ class _Server:
             # httpx limits each read, not the whole: a server that drips a byte a minute would hold a session for ever.
             async with asyncio.timeout(self._settings.timeout_s):
                 completion = await self.client.chat.completions.create(**self._body(ask, enforce=enforce))
-            reply = _reply(completion, time.monotonic() - started)
+            reply = self._counted(_reply(completion, time.monotonic() - started), ask)
         except _Trouble:
             self.breaker.failed()
             raise
@@ -255,6 +260,16 @@ class _Server:
             raise
         self.breaker.succeeded()
         return reply
+
+    def _counted(self, reply: Reply, ask: Ask) -> Reply:
+        """`reply` with an estimate where the server counts nothing: a budget that nothing is taken off never ends."""
+        if reply.usage.prompt_tokens or reply.usage.completion_tokens:
+            return reply
+        if not self._estimates:
+            self._estimates = True
+            _log.warning("the model server %s does not count tokens: budgets go by our own estimate", self.url)
+        image_tokens = self._settings.image_tokens or Grid().tokens
+        return replace(reply, usage=estimated_usage(ask, reply.text, image_tokens), estimated=True)
 
     def _note_status(self, status: int) -> None:
         if status in _OVERLOAD or status not in _MAY_PASS:

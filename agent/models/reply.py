@@ -141,7 +141,12 @@ def transcript(ask: Ask, replies: list[Reply]) -> str:
         for message in ask.messages
     ]
     came = [
-        {"text": _clean_text(reply.text), "finish_reason": reply.finish_reason, "seconds": round(reply.seconds, 3)}
+        {
+            "text": _clean_text(reply.text),
+            "finish_reason": reply.finish_reason,
+            "seconds": round(reply.seconds, 3),
+            **({"tokens": "estimated: the server does not count them"} if reply.estimated else {}),
+        }
         for reply in replies
     ]
     return json.dumps({"messages": sent, "replies": came}, ensure_ascii=False, indent=1)

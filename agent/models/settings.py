@@ -1,4 +1,7 @@
-"""How the model server is reached. Built at the entry points from the settings; nothing here reads the environment."""
+"""How the model server is reached, and what the model can.
+
+Built at the entry points from the settings; nothing here reads the environment.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from agent.models.images import Grid
+
 Json = Any
+Points = Literal["pixels", "relative"]
+"""What a model counts in where it points: pixels of the picture as it is sent, or thousandths of its two sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +25,7 @@ class ModelSettings:
     api_key: str = ""  # "" for servers that want none
     timeout_s: float = 120.0  # of one request, from sending to the last byte; a slow model may need an hour
     connect_timeout_s: float = 5.0
-    max_tokens: int = 4096  # upper limit of one reply, whatever a decision asks for
+    max_tokens: int = 8192  # upper limit of one reply, whatever a decision asks for
     temperature: float | None = None  # None: as each decision asks
     structured: Literal["auto", "json_schema", "off"] = "auto"  # auto: enforced where the server takes the schema
     retries: int = 3  # further tries of one request, for what may pass by itself
@@ -27,6 +34,8 @@ class ModelSettings:
     max_connections: int = 64  # per server
     patience_s: float = 0.0  # how long a request waits for servers that are all away, before it fails
     spill_share: float = 0.75  # of max_connections: with more under way, an affinity goes to its second server
+    images: bool = True  # False for a model that reads text only: none are sent
+    points: Points = "pixels"  # what it counts in where it points at one
     image_tokens: int | None = None  # of one image at most; larger ones are scaled down. None: sent as they are
     image_grid: int = 32  # pixels of one image token's side: patch times merge, 32 for Qwen3-VL, 28 for Qwen2.5-VL
     breaker_failures: int = 5  # requests that fail in a row until a server is left alone
@@ -36,3 +45,8 @@ class ModelSettings:
     )
     proxy: str | None = None  # for the way to the server
     extra_body: Mapping[str, Json] = field(default_factory=dict)  # added to every request, e.g. chat_template_kwargs
+
+    @property
+    def grid(self) -> Grid | None:
+        """How the model counts images; None where they are sent as they are."""
+        return Grid(self.image_grid, self.image_tokens) if self.image_tokens else None

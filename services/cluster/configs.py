@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from pathlib import Path
 
 from agent.browser import ContextOptions
 from agent.desk import Limits
-from agent.models.settings import ModelSettings
+from agent.models.settings import ModelSettings, Points
 from services.addresses import Reach
 from services.artifacts.open import open_artifacts
 from services.artifacts.store import ArtifactStore
@@ -22,6 +23,9 @@ from services.settings import Settings
 from services.tracing import TraceOptions
 
 _MIB = 1024 * 1024
+
+_COUNTS_THOUSANDTHS = re.compile(r"qwen-?3-?vl", re.IGNORECASE)
+"""Names of models that were trained to point in thousandths of a picture."""
 
 
 def worker_config(settings: Settings, temp_dir: Path | None = None) -> WorkerConfig:
@@ -77,10 +81,23 @@ def model_settings(settings: Settings) -> ModelSettings | None:
         timeout_s=settings.model_timeout_s,
         patience_s=settings.model_patience_s,
         max_connections=settings.model_connections,
+        images=settings.model_images,
         image_tokens=settings.model_image_tokens,
+        image_grid=settings.model_image_grid,
+        points=_points(settings),
         max_tokens=settings.model_max_tokens,
+        token_limit_field=settings.model_token_limit_field,
+        temperature=settings.model_temperature,
+        extra_body=settings.model_extra_body,
         structured=settings.model_structured,
     )
+
+
+def _points(settings: Settings) -> Points:
+    """What the model counts in where it points at a picture."""
+    if settings.model_points != "auto":
+        return settings.model_points
+    return "relative" if _COUNTS_THOUSANDTHS.search(settings.model) else "pixels"
 
 
 def dispatch_config(settings: Settings) -> DispatchConfig:

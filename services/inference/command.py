@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from services.inference.options import PIXELS_PER_TOKEN, VllmOptions
+from services.inference.options import VllmOptions
 
 Json = Any
 
@@ -26,8 +26,8 @@ def vllm_command(options: VllmOptions, program: Sequence[str] = ("vllm",)) -> tu
         "--limit-mm-per-prompt": {"image": options.images, "video": 0},
         "--mm-processor-kwargs": {
             "size": {
-                "shortest_edge": options.least_image_tokens * PIXELS_PER_TOKEN,
-                "longest_edge": options.image_tokens * PIXELS_PER_TOKEN,
+                "shortest_edge": options.least_image_tokens * options.image_grid**2,
+                "longest_edge": options.image_tokens * options.image_grid**2,
             }
         },
         # Without it a grammar allows any white space between fields, and a model may write that until its limit.

@@ -27,6 +27,7 @@ def vllm_options(settings: Settings) -> VllmOptions:
         memory_share=settings.vllm_memory_share,
         images=settings.vllm_images,
         image_tokens=settings.model_image_tokens,
+        image_grid=settings.model_image_grid,
         structured=settings.vllm_structured,
         quantization=settings.vllm_quantization,
         tensor_parallel=settings.vllm_tensor_parallel,

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-PIXELS_PER_TOKEN = 32 * 32
-"""Of the Qwen3-VL family: patches of 16 pixels, merged two by two."""
-
 
 @dataclass(frozen=True, slots=True)
 class VllmOptions:
@@ -27,6 +24,7 @@ class VllmOptions:
     images: int = 4  # of one request; vLLM's own limit is so high that it sizes its buffers for hundreds
     image_tokens: int = 1_280  # of one image at most; larger ones are scaled down by the server
     least_image_tokens: int = 16
+    image_grid: int = 32  # pixels of a token's side: Qwen3-VL has patches of 16, merged two by two
     structured: Literal["xgrammar", "guidance"] = "xgrammar"  # "auto" may change its mind from request to request
     quantization: str = ""  # "": as the model's own configuration says
     kv_cache_dtype: str = "auto"

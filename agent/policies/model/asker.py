@@ -11,8 +11,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.browser import ObserveOptions
 from agent.budget import Spent, check_budget, tokens
+from agent.models.images import Grid
 from agent.models.model import Ask, Model, Reply
 from agent.models.reply import Answer, ask_for
+from agent.models.settings import ModelSettings, Points
 from agent.policies.model.asking import fitting, page_variables, session_variables
 from agent.policies.model.elements import in_view, unmistakable, with_addresses, without_ids
 from agent.policies.model.frames import Framed, Frames
@@ -32,6 +34,8 @@ class ModelPolicyOptions:
     """How much a model is shown, and how much it may say."""
 
     images: bool = True  # False for models that read text only
+    grid: Grid | None = None  # how the model counts images, where it points at them; None: they are sent as they are
+    points: Points = "pixels"  # what it counts in then
     page_chars: int = 24_000  # of a page's text in one prompt; halved until the prompt fits
     least_page_chars: int = 1_500
     page_elements: int | None = 600  # in one prompt
@@ -43,6 +47,11 @@ class ModelPolicyOptions:
     collect_tokens: int = 4_096
     check_tokens: int = 512
     propose_tokens: int = 1_536
+
+    @classmethod
+    def of(cls, settings: ModelSettings) -> ModelPolicyOptions:
+        """The options for the model that `settings` describe."""
+        return cls(images=settings.images, grid=settings.grid, points=settings.points)
 
 
 class Asker:
@@ -125,14 +134,14 @@ class Asker:
         scene.decision_from = tokens(scene.usage)
         return await fitting(ask, self.options.page_chars, self.options.least_page_chars)
 
-    async def ask(self, scene: Scene, ask: Ask, read: Callable[[Json], T]) -> Answer[T]:
-        """The model's answer, read by `read`; asked for once more where it cannot be used."""
+    async def ask(self, scene: Scene, ask: Ask, read: Callable[[Json], T], *, doubt_cut: bool = True) -> Answer[T]:
+        """The model's answer, read by `read`; asked for once more where it cannot be used. See `ask_for`."""
 
         def spend(usage: Usage) -> None:
             scene.usage = scene.usage + usage
 
         metered = _Metered(self._model, scene)
-        return await ask_for(metered, replace(ask, affinity=_affinity(scene)), read, spend)
+        return await ask_for(metered, replace(ask, affinity=_affinity(scene)), read, spend, doubt_cut=doubt_cut)
 
 
 class _Metered:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from agent.errors import PromptTooLong
 from agent.models.model import Image, Message
+from agent.policies.model.canvas import Canvas
 from agent.policies.model.frames import Framed
 from agent.policies.policy import Scene
 from agent.types import Action, ActionResult, Observation, Step, Task
@@ -78,16 +80,24 @@ def content_type(data: bytes) -> str:
     return "image/jpeg"
 
 
-def step_lines(steps: Sequence[Step]) -> list[dict[str, Json]]:
-    """The steps of a mini goal as the history shows them; lines only ever get added, so that the prefix stays."""
+def step_lines(steps: Sequence[Step], canvas: Canvas | None = None) -> list[dict[str, Json]]:
+    """The steps of a mini goal as the history shows them; lines only ever get added, so that the prefix stays.
+
+    Args:
+        canvas: in whose units a model reads where it pointed; None: in CSS pixels.
+    """
     return [
         {
             "url": step.url,
             "thought": step.thought,
-            "results": [{"call": call_text(r.action), "outcome": _outcome(r)} for r in step.results],
+            "results": [{"call": call_text(_as_told(r.action, canvas)), "outcome": _outcome(r)} for r in step.results],
         }
         for step in steps
     ]
+
+
+def _as_told(action: Action, canvas: Canvas | None) -> Action:
+    return action if canvas is None else replace(action, args=canvas.told(action))
 
 
 def call_text(action: Action) -> str:

@@ -176,7 +176,7 @@ def _checked(said: Json, offered: Offered) -> tuple[Action, bool]:
 
 
 def _checked_call(call: Action, offered: Offered) -> Action:
-    args = dict(call.args)
+    args = dict(offered.canvas.meant(call) if offered.canvas else call.args)
     for name in _BID_ARGUMENTS & args.keys():
         element = offered.elements.get(str(args[name]))
         if element is not None:

@@ -30,11 +30,12 @@ def collect_schema(ids: tuple[str, ...]) -> dict[str, Json]:
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": ["thought", "items", "next"],
+        "required": ["thought", "next", "items"],
+        # What is long comes last: a reply that is cut off has all but some of its items.
         "properties": {
             "thought": {"type": "string"},
-            "items": {"type": "array", "items": one},
             "next": {"anyOf": [one, {"type": "null"}]},
+            "items": {"type": "array", "items": one},
         },
         "$defs": {"id": {"type": "string", "enum": list(ids)}},
     }

@@ -11,6 +11,7 @@ from typing import Literal
 from urllib.parse import urljoin, urlsplit
 
 from agent.observe.rebuild import rebuilt
+from agent.policies.model.canvas import Canvas
 from agent.types import Element, Observation
 
 Grounding = Literal["bid", "mark", "attributes", "choice", "coordinates"]
@@ -30,6 +31,7 @@ class Offered:
     candidates: Mapping[str, str]  # listed under the page: id to words; empty where the page's text has the ids
     bids: frozenset[str]  # of everything on the page that is not disabled, for calls on what takes no clicks
     url: str = ""  # of the page
+    canvas: Canvas | None = None  # the picture that a call may point at, where it can be read
 
 
 def offered(seen: Observation, grounding: Grounding) -> Offered:

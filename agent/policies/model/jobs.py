@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent.extract import asks_addresses
+from agent.models.settings import Points
 from agent.policies.model.calls import action_types
+from agent.policies.model.canvas import POINTING
 from agent.policies.policy import Scene
 from agent.spec import ExtractSpec, JobSpec
 from agent.step import CallOffer
@@ -22,10 +24,16 @@ class Jobs:
 
     Args:
         calls: the primitives that a job's CALL may name.
+        images: whether the model sees pictures.
+        points: what it counts in where it points at one.
     """
 
-    def __init__(self, calls: Callable[[JobSpec], Sequence[CallOffer]]) -> None:
+    def __init__(
+        self, calls: Callable[[JobSpec], Sequence[CallOffer]], *, images: bool = True, points: Points = "pixels"
+    ) -> None:
         self._calls = calls
+        self._images = images
+        self._points = points
         self._proposed: OrderedDict[tuple[str, ...], Json] = OrderedDict()
 
     def words(self, spec: JobSpec) -> dict[str, Json]:
@@ -55,8 +63,14 @@ class Jobs:
             "verification_check": spec.wants_codes,
             "action_types": action_types(spec, calls=bool(calls)),
             "calls": calls,
-            "grounding": spec.grounding,
+            # Marks have the numbers of elements: who sees no picture reads them in the text.
+            "grounding": "bid" if spec.grounding == "mark" and not self._images else spec.grounding,
+            "points": self._points if self.points_at(calls) else None,
         }
+
+    def points_at(self, calls: Sequence[CallOffer]) -> bool:
+        """Whether a step with these calls may point at places on a picture."""
+        return self._images and any(call.name in POINTING for call in calls)
 
     def offers(self, spec: JobSpec) -> tuple[CallOffer, ...]:
         """What the job's CALL may name."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from agent.errors import ActionInvalid, ReplyInvalid
 from agent.models.model import Ask, Message, Model
-from agent.models.reply import ReplyProblem
+from agent.models.reply import Answer, ReplyProblem
 from agent.observe.renderings import compact
 from agent.plan import Plan, PlanShape, criterion_schema, plan_from, plan_schema
 from agent.policies.model.addresses import given
 from agent.policies.model.asker import Asker, ModelPolicyOptions
 from agent.policies.model.asking import session_messages, step_lines
 from agent.policies.model.calls import action_types, call_offers
+from agent.policies.model.canvas import canvas_of
 from agent.policies.model.checks import actions_of, check_progress, check_values
 from agent.policies.model.collecting import Found, collect_schema, collected, is_css
 from agent.policies.model.elements import Offered, in_parts, offered, only_in
@@ -24,6 +27,7 @@ from agent.policies.model.memory import earlier, remember
 from agent.policies.model.pictures import Shown, pictures_of
 from agent.policies.model.planning import sound, spelled_out, task_types
 from agent.policies.model.reading import Reader
+from agent.policies.model.wholes import in_whole
 from agent.policies.policy import Extraction, Policy, Scene
 from agent.proof import page_count
 from agent.seen import PageText
@@ -62,7 +66,7 @@ class ModelPolicy:
         options: ModelPolicyOptions = ModelPolicyOptions(),
         clock: Callable[[], datetime] = _now,
     ) -> None:
-        self._jobs = Jobs(calls)
+        self._jobs = Jobs(calls, images=options.images, points=options.points)
         self._asker = Asker(model, render, self._jobs, options, clock)
         self._reader = Reader(self._asker)
         self._fallback = fallback
@@ -158,20 +162,27 @@ class ModelPolicy:
 
         Raises:
             ModelError: the model could not be asked, or gave no usable reply.
-            ActionInvalid: the job names an action set that does not exist.
+            ActionInvalid: the job names an action set that does not exist, or a model without eyes is to point.
         """
+        if scene.spec.grounding == "coordinates" and not self._options.images:
+            raise ActionInvalid("`grounding` by coordinates needs a model that reads pictures (SHOAL_MODEL_IMAGES)")
 
         async def ask(chars: int) -> StepDecision:
             seen = await self._asker.look(scene, chars)
             shown = await self._pictures(scene, seen)
             text = self._asker.text(scene, seen, chars)
             choices = offered(seen, scene.spec.grounding)
+            if self._jobs.points_at(self._jobs.offers(scene.spec)):
+                images, canvas = await asyncio.to_thread(
+                    canvas_of, shown.images, seen.viewport, self._options.grid, self._options.points
+                )
+                shown, choices = replace(shown, images=images), replace(choices, canvas=canvas)
             shape = self._step_shape(scene, choices)
             variables = {
                 **self._asker.told(scene, seen, text, chars),
                 "pictures": shown.words,
                 "mini_goal": goal,
-                "steps": step_lines(steps),
+                "steps": step_lines(steps, choices.canvas),
                 "candidates": choices.candidates,
             }
             request = Ask(
@@ -248,26 +259,36 @@ class ModelPolicy:
     async def _point_out(
         self, scene: Scene, wanted: str, following: str | None, seen: Observation, chars: int
     ) -> Found:
-        """The items and the way on, on all parts of one page."""
-        items: dict[str, Element] = {}
-        onward = None
+        """The items and the way on, on all parts of one page.
+
+        Raises:
+            ReplyInvalid: even for a small part the list did not end: an item that is left out would never be missed.
+        """
         choices = offered(seen, "bid")
         wish = {"wanted": wanted, "next_words": following}
-        parts = in_parts(self._asker.text(scene, seen, chars), chars)[: self._options.parts]
-        for part, text in enumerate(parts):
+
+        async def ask(part: int, text: str) -> Answer[Json]:
             elements = only_in(text, choices).elements
-            if not elements:
-                continue
-            ask = Ask(
+            request = Ask(
                 messages=session_messages("collect", {**self._asker.told(scene, seen, text, chars, part), **wish}),
                 schema_name="collect",
                 json_schema=collect_schema(tuple(elements)),
                 max_tokens=self._options.collect_tokens,
             )
-            reply = (await self._asker.ask(scene, ask, lambda reply: reply)).value
-            items |= {bid: elements[bid] for bid in reply["items"]}
-            onward = elements[reply["next"]] if reply["next"] else onward
-        return Found(seen.url, tuple(items.values()), onward)
+            return await self._asker.ask(scene, request, lambda reply: reply, doubt_cut=False)
+
+        parts = in_parts(self._asker.text(scene, seen, chars), chars)[: self._options.parts]
+        readings = await in_whole(
+            ask, parts, self._options.least_page_chars, worth=lambda text: bool(only_in(text, choices).elements)
+        )
+        answers = [answer for reading in readings for answer in reading.answers()]
+        for answer in answers:
+            if answer.cut_off:
+                raise ReplyInvalid("the list of items does not end", transcript=answer.transcript)
+        bids = dict.fromkeys(bid for answer in answers for bid in answer.value["items"])
+        onward = next((answer.value["next"] for answer in reversed(answers) if answer.value["next"]), None)
+        items = tuple(choices.elements[bid] for bid in bids)
+        return Found(seen.url, items, choices.elements[onward] if onward else None)
 
     async def _pictures(self, scene: Scene, seen: Observation) -> Shown:
         return await pictures_of(scene, seen) if self._options.images else Shown()

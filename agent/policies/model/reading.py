@@ -22,6 +22,7 @@ from agent.models.reply import Answer, ReplyDoubt
 from agent.policies.model.asker import Asker
 from agent.policies.model.asking import messages_for, session_messages
 from agent.policies.model.elements import in_parts
+from agent.policies.model.wholes import Reading, in_whole
 from agent.policies.policy import Extraction, Scene
 from agent.proof import page_count, unproven, without
 from agent.seen import PageText
@@ -55,8 +56,9 @@ class Reader:
         seen = await scene.observe()
         text = PageText([seen])
         # Where one part turns out too long for the model, all are read again: smaller parts begin elsewhere.
-        answers, whole = await self._asker.fitting(scene, lambda chars: self._parts(scene, wanted, seen, text, chars))
-        values = merged([records_in(answer.value, wanted) for answer in answers], many=wanted.many)
+        readings, whole = await self._asker.fitting(scene, lambda chars: self._parts(scene, wanted, seen, text, chars))
+        answers = [answer for reading in readings for answer in reading.answers()]
+        values = merged([_records(reading, wanted) for reading in readings], many=wanted.many)
         doubted = unproven(values, wanted, text)
         values = [value for value in without(values, doubted) if says_something(value)]
         if not values and not wanted.many:
@@ -76,20 +78,23 @@ class Reader:
 
     async def _parts(
         self, scene: Scene, wanted: ExtractSpec, seen: Observation, text: PageText, chars: int
-    ) -> tuple[list[Answer[Json]], bool]:
-        """The replies for the page's parts, and whether these are all of them."""
+    ) -> tuple[tuple[Reading[Json], ...], bool]:
+        """The readings of the page's parts, and whether these are all of them."""
         parts = in_parts(self._asker.text_to_read(scene, seen, addresses=asks_addresses(wanted)), chars)
+        options = self._asker.options
         read = _Careful(wanted, text, alone=len(parts) == 1)
-        answers: list[Answer[Json]] = []
-        for part, words in enumerate(parts[: self._asker.options.parts]):
-            ask = Ask(
+
+        async def ask(part: int, words: str) -> Answer[Json]:
+            request = Ask(
                 messages=session_messages("extract", self._asker.told(scene, seen, words, chars, part)),
                 schema_name="extract",
                 json_schema=extract_schema(wanted),
-                max_tokens=self._asker.options.extract_tokens,
+                max_tokens=options.extract_tokens,
             )
-            answers.append(await self._asker.ask(scene, ask, read))
-        return answers, len(parts) <= self._asker.options.parts
+            return await self._asker.ask(scene, request, read, doubt_cut=False)
+
+        readings = await in_whole(ask, parts[: options.parts], options.least_page_chars)
+        return readings, len(parts) <= options.parts
 
     # --- the job has no schema -----------------------------------------------------------------------
 
@@ -137,6 +142,13 @@ class _Careful:
         if not (self.alone and self.wanted.many and shown > count > shown // 2):
             return ""
         return f"`shown` is {shown}, but there are {count} records: give all that are in the text."
+
+
+def _records(reading: Reading[Json], wanted: ExtractSpec) -> list[Json]:
+    """The records of one part. Halves are put together first: only then does its end overlap with the next part."""
+    if reading.answer is not None:
+        return records_in(reading.answer.value, wanted)
+    return merged([_records(half, wanted) for half in reading.halves], many=wanted.many)
 
 
 def _shown(answers: Sequence[Answer[Json]], text: PageText) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import socket
@@ -25,6 +26,9 @@ SCHEMA = {
     "required": ["n"],
     "properties": {"n": {"type": "integer"}},
 }
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 ASK = Ask(
     messages=(Message("system", "You count."), Message("user", "How many?")),
     schema_name="count",
@@ -114,6 +118,29 @@ async def test_usage_is_the_servers_own_with_what_its_cache_gave(server: ModelSe
     usage = (await client.ask(ASK)).usage
     assert usage.prompt_tokens == len(json.dumps(server.requests[0]["messages"])) // 4
     assert usage.cached_tokens == usage.prompt_tokens // 2
+
+
+async def test_what_a_server_does_not_count_is_estimated(server: ModelServer) -> None:
+    client = OpenAICompatible(settings_for(server.url, image_tokens=500))
+    picture = Message("user", "x" * 700, (Image(PICTURE),))
+    answer: Any = {"choices": [{"message": {"role": "assistant", "content": '{"n": 3}'}, "finish_reason": "stop"}]}
+    for usage in (None, {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}):
+        server.behaviours = [raw(json.dumps(answer | {"usage": usage}).encode())]
+        reply = await client.ask(replace(ASK, messages=(picture,)))
+        assert reply.estimated
+        assert reply.usage.model_calls == 1
+        assert 700 <= reply.usage.prompt_tokens <= 720
+        assert reply.usage.completion_tokens == 3
+    assert not (await client.ask(ASK)).estimated
+    await client.close()
+
+
+async def test_a_model_that_reads_text_only_is_sent_no_pictures(server: ModelServer) -> None:
+    client = OpenAICompatible(settings_for(server.url, images=False, temperature=1.0))
+    await client.ask(replace(ASK, messages=(Message("user", "page", (Image(PICTURE),)),)))
+    await client.close()
+    assert server.requests[0]["messages"] == [{"role": "user", "content": "page"}]
+    assert server.requests[0]["temperature"] == 1.0
 
 
 async def test_a_cut_off_answer_says_so(server: ModelServer, client: OpenAICompatible) -> None:
@@ -320,5 +347,5 @@ async def test_a_200_without_usage_counts_the_call(server: ModelServer, client: 
         return raw(json.dumps(whole).encode())(server, body)
 
     server.behaviours = [bare]
-    usage = (await client.ask(ASK)).usage
-    assert (usage.model_calls, usage.prompt_tokens) == (1, 0)
+    reply = await client.ask(ASK)
+    assert (reply.usage.model_calls, reply.estimated) == (1, True)

@@ -10,7 +10,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from services.cluster.configs import gateway_options
+from agent.policies.model import ModelPolicyOptions
+from services.cluster.configs import gateway_options, model_settings
 from services.cluster.serving import gateway_alone, listening, served
 from services.cluster.supervisor import Supervisor, health_app
 from services.errors import BadSetting, ClusterFailed, StoreOutdated
@@ -29,6 +30,36 @@ async def test_a_gateway_alone_answers_and_takes_jobs(tmp_path: Path) -> None:
         assert answer.status_code == 201, answer.text
         status = (await client.get("/v1/status")).json()
         assert status["sessions"]["queued"] == 1 and "none has ever run" in status["waiting"][0]
+
+
+@pytest.mark.parametrize(
+    ("model", "wish", "points"),
+    [
+        ("Qwen/Qwen3-VL-8B-Instruct-FP8", "auto", "relative"),
+        ("qwen3vl", "auto", "relative"),
+        ("gpt-x", "auto", "pixels"),
+        ("qwen3vl", "pixels", "pixels"),
+        ("holo", "relative", "relative"),
+    ],
+)
+def test_what_is_said_of_a_model_reaches_client_and_policy(tmp_path: Path, model: str, wish: str, points: str) -> None:
+    said = settings(
+        tmp_path,
+        **{"model_url": "http://model:8000/v1", "model": model, "model_points": wish, "model_images": False},
+        **{"model_image_grid": 28, "model_temperature": 1.0, "model_token_limit_field": "max_completion_tokens"},
+        **{"model_extra_body": '{"seed": 7}'},
+    )
+    client = model_settings(said)
+    assert client is not None
+    assert (client.temperature, client.token_limit_field, client.extra_body) == (
+        1,
+        "max_completion_tokens",
+        {"seed": 7},
+    )
+    shown = ModelPolicyOptions.of(client)
+    assert (shown.images, shown.points) == (False, points)
+    assert shown.grid is not None
+    assert shown.grid.side == 28
 
 
 async def test_two_gateways_share_logins_by_their_secret(tmp_path: Path) -> None:

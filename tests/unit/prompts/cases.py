@@ -63,6 +63,7 @@ FULL_JOB: dict[str, Any] = {
     "action_types": ["CLICK", "INPUT_TEXT", "COMPLETE", "TERMINATE", "CALL"],
     "calls": [CallOffer("hover", "hover(bid)", "moves the pointer onto an element", {"type": "object"})],
     "grounding": "choice",
+    "points": None,
 }
 BARE_JOB: dict[str, Any] = {
     **BARE,
@@ -72,6 +73,7 @@ BARE_JOB: dict[str, Any] = {
     "action_types": ["WAIT", "COMPLETE"],
     "calls": [],
     "grounding": "bid",
+    "points": None,
 }
 FULL_PAGE: dict[str, Any] = {"page": PAGE, "runs": [TEXT], "frame": (), "part": 0, "now": NOW}
 BLANK_PAGE: dict[str, Any] = {"page": BLANK, "runs": [""], "frame": (), "part": 0, "now": NOW}
@@ -93,6 +95,13 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "step_bare": (
         "step",
         {**BARE_SESSION, "pictures": [], "mini_goal": "Look around", "steps": [], "candidates": {}},
+    ),
+    "step_points": (
+        "step",
+        {
+            **{**BARE_SESSION, "grounding": "coordinates", "points": "relative"},
+            **{"pictures": [], "mini_goal": "Look around", "steps": [], "candidates": {}},
+        },
     ),
     "plan_full": (
         "plan",

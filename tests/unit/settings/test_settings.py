@@ -50,6 +50,17 @@ def test_environment_is_read_and_overrides_win(monkeypatch: pytest.MonkeyPatch) 
     assert settings.model_url == "http://model:8000/v1"
 
 
+def test_what_a_model_server_wants_beside_the_standard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOAL_MODEL_EXTRA_BODY", '{"chat_template_kwargs": {"enable_thinking": false}}')
+    monkeypatch.setenv("SHOAL_MODEL_TEMPERATURE", "1")
+    settings = load_settings()
+    assert settings.model_extra_body == {"chat_template_kwargs": {"enable_thinking": False}}
+    assert settings.model_temperature == 1
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    for wrong in ("[1]", "{", "3"):
+        assert "SHOAL_MODEL_EXTRA_BODY" in refusal(model_extra_body=wrong)
+
+
 def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOAL_PORT", "")
     assert load_settings().port == 8700

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from agent.errors import NavigationError
+from agent.errors import NavigationError, ReplyInvalid
+from agent.models.model import Ask, Reply
 from agent.plan import Plan
 from agent.policies.model import ModelPolicy, ModelPolicyOptions
 from agent.policies.model.collecting import is_css
 from agent.policies.policy import Scene
 from agent.spec import JobSpec, LoopSpec
 from agent.testing import ScriptedModel
-from agent.types import Action, LoopItem
+from agent.types import Action, LoopItem, Usage
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, plain, scene_of, text
 
 FIRST = page(
@@ -42,7 +44,7 @@ async def collected(
     plan: Plan = Plan(plan="each lamp"),
     **options: Any,
 ) -> tuple[list[LoopItem], ScriptedModel, FakePage]:
-    model = ScriptedModel(script)
+    model = ScriptedModel(script[0] if len(script) == 1 and callable(script[0]) else script)
     shown = shown or FakePage({URL: FIRST, SECOND_URL: SECOND})
     spec = JobSpec(url=URL, goal="Read the lamps", loop=LoopSpec(**loop) if loop else None)
     policy = ModelPolicy(model, Fallback(), render=plain, options=ModelPolicyOptions(**options))  # type: ignore[arg-type]
@@ -115,6 +117,31 @@ async def test_a_long_page_is_read_in_parts() -> None:
     assert [item.label[0] for item in items] == ["A", "B"]
     ids = [ask.json_schema["$defs"]["id"]["enum"] for ask in model.asked if ask.json_schema]
     assert ids == [["1"], ["2"]]
+
+
+@pytest.mark.parametrize("tokens", [40, 300, 4096])
+async def test_a_list_that_one_reply_cannot_hold_is_asked_for_in_halves(tokens: int) -> None:
+    """Some 400 links were the end of it: `next` came last, so that a reply that was cut off was none at all."""
+    shown = FakePage({URL: page(link("999", "Next", URL), *(link(str(n), f"Lamp {n}", f"/p/{n}") for n in range(600)))})
+
+    def points(ask: Ask) -> Reply:
+        assert ask.json_schema is not None
+        ids = ask.json_schema["$defs"]["id"]["enum"]
+        whole = json.dumps({name: says(*ids)[name] for name in ask.json_schema["required"]})
+        limit = ask.max_tokens * 4
+        return Reply(whole[:limit], Usage(model_calls=1), "length" if len(whole) > limit else "stop")
+
+    items, model, _ = await collected(points, loop=WORDS, shown=shown, collect_tokens=tokens, least_page_chars=80)
+    assert [item.label for item in items if item.label != "Next"] == [f"Lamp {n}" for n in range(600)]
+    assert len(model.asked) < 4 * 600 * 3 / tokens + 2
+
+
+async def test_a_list_that_does_not_end_is_an_error() -> None:
+    def endless(ask: Ask) -> Reply:
+        return Reply('{"thought": "", "next": null, "items": ["2"', Usage(model_calls=1), "length")
+
+    with pytest.raises(ReplyInvalid, match="does not end"):
+        await collected(endless, loop=WORDS)
 
 
 async def test_things_without_links_are_taken_by_their_words() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -208,6 +209,34 @@ async def test_a_reply_that_was_cut_off_keeps_whole_records_and_says_so() -> Non
 
 AB = page(text("A 1"), text("B 2"))
 LONG = page(*(text(f"Lamp {letter} {'.' * 20} {n}") for n, letter in enumerate("ABCDEFGH")))
+
+
+LAMPS = [f"Lamp {n} of brass, {n}.00 EUR" for n in range(300)]
+
+
+@pytest.mark.parametrize("tokens", [120, 700, 3000])
+async def test_a_list_that_one_reply_cannot_hold_is_read_in_halves(tokens: int) -> None:
+    def reads(ask: Ask) -> Reply:
+        seen = re.findall(r"Lamp (\d+) of brass", ask.messages[2].text)
+        whole = json.dumps(says(*(rec(f"Lamp {n} of brass", int(n)) for n in seen), shown=300))
+        limit = ask.max_tokens * 4
+        return Reply(whole[:limit], Usage(model_calls=1), "length" if len(whole) > limit else "stop")
+
+    shown = page(*(text(line) for line in LAMPS), text("300 products"))
+    found, model, _ = await extracted(reads, schema=MANY, shown=shown, extract_tokens=tokens, least_page_chars=90)
+    assert [record.value["price"] for record in found.records] == list(range(300))
+    assert found.complete
+    assert len(model.asked) < 6 * 300 * 17 / tokens + 2, "halves, not line by line"
+
+
+async def test_a_list_that_does_not_end_says_so() -> None:
+    def endless(ask: Ask) -> Reply:
+        return Reply(json.dumps(says(rec("Lamp 1 of brass", 1)))[:-2], Usage(model_calls=1), "length")
+
+    shown = page(*(text(line) for line in LAMPS[:40]))
+    found, model, _ = await extracted(endless, schema=MANY, shown=shown, least_page_chars=200)
+    assert not found.complete
+    assert len(model.asked) < 40
 
 
 async def test_long_pages_are_read_in_parts_and_merged() -> None:
