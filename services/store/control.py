@@ -93,8 +93,8 @@ def _reseat(tx: Tx, job: int, loop: Row[Any], limit: int | None) -> None:
     seats = seated.n
     if limit is not None and seats > limit:
         kept = max(0, limit - begun)
-        tx.run("hold_excess", job=job, parent=loop.id, seats=kept)
-        seats = begun + kept
+        # Claims do not wait for the job's lock: what they take meanwhile keeps its seat.
+        seats -= tx.run("hold_excess", job=job, parent=loop.id, seats=kept).rowcount
     else:
         free = loop.loop_children if limit is None else limit - seats
         seats += len(tx.rows("release_held", parent=loop.id, n=free))

@@ -34,6 +34,7 @@ class LockedJob:
     tenant: str
     root: int
     spec_text: str
+    priority: int  # as its owner changed it last
     status: Status
     cancel_requested: bool
     deadline_at: float | None
@@ -187,6 +188,7 @@ def locked(row: Row[Any]) -> LockedJob:
         tenant=row.tenant,
         root=row.root,
         spec_text=row.spec,
+        priority=row.priority,
         status=State(row.status).status,
         cancel_requested=bool(row.cancel_requested),
         deadline_at=row.deadline_at,

@@ -10,7 +10,7 @@ from agent.status import Status
 from services.errors import NotFound, WrongState
 from services.store.records import JobChanges
 from tests.store_contract.fixtures import names
-from tests.store_world import World
+from tests.store_world import World, links, loop
 
 
 def changes(**given: object) -> JobChanges:
@@ -61,6 +61,13 @@ async def test_priority_reaches_the_lanes_and_several_things_change_at_once(w: W
     assert {lane.priority for lane in await w.store.lanes()} == {7}
     assert len(await w.claim()) == 2
     assert (await names(w, job)).count("job.changed") == 2
+
+
+async def test_what_a_commit_makes_ready_carries_the_priority_that_holds_now(w: World) -> None:
+    job = await w.submit(priority=10)
+    await w.store.change(job, changes(priority=50))
+    written = await w.finish((await w.claim_one(), loop(links(3))))
+    assert {lane.priority for lane in written.ready} == {50} == {lane.priority for lane in await w.store.lanes()}
 
 
 async def test_a_job_that_is_over_or_anothers_is_not_changed(w: World) -> None:

@@ -90,8 +90,8 @@ update session set state = :state, fence = fence + 1, attempt = 0, pending_child
 where id = :id
 
 -- name: hold_excess
--- Holds back the queued children of a parent beyond the first :seats.
-update session set state = 10 where id in (
+-- Holds back the queued children of a parent beyond the first :seats, save those that a claim takes at this moment.
+update session set state = 10 where state = 0 and id in (
   select id from session where job = :job and parent = :parent and state = 0 order by id
   limit 9223372036854775807 offset :seats)
 
