@@ -129,11 +129,11 @@ def planned_steps(tasks: Sequence[Task]) -> list[dict[str, Json]]:
                     "Step": len(rows) + 1,
                     "Subtask": task.plan,
                     "ControlLabel": str(label) if label is not None else None,
-                    "ControlText": "",  # actions name their element by its id alone
+                    "ControlText": result.action.target,
                     "Function": result.action.name,
                     "Args": {name: value for name, value in result.action.args.items() if name != "bid"},
                     "Success": result.error is None,
-                    "MatchedControlText": None,
+                    "MatchedControlText": (result.action.target or None) if result.error is None else None,
                 }
             )
     return rows
@@ -214,28 +214,33 @@ def _stage_of(record: Mapping[str, Json]) -> Stage:
 # --- files ----------------------------------------------------------------------------------------------
 
 
-def write(root: Path, record: Mapping[str, Json]) -> Path:
+def write(root: Path, record: Mapping[str, Json], *, again: bool = False) -> Path:
     """Writes a record into the folder that its content names; one that is there already stays as it is.
+
+    Args:
+        again: what an earlier run wrote of the same task is replaced, wherever it lies: this one knows better.
 
     Raises:
         RecordRefused: the record does not follow the schema; nothing is written.
     """
     check(record)
-    name = f"{_file_name(record['unique_id'])}.json"
+    name = f"{file_name(record['unique_id'])}.json"
     stage = _stage_of(record)
     for folder in _FOLDERS[stage]:
         written = root / stage / folder / name
-        if written.exists():
+        if again:
+            written.unlink(missing_ok=True)  # before the new one: a run that is killed here comes by again
+        elif written.exists():
             return written
     return _put(root / folder_of(record) / name, orjson.dumps(record, option=orjson.OPT_INDENT_2))
 
 
 def save_document(root: Path, unique_id: str, filename: str, data: bytes) -> Path:
     """Keeps a final document (a download, an extracted table) of a task."""
-    return _put(root / "saved_document" / _file_name(unique_id) / _file_name(filename), data)
+    return _put(root / "saved_document" / file_name(unique_id) / file_name(filename), data)
 
 
-def _file_name(text: str) -> str:
+def file_name(text: str) -> str:
     """`text` where it is a harmless file name; else what is harmless in it, with a digest that keeps names apart."""
     if _PLAIN_NAME.fullmatch(text):
         return text

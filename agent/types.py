@@ -117,6 +117,7 @@ class Action:
     args: Mapping[str, Json] = field(default_factory=dict)  # by parameter name
     reasoning: str = ""  # why, in the policy's words; no user data in it
     submits: bool = False  # sends, pays or books: must not be repeated when the job says so
+    target: str = ""  # what the page calls the element that it is for, where the policy knows it
 
 
 @dataclass(frozen=True, slots=True)

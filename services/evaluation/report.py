@@ -26,11 +26,13 @@ def report(results: Sequence[Result], earlier: Sequence[Result] = (), *, about: 
     """
     groups = list(dict.fromkeys(result.group for result in results))
     before = {result.name: result.success for result in earlier}
+    names = {result.name for result in results}
+    compared = [result for result in earlier if result.name in names]
     told: dict[str, Json] = {
         "about": dict(about),
-        "all": _figures(results, [r for r in earlier if r.name in {result.name for result in results}]),
+        "all": _figures(results, compared),
         "groups": {
-            group: _figures([r for r in results if r.group == group], [r for r in earlier if r.group == group])
+            group: _figures([r for r in results if r.group == group], [r for r in compared if r.group == group])
             for group in groups
         },
         "failures": dict(Counter(result.failure for result in results if not result.success).most_common()),

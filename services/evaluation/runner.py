@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import mimetypes
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -20,9 +22,9 @@ from pydantic import TypeAdapter, ValidationError
 from agent.errors import AgentError
 from agent.evaluate import Evaluation, evaluate
 from agent.models.model import Model
-from agent.results import execution_record, write
+from agent.results import TimeCost, execution_record, file_name, save_document, write
 from agent.spec import JobSpec
-from agent.types import ErrorInfo
+from agent.types import ErrorInfo, Task
 from services.client import Client, ClientError, Refused
 from services.errors import BadInput
 from services.evaluation.arena import Arena
@@ -83,7 +85,7 @@ class Folder:
 
     def steps(self, name: str) -> Path:
         """Where an episode's steps and pictures lie."""
-        return self.path / "steps" / name.replace(":", "_")
+        return self.path / "steps" / file_name(name)
 
 
 class Runner:
@@ -166,6 +168,8 @@ class Runner:
         except Refused as refused:
             if refused.status not in _THE_JOBS_FAULT:
                 raise
+            fault = ErrorInfo(type(refused).__name__, "refused", str(refused), False)
+            self._export(episode, job, (), None, fault, TimeCost())
             return Result(episode.name, episode.group, False, 0.0, str(refused), "refused", label=episode.label)
         try:
             async for _ in self._client.events(submitted["id"]):
@@ -176,9 +180,16 @@ class Runner:
                     await asyncio.wait_for(self._client.control(submitted["id"], "cancel"), _CANCEL_S)
             raise
         found = await evidence_of(self._client, await self._client.job(submitted["id"]))
+        started = time.monotonic()
         judged = await self._judged(episode, job, found)
+        judging_s = round(time.monotonic() - started, 3)
         result = self._result(episode, found, await self._fault(episode, found, judged), judged)
-        await self._keep(episode, found, result, judged)
+        await self._keep(episode, found, judged)
+        cost = TimeCost(execute=result.seconds, total=result.seconds)
+        if isinstance(judged, Evaluation):
+            cost = replace(cost, execute_eval=judging_s, total=round(result.seconds + judging_s, 3))
+        self._export(episode, job, found.tasks, self._verdict(result, judged), self._ended_by(found, result), cost)
+        await self._save_documents(episode, found)
         return result
 
     async def _fault(self, episode: Episode, found: Evidence, judged: Evaluation | str | None) -> tuple[str, str]:
@@ -254,7 +265,7 @@ class Runner:
 
     # --- keeping -------------------------------------------------------------------------------------
 
-    async def _keep(self, episode: Episode, found: Evidence, result: Result, judged: Evaluation | str | None) -> None:
+    async def _keep(self, episode: Episode, found: Evidence, judged: Evaluation | str | None) -> None:
         """Steps, pictures and the judge's own words, to look at when the cluster is gone."""
         folder = self._folder.steps(episode.name)
         folder.mkdir(parents=True, exist_ok=True)
@@ -266,22 +277,61 @@ class Runner:
             for name in pictures(found.sessions):
                 data, content_type = await self._client.artifact(name)
                 (folder / f"{name}.{content_type.rpartition('/')[2]}").write_bytes(data)
-        self._export(episode, found, result, judged)
 
-    def _export(self, episode: Episode, found: Evidence, result: Result, judged: Evaluation | str | None) -> None:
-        """The run as a record of the data-flow layout; where nobody judged, the check did."""
-        error = found.job.get("error")
-        complete = "yes" if result.success else "no"
-        by_check = Evaluation(complete, {}, result.why or "the check holds")  # type: ignore[arg-type]
+    def _export(
+        self,
+        episode: Episode,
+        job: Mapping[str, Json],
+        tasks: Sequence[Task],
+        judged: Evaluation | None,
+        error: ErrorInfo | None,
+        cost: TimeCost,
+    ) -> None:
+        """The run as a record of the data-flow layout, in place of what an interrupted run said of this episode."""
         record = execution_record(
-            f"{self._options.run}-{episode.name}",
-            app=urlsplit(str(found.job["url"])).hostname or "",
-            request=str(found.job.get("goal") or ""),
-            tasks=found.tasks,
-            judged=judged if isinstance(judged, Evaluation) else by_check,
-            error=ErrorInfo(error["class"], error["code"], error["message"], error["retryable"]) if error else None,
+            self._id(episode),
+            app=urlsplit(str(job["url"])).hostname or "",
+            request=str(job.get("goal") or ""),
+            tasks=tasks,
+            judged=judged,
+            error=error,
+            time_cost=cost,
         )
-        write(self._folder.path / "results", record)
+        write(self._folder.path / "results", record, again=True)
+
+    def _id(self, episode: Episode) -> str:
+        return f"{self._options.run}-{episode.name}"
+
+    @staticmethod
+    def _verdict(result: Result, judged: Evaluation | str | None) -> Evaluation | None:
+        """The judge's verdict, or the check's where none was wanted; None where one was and could not be had."""
+        if isinstance(judged, Evaluation):
+            return judged
+        if result.failure == NO_VERDICT:
+            return None
+        return Evaluation("yes" if result.success else "no", {}, result.why or "the check holds")
+
+    @staticmethod
+    def _ended_by(found: Evidence, result: Result) -> ErrorInfo | None:
+        error = found.job.get("error")
+        if error:
+            return ErrorInfo(error["class"], error["code"], error["message"], error["retryable"])
+        if result.failure == NO_VERDICT:
+            return ErrorInfo("NoVerdict", NO_VERDICT, result.why, True)
+        return None
+
+    async def _save_documents(self, episode: Episode, found: Evidence) -> None:
+        """What the run gave: its records as one table of JSON lines, and the files that it downloaded."""
+        root = self._folder.path / "results"
+        if found.records:
+            save_document(
+                root, self._id(episode), "records.jsonl", b"".join(orjson.dumps(r) + b"\n" for r in found.records)
+            )
+        for artifact in (one for session in found.sessions for one in session.get("artifacts", ())):
+            if artifact["kind"] == "download":
+                data, content_type = await self._client.artifact(artifact["id"])
+                ending = mimetypes.guess_extension(content_type.partition(";")[0].strip()) or ""
+                save_document(root, self._id(episode), f"{artifact['id']}{ending}", data)
 
 
 def _ended_badly(found: Evidence) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from agent.actions.schema import arguments
@@ -10,7 +11,7 @@ from agent.errors import ActionInvalid
 from agent.models.reply import ReplyDoubt, ReplyProblem
 from agent.policies.model.addresses import Given
 from agent.policies.model.codes import code_field
-from agent.policies.model.elements import Offered, walk
+from agent.policies.model.elements import Offered, describe, walk
 from agent.policies.model.evidence import Known, quotes
 from agent.seen import PageText
 from agent.step import StepDecision, primitive_of
@@ -171,19 +172,21 @@ def _checked(said: Json, offered: Offered) -> tuple[Action, bool]:
         raise _unknown(said["id"], offered)
     if said["action_type"] == "SELECT_OPTION":
         said = {**said, "option": _there(said["option"], element)}
-    action = primitive_of({**said, "id": element.bid})
+    action = replace(primitive_of({**said, "id": element.bid}), target=describe(element))
     return action, not _holds_already(action, element)
 
 
 def _checked_call(call: Action, offered: Offered) -> Action:
     args = dict(offered.canvas.meant(call) if offered.canvas else call.args)
-    for name in _BID_ARGUMENTS & args.keys():
+    target = ""
+    for name in sorted(_BID_ARGUMENTS & args.keys()):  # of a drag, what is dragged comes first
         element = offered.elements.get(str(args[name]))
         if element is not None:
             args[name] = element.bid
+            target = target or describe(element)
         elif args[name] not in offered.bids:
             raise _unknown(args[name], offered)
-    return Action(call.name, args, call.reasoning)
+    return replace(call, args=args, target=target)
 
 
 def _unknown(given: Json, offered: Offered) -> ReplyProblem:
@@ -247,7 +250,7 @@ def _with_submits(action: Action, element: Element | None) -> Action:
         "Enter"
     )
     clicked = action.name in ("click", "dblclick") and element is not None and _may_send(element)
-    return Action(action.name, action.args, action.reasoning, submits=pressed_enter or clicked)
+    return replace(action, submits=pressed_enter or clicked)
 
 
 def _may_send(element: Element) -> bool:

@@ -47,6 +47,13 @@ def test_agreement_with_labels() -> None:
     assert agreement([], []).accuracy is None
 
 
+def test_groups_are_compared_over_what_both_have_too() -> None:
+    """The run before had an episode more, which failed: beside it this run would look better than it is."""
+    told = report([result("shop:1")], [result("shop:1"), result("shop:2", False)], about={})
+    assert told["all"]["before"]["success"]["episodes"] == 1
+    assert told["groups"]["shop"]["before"]["success"]["episodes"] == 1
+
+
 def test_two_runs_are_compared_over_what_both_have() -> None:
     before = {"a": True, "b": False, "c": False, "gone": True}
     found = change(before, {"a": False, "b": True, "c": True, "new": True})

@@ -108,14 +108,16 @@ class Gateway(Client):
             "answer": "it is 42",
             "screenshot": "shot2",
             "attempts": [[{**task, "steps": [STEP]}]],
-            "artifacts": [{"id": "page1", "kind": "page"}],
+            "artifacts": [{"id": "page1", "kind": "page"}, {"id": "file1", "kind": "download"}],
         }
 
     async def result_page(self, job: str, *, after: str | None, limit: int) -> tuple[list[bytes], str | None]:
         return [json.dumps({"record": {"n": 1}}).encode(), json.dumps({"record": None}).encode()], None
 
     async def artifact(self, artifact: str) -> tuple[bytes, str]:
-        return (b"the last page", "text/plain") if artifact == "page1" else (artifact.encode(), "image/jpeg")
+        if artifact == "page1":
+            return b"the last page", "text/plain"
+        return artifact.encode(), "application/pdf" if artifact == "file1" else "image/jpeg"
 
 
 def episode(name: str, goal: str = "x", **check: Json) -> Episode:
@@ -208,10 +210,43 @@ async def test_an_episode_whose_judge_was_away_is_judged_anew(tmp_path: Path) ->
     verdict = {"thought": "", "sub_scores": [], "reason": "fine", "complete": "yes"}
     first, gateway = await run(tmp_path, [episode("a", judge=True)], judge=ScriptedModel([]))
     assert first[0].failure == "judge"
+    ((folder, record),) = exported(tmp_path).values()
+    assert folder == "execution_fail"
+    assert record["execution_result"]["error"]["type"] == "NoVerdict"
     again, second = await run(tmp_path, [episode("a", judge=True)], judge=ScriptedModel([verdict]))
     assert again[0].success
     assert gateway.keys == second.keys, "the job itself is not run twice"
     assert [result.success for result in Folder(tmp_path).results()] == [True]
+    ((folder, record),) = exported(tmp_path).values()
+    assert folder == "execution_pass", "what was said without the judge is gone"
+    assert record["execution_result"]["result"]["reason"] == "fine"
+
+
+def exported(folder: Path) -> dict[str, tuple[str, Json]]:
+    """The records of the data-flow layout, by id: in which folder, and what they say."""
+    files = (folder / "results" / "execution").glob("*/*.json")
+    told = [(path.parent.name, json.loads(path.read_text())) for path in files]
+    assert len({record["unique_id"] for _, record in told}) == len(told)
+    return {record["unique_id"]: (where, record) for where, record in told}
+
+
+async def test_every_episode_leaves_a_record_with_what_it_took_and_gave(tmp_path: Path) -> None:
+    verdict = {"thought": "", "sub_scores": [], "reason": "fine", "complete": "yes"}
+    episodes = [episode("ok", judge=True), episode("failed", "fail"), episode("refused", "refuse")]
+    await run(tmp_path, episodes, judge=ScriptedModel([verdict]))
+    told = exported(tmp_path)
+    assert {name: folder for name, (folder, _) in told.items()} == {
+        "r1-ok": "execution_pass",
+        "r1-failed": "execution_fail",
+        "r1-refused": "execution_fail",
+    }
+    assert told["r1-refused"][1]["execution_result"]["error"]["type"] == "Refused"
+    cost = told["r1-ok"][1]["time_cost"]
+    assert cost["execute"] == 2.5
+    assert cost["total"] == pytest.approx(2.5 + cost["execute_eval"])
+    saved = tmp_path / "results" / "saved_document" / "r1-ok"
+    assert (saved / "records.jsonl").read_text() == '{"n":1}\n'
+    assert (saved / "file1.pdf").read_bytes() == b"file1"
 
 
 async def test_a_gateway_that_takes_nobody_ends_the_run(tmp_path: Path) -> None:
@@ -222,6 +257,13 @@ async def test_a_gateway_that_takes_nobody_ends_the_run(tmp_path: Path) -> None:
     with pytest.raises(Refused):
         await run(tmp_path, [episode("a")], Closed())
     assert Folder(tmp_path).results() == []
+
+
+def test_episodes_with_alike_names_have_folders_of_their_own(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    names = ("a:b", "a_b", "a/b", "../a", "a-b", "A:B")
+    assert len({folder.steps(name) for name in names}) == len(names)
+    assert all(folder.steps(name).parent == tmp_path / "steps" for name in names)
 
 
 async def test_every_episodes_steps_can_be_looked_at(tmp_path: Path) -> None:

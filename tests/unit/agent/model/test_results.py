@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent.evaluate import Evaluation
-from agent.results import RecordRefused, TimeCost, check, execution_record, folder_of, save_document, write
+from agent.results import (
+    RecordRefused,
+    TimeCost,
+    check,
+    execution_record,
+    folder_of,
+    planned_steps,
+    save_document,
+    write,
+)
 from agent.status import Status
 from agent.types import Action, ActionResult, ErrorInfo, Step, Task
 
@@ -84,6 +94,24 @@ def test_an_error_is_in_the_record_with_its_traceback() -> None:
     assert (error["type"], error["message"]) == ("ValueError", "broken")
     assert "test_results.py" in error["traceback"]
     check(record)
+
+
+def test_a_control_is_told_by_its_words_where_they_are_known() -> None:
+    click = Action("click", {"bid": "a5"}, target='button "Order"')
+    steps = (Step(0, "https://x.example", "t", (replace(FAILED, action=click), ActionResult(click))),)
+    rows = planned_steps((Task("navigate", "Order", Status.COMPLETED, steps=steps),))
+    assert [(row["ControlText"], row["MatchedControlText"]) for row in rows] == [
+        ('button "Order"', None),
+        ('button "Order"', 'button "Order"'),
+    ]
+
+
+def test_a_record_that_knows_better_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    write(tmp_path, executed("no"))
+    write(tmp_path, executed("yes"), again=True)
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.json")] == [
+        "execution/execution_pass/t1.json"
+    ]
 
 
 def test_a_record_is_written_once(tmp_path: Path) -> None:
