@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal, TextIO
 
 import structlog
@@ -56,3 +58,19 @@ def set_up(level: str = "info", form: Format = "auto", *, stream: TextIO | None 
     # These tell of every request or query at info; our own lines say what matters.
     for noisy in ("httpx", "httpcore", "uvicorn.access", "uvicorn.error", "botocore", "alembic", "sse_starlette"):
         logging.getLogger(noisy).setLevel(max(threshold, logging.WARNING))
+
+
+@contextmanager
+def through_stderr() -> Iterator[None]:
+    """Sends log lines to what `sys.stderr` is now, for as long as the context lasts.
+
+    What draws on the terminal stands there then, and has to know of every line that is not its own.
+    """
+    handlers = [one for one in logging.getLogger().handlers if isinstance(one, logging.StreamHandler)]
+    before = [(one, one.setStream(sys.stderr)) for one in handlers]
+    try:
+        yield
+    finally:
+        for handler, stream in before:
+            if stream is not None:
+                handler.setStream(stream)

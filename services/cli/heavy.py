@@ -58,3 +58,8 @@ def examine(settings: Settings) -> Coroutine[Any, Any, list[Finding]]:
 def pages() -> Any:
     """The module `services.cli.pages`."""
     return import_module("services.cli.pages")
+
+
+def watching() -> Any:
+    """The module `services.cli.watching`."""
+    return import_module("services.cli.watching")

@@ -24,7 +24,7 @@ def up(
     port: Annotated[int, typer.Option(min=-1, max=65535, help="Port; default: SHOAL_PORT, 8700; 0: a free one.")] = -1,
     as_json: AsJson = False,
 ) -> None:
-    """Start Ray, dispatcher, browsers, gateway and dashboard here, until Ctrl-C."""
+    """Start Ray, dispatcher, browsers, gateway and dashboard here, until Ctrl-C; show how the jobs go."""
 
     async def work() -> Exit:
         wanted: dict[str, object] = {"host": host} if host else {}
@@ -35,7 +35,9 @@ def up(
             else:
                 tell(f"Shoal is up at {cluster.url} (dashboard and API); data in {cluster.data_dir}; Ctrl-C ends it")
             try:
-                await asyncio.Event().wait()
+                watching = heavy.watching()
+                with watching.shown(as_json=as_json) as show:
+                    await watching.watch(cluster.store, show)
             except asyncio.CancelledError:  # Ctrl-C: leave in order
                 return Exit.DONE
         return Exit.DONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import httpx
 import jsonschema
 import pytest
 
-from tests.embedded import ROOT, Up
+from tests.embedded import ROOT, Up, wait_until
 
 Json = Any
 pytestmark = pytest.mark.timeout(600)  # a cluster has to start, and real pages take their time
@@ -47,6 +48,10 @@ def test_every_product_of_some_departments_is_read_truly(cluster: Up, shop: str)
 
     assert set(rows) == set(wanted)
     assert final["counts"]["expected"] == len(wanted)
+    wait_until(
+        lambda: f"{job} completed: {len(wanted)} items" in cluster.log.read_text(), 10, "shoal up says how it ended"
+    )
+    assert re.search(r"^\d+ jobs? open: \d+ of \d+ items: ", cluster.log.read_text(), re.M), "and how it went meanwhile"
     gone = {path for path, p in wanted.items() if p["discontinued"]}
     assert {path for path, row in rows.items() if row["status"] != "completed"} == gone
     assert all(rows[path]["error"]["code"] == "page_missing" for path in gone)
