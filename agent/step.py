@@ -38,6 +38,11 @@ class CallOffer:
     text: str  # what it does, one line
     schema: Json  # JSON Schema of its arguments, an object
 
+    @property
+    def on_element(self) -> bool:
+        """Whether it takes the id of an element."""
+        return any(map(names_element, self.schema.get("properties", ())))
+
 
 @dataclass(frozen=True, slots=True)
 class StepShape:
@@ -51,8 +56,14 @@ class StepShape:
 
     def offered(self) -> tuple[str, ...]:
         """The action types that make sense here: none that needs an element on a page without any, no empty CALL."""
-        without = {*(ON_ELEMENTS if not self.ids else ()), *(() if self.calls else ("CALL",))}
+        without = {*(ON_ELEMENTS if not self.ids else ()), *(() if self.possible_calls() else ("CALL",))}
         return tuple(kind for kind in self.action_types if kind not in without)
+
+    def possible_calls(self) -> tuple[CallOffer, ...]:
+        """The calls that can be made here: none with an argument for an element where there is no id for one."""
+        if self.ids:
+            return self.calls
+        return tuple(call for call in self.calls if not call.on_element)
 
 
 def step_schema(shape: StepShape) -> dict[str, Json]:
@@ -106,9 +117,23 @@ def _action(kind: str, shape: StepShape) -> dict[str, Json]:
         error = _object({"error_code": code, "reasoning": _TEXT, "confidence_float": _CONFIDENCE})
         fields["errors"] = {"type": "array", "items": error}
     if kind == "CALL":
-        one = [_object({"name": {"type": "string", "enum": [c.name]}, "args": c.schema}) for c in shape.calls]
+        one = [
+            _object({"name": {"type": "string", "enum": [c.name]}, "args": _held(c)}) for c in shape.possible_calls()
+        ]
         fields["call"] = {"anyOf": one}
     return _object(fields)
+
+
+def _held(call: CallOffer) -> dict[str, Json]:
+    """The schema of a call's arguments, with this page's ids for those that name an element."""
+    properties = call.schema.get("properties", {})
+    held = {name: _ID if names_element(name) else part for name, part in properties.items()}
+    return {**call.schema, "properties": held} if held else call.schema
+
+
+def names_element(argument: str) -> bool:
+    """Whether an argument of a primitive is the id of an element."""
+    return argument == "bid" or argument.endswith("_bid")
 
 
 def primitive_of(said: Json) -> Action:

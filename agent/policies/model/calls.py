@@ -37,7 +37,8 @@ def call_offers(spec: JobSpec) -> tuple[CallOffer, ...]:
         ActionInvalid: the job names a set that does not exist.
     """
     left_out = _NOT_CALLED if spec.allow_terminate else _NOT_CALLED | {"report_infeasible"}
-    return tuple(_offer(one) for one in _chosen(spec) if one.name not in left_out)
+    calls = (_offer(one) for one in _chosen(spec) if one.name not in left_out)
+    return tuple(call for call in calls if spec.grounding != "coordinates" or not call.on_element)
 
 
 def action_types(spec: JobSpec, *, calls: bool) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ class ModelPolicy:
             ModelError: the model could not be asked, or gave no usable reply.
         """
         said = spelled_out(scene)
-        if said is not None:
+        if said is not None and not _wants_proof(said, scene):
             return said
         shape = PlanShape(task_types(scene), scene.spec.allow_terminate, tuple(scene.spec.error_codes))
 
@@ -111,8 +111,10 @@ class ModelPolicy:
             def read(reply: Json) -> Plan:
                 return sound(plan_from(reply), seen.url, scene, page=page, given=may_open)
 
-            answer = await self._asker.ask(scene, request, read)
-            planned = replace(answer.value, prompt=answer.transcript)
+            planned = said
+            if planned is None:
+                answer = await self._asker.ask(scene, request, read)
+                planned = replace(answer.value, prompt=answer.transcript)
             if not planned.user_goal_achieved or scene.spec.complete_criterion is None:
                 return planned
             check = session_messages("criterion", variables, shown.images)
@@ -136,7 +138,7 @@ class ModelPolicy:
         )
         answer = await self._asker.ask(scene, request, lambda reply: reply)
         verdict = answer.value
-        asked = f"{planned.prompt},\n{answer.transcript}"
+        asked = ",\n".join(filter(None, (planned.prompt, answer.transcript)))
         if verdict["holds"]:
             return replace(planned, prompt=f"[{asked}]")
         doubt = render_prompt(
@@ -292,6 +294,12 @@ class ModelPolicy:
 
     async def _pictures(self, scene: Scene, seen: Observation) -> Shown:
         return await pictures_of(scene, seen) if self._options.images else Shown()
+
+
+def _wants_proof(said: Plan, scene: Scene) -> bool:
+    """Whether a model has to look if the job's criterion holds, though the job itself says that all is done."""
+    # A parent sums up what its items gave: it has no page of its own to look at.
+    return said.user_goal_achieved and scene.spec.complete_criterion is not None and scene.loop is None
 
 
 class _Decide:

@@ -197,6 +197,24 @@ async def test_a_nested_loop_does_not_go_over_its_own_value() -> None:
     assert plan.loop_values == ("lamps", "chairs")
 
 
+async def test_the_criterion_is_asked_for_jobs_without_a_goal_too() -> None:
+    spec = {"goal": None, "extract": {"schema": SCHEMA}, "complete_criterion": "the price is in euros"}
+    holds = {"thought": "it is", "evidence": "EUR", "holds": True}
+    plan, model = await planned(holds, spec=spec, history=(READ,))
+    assert plan.user_goal_achieved
+    assert [ask.schema_name for ask in model.asked] == ["criterion"]
+    assert json.loads(plan.prompt or "")[0]["replies"]
+    # Where it does not hold, a model says how to go on; it cannot insist.
+    plan, model = await planned({**holds, "holds": False}, says(plan="Choose euros"), spec=spec, history=(READ,))
+    assert (plan.user_goal_achieved, plan.plan) == (False, "Choose euros")
+    assert [ask.schema_name for ask in model.asked] == ["criterion", "plan"]
+    # Before there is anything to judge, and for a parent that only sums up, nobody is asked.
+    for scene in ({}, {"children": ChildrenSummary(1, 1, 0), "history": (READ,)}):
+        loop = {"loop": {"values": ["a"]}} if scene else {}
+        _, model = await planned(spec={**spec, **loop}, **scene)
+        assert not model.asked
+
+
 async def test_the_criterion_is_asked_of_the_page_alone() -> None:
     done = Task("navigate", "Order", Status.COMPLETED, reason="the order number 7 was shown")
     spec = {"complete_criterion": "an order number is shown"}

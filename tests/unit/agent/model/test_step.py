@@ -520,6 +520,21 @@ async def test_a_call_names_elements_of_this_page() -> None:
     )
     assert calls(decision) == [("hover", {"bid": "7"})]
     assert "hover(bid): points at it" in model.asked[0].messages[1].text
+    schema = schema_of(model.asked[0])
+    (call,) = schema["properties"]["actions"]["items"]["anyOf"][-1]["properties"]["call"]["anyOf"]
+    assert call["properties"]["args"]["properties"]["bid"] == {"$ref": "#/$defs/id"}
+
+
+async def test_without_elements_no_call_is_offered_that_needs_one() -> None:
+    _, model = await decide(says(act("WAIT")), shown=page(), calls=lambda spec: [HOVER])
+    assert '"hover"' not in json.dumps(schema_of(model.asked[0]))
+    said = says(act("CALL", call={"name": "mouse_click", "args": {"x": 3, "y": 4}}))
+    _, model = await decide(said, spec=COORDINATES, calls=call_offers)
+    assert '"hover"' not in json.dumps(schema_of(model.asked[0]))
+    assert "hover(bid)" not in model.asked[0].messages[1].text
+
+
+COORDINATES = {"grounding": "coordinates"}
 
 
 # --- hostile pages -------------------------------------------------------------------------------------------------
