@@ -24,6 +24,7 @@ from agent.errors import (
     DeadlinePassed,
     EmptyLoop,
     FieldsMissing,
+    HelpMissing,
     LoopFailed,
     RecordInvalid,
     StepLimit,
@@ -75,6 +76,7 @@ async def run(work: Work, desk: Desk) -> Outcome:
     try:
         async with asyncio.timeout(_seconds_allowed(work, desk)):
             outcome = await session.live()
+            await session.keep_downloads()  # those of the last page
     except TimeoutError:
         outcome = await session.failed(DeadlinePassed(f"the session ran for {time.monotonic() - started:.0f} s"))
     except AgentError as error:
@@ -320,7 +322,7 @@ class _Session:
         shot = await self._photograph() if self.work.spec.artifacts.screenshots == "all" else None
         begun = Step(index=len(steps), url=url, thought=decision.thought, results=(), screenshot=shot, prompt=prompt)
         results, final = await self._act(decision.actions, steps, begun)
-        await self._keep_downloads()
+        await self.keep_downloads()
         return replace(begun, results=tuple(results), seconds=round(time.monotonic() - started, 4)), final
 
     async def _act(
@@ -350,6 +352,9 @@ class _Session:
         for name, value in resolved.items():
             self.scene.hidden.learn(action.args[name], value)
         result = self.scene.hidden.result(await self.page.act(replace(action, args=resolved)))
+        if result.error is not None and result.error.code == HelpMissing.code:
+            self.begun = ""  # nothing was sent
+            raise HelpMissing(result.error.message)  # the page will not go on by itself
         return replace(result, action=action)
 
     async def _confirm(self, steps: tuple[Step, ...]) -> None:
@@ -391,6 +396,12 @@ class _Session:
     async def failed(self, error: AgentError) -> Outcome:
         """The outcome of a session that `error` ended, with a picture of the page where one can still be had."""
         await self._keep_transcript(error)
+        if self.page.opened and not isinstance(error, Canceled):
+            try:
+                async with asyncio.timeout(_EVIDENCE_S):
+                    await self.keep_downloads()
+            except (AgentError, TimeoutError) as lost:
+                error.add_note(f"no downloads: {lost}")
         wanted = self.work.spec.artifacts.screenshots != "none"
         if wanted and self.page.opened and not isinstance(error, Canceled):
             try:
@@ -424,12 +435,12 @@ class _Session:
         self.kept.append(ref)
         return ref.id
 
-    async def _keep_downloads(self) -> None:
-        """Files that the page gave since the last step become artifacts; what they were is in the next observation."""
+    async def keep_downloads(self) -> None:
+        """Files that the page gave since the last call become artifacts; what they were is in the next observation."""
         for download in await self.page.downloads():
             data = await asyncio.to_thread(Path(download.path).read_bytes)
             content_type = mimetypes.guess_type(download.filename)[0] or "application/octet-stream"
-            await self._keep("download", data, content_type)
+            self.page.artifacts[download.path] = await self._keep("download", data, content_type)
 
     async def _keep_last_page(self) -> None:
         """Text and picture of the page where a model says that it is done: what its judge goes by."""
