@@ -312,7 +312,7 @@ class BudgetSpent(AgentError):
 
 
 class HelpMissing(ActionError):
-    """Nobody answered in time, or there is nobody to ask."""
+    """Nobody answered in time, or there is nobody to ask. Of all failed actions only this one ends the session."""
 
     code = "help_missing"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from agent.browser import Browser, Context, ContextOptions, Landing, ObserveOptions, Shot
@@ -39,6 +40,7 @@ class SessionPage:
         self._gate = gate
         self._context: Context | None = None
         self.pages = 0  # navigations by address so far
+        self.artifacts: dict[str, str] = {}  # what became of downloaded files: path to artifact id
 
     @property
     def opened(self) -> bool:
@@ -86,7 +88,11 @@ class SessionPage:
         return await (await self._open()).read(script, arg)
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
-        return await (await self._open()).observe(options)
+        seen = await (await self._open()).observe(options)
+        if not self.artifacts:
+            return seen
+        stored = tuple(replace(file, artifact=self.artifacts.get(file.path)) for file in seen.downloads)
+        return replace(seen, downloads=stored)
 
     async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
         return await (await self._open()).locate(selectors)

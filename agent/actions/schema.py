@@ -16,6 +16,9 @@ from agent.types import Action
 
 Json = Any
 
+_MAX_INT = 2**53
+"""Whole numbers up to here mean the same to JavaScript; Python cannot even write very much larger ones."""
+
 
 @cache
 def _model(one: Primitive) -> type[BaseModel]:
@@ -24,7 +27,7 @@ def _model(one: Primitive) -> type[BaseModel]:
     for parameter in parameters(one.function):
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[parameter.name] = (hints[parameter.name], default)
-    config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, title=one.name)
+    config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, allow_inf_nan=False, title=one.name)
     return create_model(one.name, __config__=config, **fields)
 
 
@@ -35,6 +38,10 @@ def arguments(action: Action) -> dict[str, Json]:
         ActionInvalid: naming the action that does not exist, or the argument that is wrong.
     """
     one = primitive(action.name)
+    for name, value in action.args.items():
+        for number in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(number, int) and abs(number) > _MAX_INT:
+                raise ActionInvalid(f"{one.name}: argument {name!r} is too large a number", argument=name)
     try:
         checked = _model(one)(**dict(action.args))
     except ValidationError as error:

@@ -28,6 +28,7 @@ class Target:
     disabled: bool
     label: bool  # it is styled away, and a label takes the clicks for it
     open: bool  # it lies in the window with nothing over it
+    file: bool  # it says that it gives a file
     expanded: bool | None  # what it opens is open; None: it does not say
 
 
@@ -98,8 +99,10 @@ class Stage(Protocol):
         """How many downloads have begun so far."""
         ...
 
-    async def next_download(self, after: int) -> Download:
+    async def next_download(self, after: int, *, sure: bool) -> Download:
         """The download that begins after `after` others, once it has ended.
+
+        Unless it is `sure` to come, not much longer is waited for it than the page waits for its server.
 
         Raises:
             DownloadFailed.

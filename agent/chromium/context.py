@@ -116,6 +116,21 @@ class ChromiumContext:
         if self._blocking:
             await asyncio.wait(tuple(self._blocking))
 
+    @asynccontextmanager
+    async def page_aside(self) -> AsyncIterator[Page]:
+        """An empty page of this context that is no tab."""
+        tab, opened = self.tab, self.opened_tabs
+        page = await self.playwright.new_page()
+        try:
+            own = next((one for one in self.tabs if one.page == page), None)
+            if own is not None:  # its page event took it for a window of the site
+                self.tabs.remove(own)
+                self.opened_tabs = opened
+                self.tab = tab if self.tab is own else self.tab
+            yield page
+        finally:
+            await page.close()
+
     def _on_page_closed(self, page: Page) -> None:
         """A closed tab leaves; its left neighbour gets the focus. The last one stays until another comes."""
         index = next((i for i, tab in enumerate(self.tabs) if tab.page == page), None)
@@ -283,7 +298,7 @@ class ChromiumContext:
             viewport=viewport,
             page_size=(walk.data["page"][0], walk.data["page"][1]),
             dialogs=self.dialogs.take(),
-            downloads=await self.files.take(0),
+            downloads=self.files.news(),
             console_errors=(*worlds.take_console(), *self.files.take_failures()),
             omitted=omitted(walk),
             messages=tuple(self._stage.messages),
@@ -321,6 +336,8 @@ class ChromiumContext:
                 async with self.guard(_LOOK_S, "reaching the page"):
                     await self._have_tab()
                     await self.tab.journey()
+                    if one.limit == "download":  # a slow server is told by its open request
+                        await self.tab.traffic()
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
             inside = one.limit != "navigation"
             before = await self._moment(bid, inside) if one.changes else None
@@ -402,7 +419,6 @@ class ChromiumContext:
         return Shot(data, "image/jpeg", width, height)
 
     async def downloads(self) -> Sequence[Download]:
-        self._check()
         return await self.files.take(self.options.action_timeout_s)
 
     async def storage_state(self) -> Json:

@@ -32,6 +32,8 @@ class Downloads:
         self._limit_s = limit_s
         self._running: dict[asyncio.Task[Download], PlaywrightDownload] = {}
         self._done: list[Download] = []
+        self._told = self._taken = 0  # how many of them were told, and taken: each reader gets all
+        self._waited: set[asyncio.Task[Download]] = set()  # nobody waits again for one that does not come
         self._failures: list[str] = []
         self._urls: dict[str, str] = {}  # of downloads that DevTools told of, by its id
         self._too_large: dict[asyncio.Task[Any] | None, int] = {}  # ended for their size, with how much had come
@@ -78,6 +80,7 @@ class Downloads:
 
     def _finished(self, task: asyncio.Task[Download]) -> None:
         self._running.pop(task, None)
+        self._waited.discard(task)
         if task.cancelled():
             return
         error = task.exception()
@@ -123,9 +126,8 @@ class Downloads:
         if folder is None:
             folder = self._own = Path(tempfile.mkdtemp(prefix="shoal-downloads-"))
         folder.mkdir(parents=True, exist_ok=True)
-        target = folder / name
-        number = 1
-        while target.exists():
+        target, number = folder / name, 1
+        while not _reserved(target):
             number += 1
             target = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
         return target
@@ -148,16 +150,23 @@ class Downloads:
             DownloadFailed: none begins within `begin_s`, or it fails.
         """
         if not await self.begins(after, begin_s):
-            raise DownloadFailed(f"no download began within {begin_s:g} s")
+            raise DownloadFailed("no download began")
         assert self.latest is not None
         return await asyncio.shield(self.latest)
 
+    def news(self) -> tuple[Download, ...]:
+        """Those that ended since the last call."""
+        told, self._told = self._told, len(self._done)
+        return tuple(self._done[told:])
+
     async def take(self, wait_s: float) -> tuple[Download, ...]:
-        """Those that ended since the last call; waits up to `wait_s` for those under way."""
-        if self._running:
-            await asyncio.wait(tuple(self._running), timeout=wait_s)
-        done, self._done = tuple(self._done), []
-        return done
+        """Those that ended since the last call, told or not; waits up to `wait_s`, once, for one under way."""
+        waiting = self._running.keys() - self._waited
+        if waiting:
+            self._waited |= waiting
+            await asyncio.wait(waiting, timeout=wait_s)
+        taken, self._taken = self._taken, len(self._done)
+        return tuple(self._done[taken:])
 
     async def close(self) -> None:
         """Ends what is under way and removes the context's own folder."""
@@ -167,6 +176,15 @@ class Downloads:
             await asyncio.wait(tuple(self._running), timeout=1)
         if self._own is not None:
             await asyncio.to_thread(shutil.rmtree, self._own, True)
+
+
+def _reserved(target: Path) -> bool:
+    """Takes the name, before anything else that comes at the same time does; False when it is taken."""
+    try:
+        target.open("x").close()
+    except FileExistsError:
+        return False
+    return True
 
 
 async def _cancel(download: PlaywrightDownload) -> None:

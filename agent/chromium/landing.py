@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import email.utils
+import re
 import time
 from collections.abc import Mapping
 
 from playwright.async_api import Response
 
 from agent.browser import Landing
+
+_DIGITS = re.compile(r"[0-9]+")
+_LONGEST_S = 31_536_000.0
+"""A year: nobody waits longer, and whoever reckons with the answer gets a number that a clock can take."""
 
 
 def landing_of(url: str, response: Response | None) -> Landing:
@@ -27,10 +32,10 @@ def _seconds(retry_after: str | None) -> float | None:
     """A Retry-After header, which is a number of seconds or a date, as seconds from now."""
     if not retry_after:
         return None
-    if retry_after.strip().isdigit():
-        return float(retry_after)
+    if _DIGITS.fullmatch(retry_after.strip()):
+        return min(_LONGEST_S, float(retry_after))
     try:
-        when = email.utils.parsedate_to_datetime(retry_after)
-    except ValueError:
+        when = email.utils.parsedate_to_datetime(retry_after).timestamp()
+    except (ValueError, OverflowError, OSError):  # no date, or one that no clock shows
         return None
-    return max(0.0, when.timestamp() - time.time())
+    return min(_LONGEST_S, max(0.0, when - time.time()))

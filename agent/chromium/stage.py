@@ -22,6 +22,7 @@ from agent.actions.stage import Direction, Target
 from agent.chromium.downloads import safe_name
 from agent.chromium.driver import ENGINE, Driver
 from agent.chromium.faults import action_error
+from agent.chromium.fetching import fetched
 from agent.chromium.worlds import World
 from agent.errors import ActionError, ActionInvalid, ActionRefused, ActionTimeout, ElementMissing
 from agent.types import Download
@@ -31,12 +32,12 @@ if TYPE_CHECKING:
 
 Json = Any
 
-_BID = re.compile(r"([A-Za-z]*)([0-9]+)")
+_BID = re.compile(r"([A-Za-z]*)([0-9]{1,15})")
 _MAX_UPLOAD_BYTES = 100_000_000
 _POLL_S = 0.2
 _PRINT = {"printBackground": True, "preferCSSPageSize": True}
 _BEGIN_S = 5.0
-"""How long after a click a download may begin."""
+"""How long after a click a download may begin where the page waits for no server."""
 
 
 class ChromiumStage:
@@ -101,6 +102,7 @@ class ChromiumStage:
             disabled=pulse["disabled"],
             label=pulse["label"],
             open=pulse["open"] and not split_bid(bid)[0],  # what lies over a frame, the frame cannot tell
+            file=pulse["file"],
             expanded={"true": True, "false": False}.get(pulse["expanded"]),
         )
 
@@ -218,6 +220,7 @@ class ChromiumStage:
         if self.hooks.fetch is None:
             raise ActionInvalid(f"there is no file {reference!r}, and the hook 'fetch' for artifacts is not configured")
         upload = await self.hooks.fetch(reference)
+        _allow(reference, len(upload.data))
         return self._keep(upload.name, upload.data)
 
     def _local_file(self, reference: str) -> Path | None:
@@ -228,6 +231,7 @@ class ChromiumStage:
         allowed = self._options.upload_dirs
         if allowed is not None and not any(path.resolve().is_relative_to(Path(one).resolve()) for one in allowed):
             raise ActionRefused(f"file: {reference} is not in a folder that files may be uploaded from")
+        _allow(reference, path.stat().st_size)
         return path
 
     async def _fetched(self, url: str) -> Path:
@@ -235,14 +239,9 @@ class ChromiumStage:
         if self.hooks.gate is not None:
             await self.hooks.gate(url)
         with self.faults():
-            response = await self._context.playwright.request.get(url, timeout=self.left_ms)
-            if not response.ok:
-                raise ActionError(f"{url} answered {response.status}")
-            if int(response.headers.get("content-length") or 0) > _MAX_UPLOAD_BYTES:
-                raise ActionRefused(f"{url} is larger than {_MAX_UPLOAD_BYTES} bytes")
-            data = await response.body()
-        name = urllib.parse.unquote(urllib.parse.urlsplit(response.url).path.rpartition("/")[2])
-        return self._keep(name or "upload", data)
+            async with self._context.page_aside() as page:
+                name, data = await fetched(page, url, _MAX_UPLOAD_BYTES)
+        return self._keep(name, data)
 
     def _keep(self, name: str, data: bytes) -> Path:
         if self._uploads is None:
@@ -259,8 +258,13 @@ class ChromiumStage:
     def downloads_begun(self) -> int:
         return self._context.files.count
 
-    async def next_download(self, after: int) -> Download:
-        return await self._context.files.next(after, _BEGIN_S)
+    async def next_download(self, after: int, *, sure: bool) -> Download:
+        while not await self._context.files.begins(after, min(_BEGIN_S, self.left_ms / 1000)):
+            tab = self._context.tab
+            asked = sure or (await tab.journey()).under_way or (await tab.traffic()).quiet_for() < _POLL_S
+            if not asked or self.left_ms <= 1:  # nothing is under way that could turn out to be a file
+                break
+        return await self._context.files.next(after, 0)
 
     async def print_page(self) -> Download:
         session = await self._context.tab.session()
@@ -300,6 +304,11 @@ class ChromiumStage:
         if not self._options.search_url:
             raise ActionRefused("no search engine is configured here")
         return self._options.search_url.replace("{query}", urllib.parse.quote_plus(query))
+
+
+def _allow(reference: str, size: int) -> None:
+    if size > _MAX_UPLOAD_BYTES:
+        raise ActionRefused(f"file: {reference} has {size} bytes; {_MAX_UPLOAD_BYTES} may be uploaded")
 
 
 def split_bid(bid: str) -> tuple[str, int]:

@@ -744,7 +744,7 @@ globalThis.shoalWalker ??= (() => {
       mutations, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: whole(valueOf(element)),
       tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
       options: element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : undefined,
-      open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null,
+      open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, file: !!element?.closest('a[download]'),
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       // Styled away, with a label that can be clicked in its place.
       label: !!element && (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || tiny(element.getBoundingClientRect())) && !!standIn(element, element.tagName),

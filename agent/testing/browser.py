@@ -33,6 +33,8 @@ class FakePage:
     seconds: float = 0.0  # how long it takes to load
     act_seconds: float = 0.0  # how long an action on it takes
     raises: AgentError | None = None  # instead of loading
+    refuses: AgentError | None = None  # what every action on it fails with
+    gives: tuple[Download, ...] = ()  # files that it gives as soon as it is opened
 
 
 class FakeBrowser:
@@ -95,6 +97,8 @@ class FakeContext:
         self._url = "about:blank"
         self._closed = False
         self.storage: Json = options.storage_state
+        self._files: list[Download] = []
+        self._told = self._taken = 0  # of the files
 
     @property
     def url(self) -> str:
@@ -116,6 +120,7 @@ class FakeContext:
         if page.raises is not None:
             raise page.raises
         self._url = url
+        self._files += page.gives
         return Landing(url, page.status, "text/html", page.retry_after_s)
 
     async def read(self, script: str, arg: Json = None) -> Json:
@@ -124,7 +129,14 @@ class FakeContext:
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         page = self._page()
-        return Observation(self._url, page.title, page.elements, screenshot=_PIXEL if options.screenshot else None)
+        told, self._told = self._told, len(self._files)
+        return Observation(
+            self._url,
+            page.title,
+            page.elements,
+            screenshot=_PIXEL if options.screenshot else None,
+            downloads=tuple(self._files[told:]),
+        )
 
     async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
         self._page()
@@ -138,6 +150,8 @@ class FakeContext:
         page = self._page()
         self._browser.performed.append(action)
         await asyncio.sleep(page.act_seconds)
+        if page.refuses is not None:
+            return ActionResult(action, error=page.refuses.info())
         key = " ".join([action.name, *(str(v) for v in list(action.args.values())[:1])])
         target = (page.actions or {}).get(key)
         if target is None:
@@ -156,7 +170,8 @@ class FakeContext:
 
     async def downloads(self) -> Sequence[Download]:
         self._page()
-        return ()
+        taken, self._taken = self._taken, len(self._files)
+        return tuple(self._files[taken:])
 
     async def storage_state(self) -> Json:
         self._page()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,7 @@ DATA_BLOCKS = frozenset({"get-text", "attribute-value", "export-data", "insert-d
 """Blocks that collect data."""
 _SILENT = frozenset({"trigger", "note", "blocks-group"})
 _STEP_X = 260
+_DIGITS = re.compile(r"[0-9]{1,15}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +276,7 @@ def _text(block: Block, name: str) -> str:
 
 def _number(block: Block, name: str) -> Json:
     value = block.data.get(name, 0)
-    if isinstance(value, str) and value.strip().isdigit():
+    if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ReplyUnparsable(f"block {block.id}: {name} must be a number", place=block.id)

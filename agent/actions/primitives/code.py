@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.actions.primitives.misc import send_msg_to_user
 from agent.actions.stage import Stage
-from agent.errors import ActionError, ActionInvalid
+from agent.errors import ActionError, ActionInvalid, AgentError
 
 
 async def python(on: Stage, code: str) -> None:
@@ -26,19 +26,17 @@ async def python(on: Stage, code: str) -> None:
         compiled = compile(code, "<python action>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except SyntaxError as error:
         raise ActionInvalid(f"code: line {error.lineno}: {error.msg}") from error
+    except (ValueError, RecursionError, MemoryError) as error:  # a null byte, brackets without end
+        raise ActionInvalid(f"code: {error}") from error
     scope: dict[str, Any] = {"page": on.page, "send_msg_to_user": say}
     with on.faults():
         try:
             result = types.FunctionType(compiled, scope)()
             if inspect.isawaitable(result):
                 await result
-        except (
-            ArithmeticError,
-            AssertionError,
-            AttributeError,
-            LookupError,
-            NameError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except AgentError:
+            raise
+        except (Exception, SystemExit) as error:  # somebody else's code: it may raise anything, and end nothing
+            if type(error).__module__.startswith("playwright"):
+                raise  # the stage knows what it means
             raise ActionError(f"the code failed: {type(error).__name__}: {error}") from error

@@ -338,9 +338,9 @@ async def download(on: Stage, bid: Bid) -> dict[str, Any]:
     Examples:
         download('17')
     """
-    begun = on.downloads_begun()
+    begun, sure = on.downloads_begun(), (await on.target(bid)).file
     await _click(on, bid, 1, "left", ())
-    return _told(await on.next_download(begun))
+    return _told(await on.next_download(begun, sure=sure))
 
 
 def _told(file: Download) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from agent.actions.arguments import Bid
 from agent.actions.primitives.element import fill
 from agent.actions.stage import Stage
-from agent.errors import ActionError, ActionRefused
+from agent.errors import ActionError, HelpMissing
 
 Answer = TypeVar("Answer")
 
@@ -49,5 +49,5 @@ async def enter_verification_code(on: Stage, bid: Bid) -> None:
 
 def _hook(hook: Callable[[str], Awaitable[Answer]] | None, name: str) -> Callable[[str], Awaitable[Answer]]:
     if hook is None:
-        raise ActionRefused(f"nothing answers this here: the hook {name!r} is not configured", hook=name)
+        raise HelpMissing(f"nothing answers this here: the hook {name!r} is not configured", hook=name)
     return hook

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from agent.actions.stage import Stage
 from agent.errors import ActionError, ActionInvalid, ActionRefused
 
 _OPENABLE = ("http", "https")
+_HOST_AND_PORT = re.compile(r"[\w.-]+:[0-9]{1,5}(?![^/?#])")
+_OWN_MACHINE = re.compile(r"localhost|127\.[0-9.]+")
+"""Nobody has a certificate for it."""
 
 
 async def goto(on: Stage, url: str) -> None:
@@ -29,10 +33,12 @@ def web_address(url: str) -> str:
     url = url.strip()
     if url == "about:blank":
         return url
-    if "://" not in url and not urlsplit(url).scheme.isalpha():
-        url = f"https://{url}"
     try:
-        parts = urlsplit(url if "://" in url or ":" in url else f"https://{url}")
+        if "://" not in url and (_HOST_AND_PORT.match(url) or not urlsplit(url).scheme.isalpha()):
+            url = f"{'http' if _OWN_MACHINE.match(url) else 'https'}://{url}"
+        url.encode()  # halves of characters are in no address
+        parts = urlsplit(url)
+        _ = parts.port  # which may be none
     except ValueError as error:
         raise ActionInvalid(f"url: {url!r} is not an address: {error}") from error
     if parts.scheme not in _OPENABLE:

@@ -56,6 +56,8 @@ class _Handler(BaseHTTPRequestHandler):
             "/leave": lambda: self._answer(200, _LEAVE),
             "/file/notes.txt": lambda: self._file("text/plain", b"some notes"),
             "/file/invoice.pdf": lambda: self._file("application/pdf", small_pdf("Invoice 7")),
+            "/file/late.txt": self._late_file,
+            "/chunked": self._chunked,
             "/wrap": self._wrap,
             "/slow.json": self._slow,
             "/busypage": lambda: self._answer(200, _BUSY_PAGE),
@@ -87,6 +89,20 @@ class _Handler(BaseHTTPRequestHandler):
     def _slow(self) -> None:
         self.site.stop.wait(0.6)
         self._answer(200, b"{}")
+
+    def _late_file(self) -> None:
+        self.site.stop.wait(1.5)
+        self._file("text/plain", b"late notes")
+
+    def _chunked(self) -> None:
+        """More than is said beforehand."""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/octet-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for _ in range(400):
+            self.wfile.write(b"2710\r\n" + b"x" * 10_000 + b"\r\n")
+        self.wfile.write(b"0\r\n\r\n")
 
     def _endless(self) -> None:
         self.send_response(200)

@@ -296,7 +296,11 @@ _FIELDS = [
 ]
 _JSON = st.recursive(
     st.one_of(
-        st.none(), st.booleans(), st.integers(), texts, st.sampled_from(["CLICK", "CALL", "Click", "Input", "12"])
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        texts,
+        st.sampled_from(["CLICK", "CALL", "Click", "Input", "12", "²", "9" * 5000]),
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=4),
@@ -308,7 +312,24 @@ _JSON = st.recursive(
     ),
     max_leaves=12,
 )
-_PIECES = ["click(", "'12'", ")", "\n", "Action:", "Click [1]", "ELEMENT: A", "ACTION: TYPE", "VALUE:", "{", "}", "["]
+_PIECES = [
+    "²",
+    "9" * 5000,
+    "0x" + "f" * 5000,
+    "\ud83d",
+    "click(",
+    "'12'",
+    ")",
+    "\n",
+    "Action:",
+    "Click [1]",
+    "ELEMENT: A",
+    "ACTION: TYPE",
+    "VALUE:",
+    "{",
+    "}",
+    "[",
+]
 _SCRAPS = st.lists(st.sampled_from([*_PIECES, "\\", '"""', "\x00", "é"]), max_size=12).map(" ".join)
 
 
@@ -322,6 +343,13 @@ def test_whatever_a_model_says_nothing_but_the_parse_error_comes_out(dialect: st
         assert error.message and "place" in error.details
     else:
         assert all(isinstance(action, Action) for action in actions)
+
+
+@pytest.mark.parametrize("index", ["²", "9" * 5000])
+def test_a_block_s_number_that_is_none_is_refused_with_its_block(index: str) -> None:
+    blocks = (automa.Block("t", "trigger"), automa.Block("s", "switch-tab", {"tabIndex": index}))
+    with pytest.raises(ReplyUnparsable, match="block s"):
+        automa.parse(automa.write(automa.Workflow("", blocks, (automa.Edge("t", "s"),))), resolver(PAGE))
 
 
 def test_deep_nesting_is_refused() -> None:

@@ -29,7 +29,7 @@ from agent.actions import (
 from agent.actions.arguments import keys
 from agent.actions.dialects.expressible import table
 from agent.actions.primitives.navigation import web_address
-from agent.errors import ActionInvalid, ActionRefused
+from agent.errors import ActionError, ActionInvalid, ActionRefused, HelpMissing
 from agent.hooks import Hooks
 from agent.types import Action
 from tests.unit.agent.actions.strategies import calls
@@ -168,6 +168,8 @@ def test_usual_spellings_of_keys(given_keys: str, expected: str) -> None:
         ("example.com", "https://example.com"),
         ("example.com:8080/x?y=1", "https://example.com:8080/x?y=1"),
         ("about:blank", "about:blank"),
+        ("localhost:8080/x", "http://localhost:8080/x"),
+        ("127.0.0.1:80", "http://127.0.0.1:80"),
     ],
 )
 def test_addresses(said: str, address: str) -> None:
@@ -178,6 +180,34 @@ def test_addresses(said: str, address: str) -> None:
 def test_only_web_pages_are_opened(said: str) -> None:
     with pytest.raises(ActionRefused):
         web_address(said)
+
+
+@pytest.mark.parametrize("said", ["//[", "http://[::1", "http://a:99999", "http://\ud83d", "http://"])
+def test_what_is_no_address_is_said_to_be_none(said: str) -> None:
+    with pytest.raises(ActionInvalid):
+        web_address(said)
+
+
+@pytest.mark.parametrize(
+    "code", ["import no_such_module", "open('/no/such/file')", "raise RuntimeError('x')", "exit(3)"]
+)
+async def test_whatever_code_raises_is_a_failed_action(code: str) -> None:
+    stage: Any = NotingStage(Hooks())
+    stage.page = None
+    with pytest.raises(ActionError, match="the code failed"):
+        await perform(Action("python", {"code": code}), stage, allow_unsafe=True)
+
+
+@pytest.mark.parametrize("args", [{"index": 10**5000}, {"index": -(10**5000)}])
+def test_numbers_that_python_cannot_write_are_refused(args: Any) -> None:
+    with pytest.raises(ActionInvalid, match="too large"):
+        arguments(Action("tab_focus", args))
+
+
+@pytest.mark.parametrize("x", [float("inf"), float("nan")])
+def test_points_are_finite(x: float) -> None:
+    with pytest.raises(ActionInvalid, match="finite"):
+        arguments(Action("mouse_move", {"x": x, "y": 1}))
 
 
 class NotingStage:
@@ -205,7 +235,7 @@ class NotingStage:
     ],
 )
 async def test_without_its_hook_a_human_action_is_refused_by_the_hooks_name(name: str, args: Any, hook: str) -> None:
-    with pytest.raises(ActionRefused, match=hook):
+    with pytest.raises(HelpMissing, match=hook):
         await perform(Action(name, args), NotingStage(Hooks()))  # type: ignore[arg-type]
 
 

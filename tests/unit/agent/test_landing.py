@@ -1,0 +1,40 @@
+"""What an answer's headers say about coming back."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.chromium.landing import landing_from
+
+YEAR = 31_536_000.0
+
+
+def wait(header: str) -> float | None:
+    return landing_from("http://a.example/", 503, {"retry-after": header}).retry_after_s
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("7", 7), (" 7 ", 7), ("²", None), ("-3", None), ("9" * 400, YEAR), ("soon", None)]
+)
+def test_seconds(header: str, seconds: float | None) -> None:
+    assert wait(header) == seconds
+
+
+def test_dates() -> None:
+    told = wait(email.utils.formatdate(time.time() + 60, usegmt=True))
+    assert told is not None
+    assert 57 < told <= 60
+    assert wait("Mon, 01 Jan 2001 00:00:00 GMT") == 0
+    assert wait("Fri, 31 Dec 9999 23:59:59 GMT") == YEAR
+
+
+@given(st.one_of(st.text(max_size=20), st.text("0123456789 ,:GMTMonJan-+²", max_size=20)))
+def test_whatever_a_server_says_it_is_a_time_to_wait_or_none(header: str) -> None:
+    told = wait(header)
+    assert told is None or (math.isfinite(told) and 0 <= told <= YEAR)

@@ -1,0 +1,56 @@
+"""Files that pages give a session, and help that nobody gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.errors import HelpMissing
+from agent.policies.policy import Scene
+from agent.status import Status
+from agent.step import StepDecision
+from agent.testing import FakePage
+from agent.types import Download, Step
+from tests.cluster_world import EXTRACT
+from tests.unit.session.test_session import URL, Clicks, run, work
+
+
+class Looks(Clicks):
+    """Notes which files observations tell of, and opens the page again before the second and third step."""
+
+    seen: tuple[Download, ...] = ()
+
+    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+        self.seen += (await scene.observe()).downloads
+        if steps:
+            await scene.page.goto(URL)
+        return await super().step(scene, goal, steps)
+
+
+async def test_help_that_nobody_gives_ends_the_session_and_says_why() -> None:
+    page = FakePage(refuses=HelpMissing("nobody answered within 5 s"))
+    outcome, browser, _ = await run(work(goal="click", repeatable=False), {URL: page}, policy=Clicks(times=9))
+    assert outcome.status is Status.FAILED
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.reason) == ("help_missing", "nobody answered within 5 s")
+    assert len(browser.performed) == 1
+
+
+async def test_files_of_every_page_become_artifacts_and_observations_name_them(tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text("a,b")
+    page = FakePage(gives=(Download("list.csv", URL, 3, path=str(path)),), actions={"fill 1": ""})
+    policy = Looks(times=2)
+    outcome, _, _ = await run(work(goal="click"), {URL: page}, policy=policy)
+    kept = [one for one in outcome.artifacts if one.kind == "download"]
+    assert len(kept) == 3  # of its first page, which its first step leaves, and of the two that it opens in the others
+    assert [file.artifact for file in policy.seen] == [None, kept[1].id]
+
+
+async def test_files_of_a_session_that_fails_are_kept_too(tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text("a,b")
+    page = FakePage(gives=(Download("list.csv", URL, 3, path=str(path)),))
+    outcome, _, notes = await run(work(extract=EXTRACT), {URL: page})
+    assert outcome.status is Status.FAILED
+    assert "download" in notes.kept
