@@ -219,6 +219,12 @@ class Settings(BaseSettings):
         part="gateway",
         ge=0,
     )
+    tenant_quotas: dict[str, int] = _setting(
+        dict,
+        "The same of single tenants, as `NAME=SESSIONS,NAME=SESSIONS`; those not named have `SHOAL_TENANT_QUEUED`.",
+        part="gateway",
+        shown="none",
+    )
     gateway: str = _setting(
         "", "Gateway that the command line talks to; empty: `run` starts a cluster of its own.", part="command line"
     )
@@ -496,15 +502,18 @@ class Settings(BaseSettings):
     @field_validator("tenant_weights", mode="before")
     @classmethod
     def _is_weights(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            weights = {name.strip(): float(weight) for name, weight in (p.split("=") for p in value.split(",") if p)}
-        except ValueError as err:
-            raise ValueError("must be NAME=WEIGHT,NAME=WEIGHT") from err
+        weights = _pairs(value, float, "WEIGHT")
         if any(not name or not 0 < weight < _MOST_WEIGHT for name, weight in weights.items()):
             raise ValueError("needs a name and a weight above 0 in each part")
         return weights
+
+    @field_validator("tenant_quotas", mode="before")
+    @classmethod
+    def _is_quotas(cls, value: Any) -> Any:
+        quotas = _pairs(value, int, "SESSIONS")
+        if any(not name or sessions < 0 for name, sessions in quotas.items()):
+            raise ValueError("needs a name and a number from 0 in each part")
+        return quotas
 
     @field_validator("model_extra_body", mode="before")
     @classmethod
@@ -589,6 +598,16 @@ def load_settings(**overrides: object) -> Settings:
 
 # A default that is made from a bad setting: that one is reported already.
 _FOLLOWS_ANOTHER = ("default_factory_not_called",)
+
+
+def _pairs(value: Any, number: Callable[[str], float], what: str) -> dict[str, Any]:
+    """`NAME=NUMBER,NAME=NUMBER` as a mapping; a mapping as it is."""
+    if not isinstance(value, str):
+        return dict(value)
+    try:
+        return {name.strip(): number(text) for name, text in (part.split("=") for part in value.split(",") if part)}
+    except ValueError as err:
+        raise ValueError(f"must be NAME={what},NAME={what}") from err
 
 
 def _unknown(environment: Mapping[str, str]) -> list[str]:

@@ -135,6 +135,7 @@ def gateway_options(settings: Settings) -> GatewayOptions:
         batch_limit=settings.batch_limit_mib * _MIB,
         requests_per_s=settings.requests_per_s,
         tenant_queued=settings.tenant_queued,
+        tenant_quotas=settings.tenant_quotas,
         artifact_url_s=settings.artifact_url_s,
         secure_cookies=settings.public_url.startswith("https://"),
     )

@@ -43,7 +43,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     """The app. It owns nothing of `deps`: whoever made the stores closes them."""
     authenticator = Authenticator(deps.store, required=deps.options.auth, requests_per_s=deps.options.requests_per_s)
     gate = SpecGate(deps.options.rules, deps.names)
-    quota = Quota(deps.store, deps.options.tenant_queued)
+    quota = Quota(deps.store, deps.options.tenant_queued, deps.options.tenant_quotas)
     app = FastAPI(
         title="Shoal",
         version=version("shoal"),

@@ -59,9 +59,9 @@ def batch_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate
         """
         require_type(request, LINES_TYPES)
         require_length(request, deps.options.batch_limit)
-        await quota.check(caller)
+        await quota.check(caller.tenant)
         outcomes: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # closed by _contents
-        run = _Batch(deps, gate, caller.tenant, request.headers.get("idempotency-key"), outcomes)
+        run = _Batch(deps, gate, quota, caller.tenant, request.headers.get("idempotency-key"), outcomes)
         try:
             await run.read(request)
         except BaseException:
@@ -88,9 +88,12 @@ class _Waiting:
 class _Batch:
     """One batch while it is read."""
 
-    def __init__(self, deps: GatewayDeps, gate: SpecGate, tenant: str, key: str | None, outcomes: IO[bytes]) -> None:
+    def __init__(
+        self, deps: GatewayDeps, gate: SpecGate, quota: Quota, tenant: str, key: str | None, outcomes: IO[bytes]
+    ) -> None:
         self._deps = deps
         self._gate = gate
+        self._quota = quota
         self._tenant = tenant
         self._key = key
         self._outcomes = outcomes
@@ -133,9 +136,19 @@ class _Batch:
 
     async def _store(self) -> None:
         waiting, self._waiting = self._waiting, _Waiting()
-        done = iter(await self._submit([job for job in waiting.jobs if isinstance(job, NewJob)]))
+        done = iter(await self._admit([job for job in waiting.jobs if isinstance(job, NewJob)]))
         for number, job in zip(waiting.numbers, waiting.jobs, strict=True):
             self._write(number, next(done) if isinstance(job, NewJob) else job)
+
+    async def _admit(self, jobs: list[NewJob]) -> list[Submitted | ServiceError]:
+        """Stores as many of a group as the tenant's quota has room for; the rest is refused line by line."""
+        try:
+            room = await self._quota.room(self._tenant, len(jobs))
+        except ServiceError as error:  # the store is away
+            return [error] * len(jobs)
+        done = await self._submit(jobs[:room])
+        self._quota.taken(self._tenant, sum(isinstance(one, Submitted) and one.created for one in done))
+        return [*done, *(self._quota.exceeded(self._tenant) for _ in jobs[room:])]
 
     async def _submit(self, jobs: list[NewJob]) -> list[Submitted | ServiceError]:
         """Stores a group in one transaction; where one line spoils it, each line in its own."""

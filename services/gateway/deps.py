@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from services.addresses import HostNames
@@ -22,6 +23,7 @@ class GatewayOptions:
     batch_limit: int = 64 << 20  # bytes of one batch
     requests_per_s: float = 0.0  # per API key; 0: no limit
     tenant_queued: int = 0  # sessions of one tenant that may wait before submissions are refused; 0: no limit
+    tenant_quotas: Mapping[str, int] = field(default_factory=dict)  # the same of single tenants
     artifact_url_s: int = 300  # how long a signed artifact URL holds
     dashboard: bool = True  # the operators' web pages at /
     cookie_secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)

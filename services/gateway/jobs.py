@@ -56,13 +56,14 @@ def submit_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGat
         require_type(request, JSON_TYPES)
         body = await read_body(request, deps.options.body_limit)
         try:
-            await quota.check(caller)
+            await quota.check(caller.tenant)
             job = await gate.check(body, caller.tenant, idempotency_key=request.headers.get("idempotency-key"))
             (done,) = await store.submit([job])
         except ServiceError as error:
             deps.metrics.submissions_refused.labels(error.code).inc()
             raise
         if done.created:
+            quota.taken(caller.tenant)
             tracing.record("submit", tracing.job_place(done.job), below=None, began=began, tenant=caller.tenant)
             deps.metrics.jobs_submitted.labels("single").inc()
         # A new job is queued; reading it back would cost as much as storing it.

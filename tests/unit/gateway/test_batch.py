@@ -114,3 +114,16 @@ async def test_a_batch_over_the_limit_ends_where_the_limit_is() -> None:
 async def test_a_batch_must_call_itself_json(here: World) -> None:
     got: httpx.Response = await here.client.post("/v1/jobs:batch", content=line(), headers={"Content-Type": "a/b"})
     assert got.status_code == 415
+
+
+@pytest.mark.parametrize("group", [2, 500])
+async def test_a_batch_is_taken_in_as_far_as_the_quota_goes(monkeypatch: pytest.MonkeyPatch, group: int) -> None:
+    monkeypatch.setattr(batch, "GROUP_JOBS", group)
+    async with world(tenant_queued=5) as busy:
+        await busy.submit()
+        outcomes = await send(busy, b"".join(line(goal=f"g{n}") for n in range(9)))
+        assert ["job" in outcome for outcome in outcomes] == [True] * 4 + [False] * 5
+        refused = outcomes[-1]["error"]
+        assert (refused["status"], refused["code"]) == (429, "quota_exceeded")
+        assert refused["detail"] == "5 sessions of this tenant are waiting already; at most 5 may."
+        assert len(await busy.store.jobs(JobFilter())) == 5

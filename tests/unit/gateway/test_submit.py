@@ -232,6 +232,18 @@ async def test_a_tenant_with_too_much_waiting_is_asked_to_come_later(monkeypatch
         assert int(answer.headers["retry-after"]) >= 1
 
 
+async def test_single_tenants_have_quotas_of_their_own(here: World) -> None:
+    async with world(tenant_queued=1, tenant_quotas={"default": 3}) as busy:
+        for _ in range(3):
+            await busy.submit()
+        answer = await busy.client.post("/v1/jobs", json=SPEC)
+        assert answer.status_code == 429, "jobs that were taken in since the last count are counted too"
+        assert answer.json()["detail"] == "3 sessions of this tenant are waiting already; at most 3 may."
+    async with world(tenant_queued=1, tenant_quotas={"default": 0}) as free:
+        for _ in range(3):
+            await free.submit()
+
+
 async def test_request_ids_are_given_and_taken(here: World) -> None:
     answer = await here.client.get("/healthz", headers={"X-Request-ID": "abc-1"})
     assert answer.headers["x-request-id"] == "abc-1"

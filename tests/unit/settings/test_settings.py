@@ -73,6 +73,14 @@ def test_hosts_are_split_by_commas_and_networks_are_checked(monkeypatch: pytest.
     assert "SHOAL_ALLOW_HOSTS" in refusal()
 
 
+def test_shares_and_quotas_are_named_by_tenant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOAL_TENANT_WEIGHTS", "acme=5, other=0.5,")
+    monkeypatch.setenv("SHOAL_TENANT_QUOTAS", "acme=5000,trusted=0")
+    settings = load_settings()
+    assert settings.tenant_weights == {"acme": 5.0, "other": 0.5}
+    assert settings.tenant_quotas == {"acme": 5000, "trusted": 0}
+
+
 def test_an_unknown_variable_stops_with_the_nearest_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOAL_MODEL_URI", "http://model:8000/v1")
     assert refusal() == "SHOAL_MODEL_URI is not a setting; did you mean SHOAL_MODEL_URL?"
@@ -93,6 +101,11 @@ def test_an_unknown_override_stops_too() -> None:
         ("SHOAL_ARTIFACTS_URL", "gs://bucket"),
         ("SHOAL_ARTIFACTS_URL", "s3:///prefix"),
         ("SHOAL_MODEL_URL", "model:8000"),
+        ("SHOAL_TENANT_WEIGHTS", "acme"),
+        ("SHOAL_TENANT_WEIGHTS", "acme=0"),
+        ("SHOAL_TENANT_QUOTAS", "acme=1.5"),
+        ("SHOAL_TENANT_QUOTAS", "=5"),
+        ("SHOAL_TENANT_QUOTAS", "acme=-1"),
     ],
 )
 def test_a_bad_value_stops_with_its_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
