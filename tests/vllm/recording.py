@@ -10,6 +10,16 @@ from agent.models.model import Ask, Model, Reply
 from agent.models.reply import ReplyProblem, check, parse
 
 
+def _whole(reply: Reply, ask: Ask) -> str:
+    """What is wrong with a reply that ended by itself, "" when nothing is."""
+    try:
+        parsed = parse(reply.text)
+        check(parsed.value, ask.json_schema)
+    except ReplyProblem as problem:
+        return str(problem)
+    return "it is cut off" if parsed.cut_off else ""
+
+
 @dataclass
 class Recording:
     """Passes on, and keeps the score."""
@@ -18,7 +28,8 @@ class Recording:
     replies: Counter[str] = field(default_factory=Counter)  # by the name of the schema
     ended: Counter[str] = field(default_factory=Counter)  # by finish reason
     too_long: int = 0  # requests that the server refused for their length
-    invalid: list[str] = field(default_factory=list)  # replies that ended by themselves and do not hold to their schema
+    invalid: list[str] = field(default_factory=list)  # replies that do not hold to their schema, or are taken for whole
+    cut: Counter[str] = field(default_factory=Counter)  # replies cut off at their limit, by what is left of them
 
     async def ask(self, ask: Ask) -> Reply:
         try:
@@ -28,12 +39,20 @@ class Recording:
             raise
         self.replies[ask.schema_name] += 1
         self.ended[reply.finish_reason] += 1
-        if reply.finish_reason == "stop":
-            try:
-                check(parse(reply.text).value, ask.json_schema)
-            except ReplyProblem as problem:
-                self.invalid.append(f"{ask.schema_name}: {problem}: {reply.text[:500]}")
+        problem = _whole(reply, ask) if reply.finish_reason == "stop" else self._part(reply, ask)
+        if problem:
+            self.invalid.append(f"{ask.schema_name}, {reply.finish_reason}: {problem}: {reply.text[:500]}")
         return reply
+
+    def _part(self, reply: Reply, ask: Ask) -> str:
+        """What is wrong with a reply that was cut off: nothing, where it says so or is of no use."""
+        try:
+            parsed = parse(reply.text)
+        except ReplyProblem:
+            self.cut["nothing"] += 1
+            return ""
+        self.cut["a part" if parsed.cut_off else "all"] += 1
+        return "" if parsed.cut_off else _whole(reply, ask)
 
     async def close(self) -> None:
         """Nothing: the model belongs to somebody else."""

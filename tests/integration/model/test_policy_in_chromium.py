@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from PIL import Image as Pictures
+from PIL import ImageChops
 
-from agent.browser import Context
+from agent.browser import Context, ContextOptions
 from agent.chromium import launch
+from agent.models.images import Grid
 from agent.models.model import Ask
 from agent.plan import Plan
-from agent.policies.model import ModelPolicy
+from agent.policies.model import ModelPolicy, ModelPolicyOptions
 from agent.policies.policy import Scene
-from agent.spec import JobSpec, LoopSpec
+from agent.spec import BrowserSpec, JobSpec, LoopSpec, Viewport
 from agent.testing import ScriptedModel
 from tests.acceptance.test_model import PLAN
 from tests.unit.agent.model.test_step import act
@@ -140,3 +145,42 @@ async def test_all_decisions_on_a_page_send_the_same_bytes_up_to_its_end(opened:
         assert plan[:4] == step[:4], "the picture too"
         assert plan[:3] == reading[:3]
         assert (f"-> {site}p/3" in plan[2].text) == ("url" in fields)
+
+
+BUTTON = """<!doctype html><body style="margin:0"><button style="position:absolute;left:1700px;top:900px;width:40px;
+height:30px;background:#f00;border:0" onclick="document.title = 'hit'"></button>"""
+
+
+@pytest.mark.parametrize("points", ["pixels", "relative"])
+async def test_what_a_model_points_at_on_a_large_page_is_hit(points: Any) -> None:
+    """The picture of 1920 x 1080 is scaled to three quarters for the model: its pixels are not the page's."""
+    sent: list[tuple[int, int]] = []
+
+    def points_at_red(ask: Ask) -> Any:
+        (image,) = (image for message in ask.messages for image in message.images)
+        with Pictures.open(io.BytesIO(image.data)) as picture:
+            sent.append(picture.size)
+            red, green, _ = picture.convert("RGB").split()
+            box = ImageChops.subtract(red, green).point(lambda level: 255 if level > 128 else 0).getbbox()
+            assert box is not None
+            x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+            if points == "relative":
+                x, y = round(x / picture.width * 1000), round(y / picture.height * 1000)
+        call = act("CALL", call={"name": "mouse_click", "args": {"x": x, "y": y}})
+        return {"user_goal_stage": "", "user_goal_achieved": False, "action_plan": "", "actions": [call]}
+
+    browser = await launch()
+    context = await browser.new_context(ContextOptions(browser=BrowserSpec(viewport=Viewport(width=1920, height=1080))))
+    try:
+        await context.goto("data:text/html," + quote(BUTTON))
+        options = ModelPolicyOptions(grid=Grid(32, 1280), points=points)
+        policy = ModelPolicy(ScriptedModel(points_at_red), None, options=options)  # type: ignore[arg-type]
+        spec = JobSpec(url="https://shop.example/", goal="Press the red button", grounding="coordinates")
+        decision = await policy.step(Scene(spec=spec, loop=None, item=None, page=context), "Press it", ())
+        result = await context.act(decision.actions[0])
+        assert result.error is None
+        assert sent[0][0] < 1600
+        assert await context.read("() => document.title") == "hit"
+    finally:
+        await context.close()
+        await browser.close()
