@@ -152,6 +152,7 @@ class _Session:
             children=work.children,
             depth=work.depth,
             spent_before=checkpoint.usage,
+            proposed=checkpoint.proposed,
             job_tokens=work.job_tokens,
             job=work.job,
         )
@@ -472,6 +473,7 @@ class _Session:
             storage_state=await self.page.storage_state(),
             records=self.scene.records,
             usage=self.scene.spent_before + self.scene.usage,
+            proposed=self.scene.proposed,
         )
 
     async def _checkpoint(self) -> None:

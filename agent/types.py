@@ -253,6 +253,7 @@ class Checkpoint:
     usage: Usage = Usage()
     pending_action: str = ""  # an unrepeatable action that began and is not confirmed
     steps: tuple[Step, ...] = ()  # of the task that goes on, once it has done such an action
+    proposed: Json = None  # the JSON Schema that a model proposed for a job without one; a loop's items get it too
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ Json = Any
 class Scene:
     """All that a policy may look at: the job, what was done so far, and the page.
 
-    One per session, owned by `agent.session`; a policy changes nothing but `usage`, `listed`, `sightings` and
-    `decision_from`.
+    One per session, owned by `agent.session`; a policy changes nothing but `usage`, `listed`, `sightings`, `proposed`
+    and `decision_from`.
     """
 
     spec: JobSpec
@@ -42,6 +42,7 @@ class Scene:
     listed: int | None = None  # how many items a list said that it has, while its items were collected
     cut: str = ""  # why collecting ended before the list did, in words; "" when it did not
     decision_from: int = 0  # tokens of this attempt when the running decision began
+    proposed: Json = None  # the schema that a model proposed where the job has none
     job: int | None = None  # the job's id; None: unknown, and then nothing seen here is used for other sessions
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:

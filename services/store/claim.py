@@ -117,9 +117,9 @@ def _jobs(tx: Tx, jobs: set[int]) -> dict[int, Row[Any]]:
 
 
 def _loop_states(tx: Tx, parents: set[int]) -> dict[int, Checkpoint]:
-    """What the children of each parent start with: its storage state, and nothing of its history."""
+    """What the children of each parent start with: `fanout.handed_down`, and nothing of its history."""
     rows = tx.rows("loop_states", ids=tx.many(sorted(parents))) if parents else ()
-    return {row.id: Checkpoint(storage_state=codec.load_json(row.loop_state)) for row in rows}
+    return {row.id: codec.load_checkpoint(row.loop_state) for row in rows}
 
 
 def _work(tx: Tx, row: Row[Any], job: Row[Any], states: dict[int, Checkpoint]) -> Work:

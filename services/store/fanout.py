@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Row
 
-from agent.types import FanOut, LoopItem, Outcome
+from agent.types import Checkpoint, FanOut, LoopItem, Outcome
 from services.store import codec, tables
 from services.store.jobs import LockedJob, spec_of
 from services.store.lanes import Ready
@@ -108,7 +108,7 @@ def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob, parts:
         id=parent.id,
         n=n,
         first=first,
-        state=None if fan_out.checkpoint.storage_state is None else codec.dump_json(fan_out.checkpoint.storage_state),
+        state=handed_down(fan_out.checkpoint),
         seat_limit=limit,
         seats=seats,
         stop_on_error=fan_out.on_error == "stop",
@@ -124,6 +124,12 @@ def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob, parts:
     if later:
         tx.conn.execute(tables.unborn.insert(), later)
     return Opened(n, ready)
+
+
+def handed_down(checkpoint: Checkpoint) -> str | None:
+    """What a loop's items begin with of their parent's checkpoint: its login, and the fields that were agreed on."""
+    own = Checkpoint(storage_state=checkpoint.storage_state, proposed=checkpoint.proposed)
+    return None if own == Checkpoint() else codec.dump_checkpoint(own)
 
 
 def _limit(tx: Tx, depth: int, job: LockedJob) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from agent.status import Status
 from agent.types import (
@@ -44,6 +45,16 @@ async def test_a_fan_out_stores_its_children_in_order_and_gives_the_slot_back(w:
     assert [(one.depth, one.index) for one in sessions] == [(0, 0), (1, 0), (1, 1), (1, 2), (1, 3)]
     fanned = [event for event in await w.store.events() if event.name == JobEvent.FANNED_OUT]
     assert [(event.data["session"], event.data["items"]) for event in fanned] == [(root.work.session, 4)]
+
+
+async def test_items_begin_with_the_fields_that_their_parent_agreed_on(w: World) -> None:
+    await w.submit()
+    root = await w.claim_one()
+    outcome = loop(links(2))
+    assert outcome.fan_out is not None
+    agreed = replace(outcome.fan_out.checkpoint, proposed={"type": "object"}, url="https://shop.example/")
+    await w.finish((root, replace(outcome, fan_out=replace(outcome.fan_out, checkpoint=agreed))))
+    assert [one.work.checkpoint for one in await w.claim()] == [Checkpoint(proposed={"type": "object"})] * 2
 
 
 async def test_a_fan_out_is_accepted_once(w: World) -> None:

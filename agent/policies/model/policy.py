@@ -85,6 +85,13 @@ class ModelPolicy:
         Raises:
             ModelError: the model could not be asked, or gave no usable reply.
         """
+        self._reader.recall(scene)
+        said = await self._planned(scene)
+        if said.task_type == "loop" and (scene.spec.extract is not None or said.require_extraction):
+            await self._reader.agree(scene)
+        return said
+
+    async def _planned(self, scene: Scene) -> Plan:
         said = spelled_out(scene)
         if said is not None and not _wants_proof(said, scene):
             return said
@@ -166,6 +173,7 @@ class ModelPolicy:
             ModelError: the model could not be asked, or gave no usable reply.
             ActionInvalid: the job names an action set that does not exist, or a model without eyes is to point.
         """
+        self._reader.recall(scene)
         if scene.spec.grounding == "coordinates" and not self._options.images:
             raise ActionInvalid("`grounding` by coordinates needs a model that reads pictures (SHOAL_MODEL_IMAGES)")
 

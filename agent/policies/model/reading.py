@@ -98,15 +98,27 @@ class Reader:
 
     # --- the job has no schema -----------------------------------------------------------------------
 
+    def recall(self, scene: Scene) -> None:
+        """Takes up the fields that an earlier attempt, or the parent of a loop's items, has agreed on."""
+        if scene.proposed is not None:
+            self._asker.jobs.propose(scene.spec, scene.proposed)
+
+    async def agree(self, scene: Scene) -> None:
+        """Settles the fields of a job without a schema before its loop fans out: all its items get the same ones."""
+        await self._wanted(scene)
+
     async def _wanted(self, scene: Scene) -> ExtractSpec:
         """The job's own wish, with a schema that a model proposes where the job has none."""
         jobs = self._asker.jobs
+        self.recall(scene)
         wanted = jobs.extract(scene.spec)
         if wanted is None or wanted.json_schema is None:
-            # Made from the job's words alone, before any page: so all items of a loop get the same fields.
+            # Made from the job's words alone, before any page.
             jobs.propose(scene.spec, await self._asker.fitting(scene, lambda chars: self._propose(scene)))
             wanted = jobs.extract(scene.spec)
         assert wanted is not None
+        own = scene.spec.extract is not None and scene.spec.extract.json_schema is not None
+        scene.proposed = None if own else wanted.json_schema
         return wanted
 
     async def _propose(self, scene: Scene) -> Json:

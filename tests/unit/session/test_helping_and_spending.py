@@ -136,6 +136,21 @@ async def test_what_a_failed_attempt_spent_since_its_checkpoint_is_not_forgotten
     assert outcome.checkpoint.usage.model_calls == 2
 
 
+async def test_the_fields_that_a_model_proposed_go_on_in_the_checkpoint() -> None:
+    class Proposes(PlainPolicy):
+        async def plan(self, scene: Scene) -> Plan:
+            seen.append(scene.proposed)
+            scene.proposed = {"type": "object"}
+            return await super().plan(scene)
+
+    seen: list[Json] = []
+    outcome, _, _ = await run(work(loop=LOOP, extract=EXTRACT), shop(2), policy=Proposes())
+    assert outcome.fan_out is not None
+    again = replace(work(loop=LOOP, extract=EXTRACT), checkpoint=outcome.fan_out.checkpoint)
+    await run(again, shop(2), policy=Proposes())
+    assert seen == [None, {"type": "object"}]
+
+
 @pytest.mark.parametrize("name", ["terminate", "report_infeasible"])
 async def test_a_job_that_must_not_be_given_up_is_planned_on(name: str) -> None:
     class GivesUp(Clicks):

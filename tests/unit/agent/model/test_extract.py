@@ -18,7 +18,7 @@ from agent.policies.model import ModelPolicy, ModelPolicyOptions
 from agent.policies.policy import Extraction, Scene
 from agent.spec import ExtractSpec, JobSpec
 from agent.testing import ScriptedModel
-from agent.types import Observation, Usage
+from agent.types import LoopItem, Observation, Usage
 from tests.unit.agent.model.pages import URL, el, link, page, plain, scene_of, text
 
 ONE = {
@@ -321,6 +321,22 @@ async def test_all_sessions_of_a_job_share_the_proposed_fields() -> None:
     for _ in range(2):
         assert (await policy.extract(scene_of(AB, job))).records
     assert [ask.schema_name for ask in model.asked] == ["propose", "extract", "extract"]
+
+
+async def test_items_on_other_workers_share_the_fields_that_their_parent_agreed_on() -> None:
+    proposed = {"thought": "", "many": True, "fields": [{"name": "n", "type": "string", "meaning": ""}]}
+    job = JobSpec(url=URL, extract=ExtractSpec(goal="the lamps"), loop={"values": ["a", "b"]})  # type: ignore[arg-type]
+    parent = scene_of(AB, job)
+    first = ScriptedModel([proposed])
+    plan = await ModelPolicy(first, None, render=plain).plan(parent)  # type: ignore[arg-type]
+    assert (plan.task_type, [ask.schema_name for ask in first.asked]) == ("loop", ["propose"])
+    assert list(parent.proposed["items"]["properties"]) == ["n"]
+
+    elsewhere = ScriptedModel([says({"n": "A"})])
+    item = scene_of(AB, job, loop=None, item=LoopItem(0, URL, is_link=True), proposed=parent.proposed)
+    found = await ModelPolicy(elsewhere, None, render=plain).extract(item)  # type: ignore[arg-type]
+    assert [ask.schema_name for ask in elsewhere.asked] == ["extract"]
+    assert found.schema == parent.proposed
 
 
 async def test_a_hostile_page_stays_inside_the_fence() -> None:
