@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from services.cli import eval as evaluation
-from services.cli import inference, jobs, keys, page, parts, questions, run, settling, up, webhooks
+from services.cli import export, inference, jobs, keys, page, parts, questions, run, settling, up, webhooks
 from services.cli.ending import EXPECTED
 from services.cli.running import ended
 
@@ -32,7 +32,7 @@ def options(
         raise typer.Exit
 
 
-for _part in (up, run, jobs, settling, questions, webhooks, page, evaluation, parts, inference, keys):
+for _part in (up, run, jobs, settling, questions, webhooks, page, evaluation, export, parts, inference, keys):
     _part.add_to(app)
 
 

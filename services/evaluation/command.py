@@ -98,7 +98,10 @@ async def _run(
             ground = await stack.enter_async_context(arena(wish.serve_host))
             settings = _reaching(settings, ground.url.removeprefix("http://"), wish.parallel)
             goals = await _goals(ground, episodes, settings, tell)
-        judge = await stack.enter_async_context(_judge(wish, settings, episodes))
+        wanted = wish.judge or any(episode.check.judge for episode in episodes)
+        judge = await stack.enter_async_context(
+            judging(settings, wanted=wanted, url=wish.judge_url, name=wish.judge_model)
+        )
         client: Client = await stack.enter_async_context(connect(settings))
         options = RunOptions(
             run=run,
@@ -167,16 +170,16 @@ async def _goals(ground: Arena, episodes: Sequence[Episode], settings: Settings,
 
 
 @asynccontextmanager
-async def _judge(wish: Wish, settings: Settings, episodes: Sequence[Episode]) -> AsyncIterator[Model | None]:
-    """The judge's model: one of its own, or the one that decides.
+async def judging(settings: Settings, *, wanted: bool, url: str = "", name: str = "") -> AsyncIterator[Model | None]:
+    """The judge's model: one of its own, or the one that decides; None where none is `wanted`.
 
     Raises:
         BadInput: one is needed, and none is named.
     """
-    if not (wish.judge or any(episode.check.judge for episode in episodes)):
+    if not wanted:
         yield None
         return
-    own = {"model_url": wish.judge_url, "model": wish.judge_model or settings.model} if wish.judge_url else {}
+    own = {"model_url": url, "model": name or settings.model} if url else {}
     found = model_settings(settings.model_copy(update=own))
     if found is None:
         raise BadInput("a judge is wanted: name its server with --judge-url, or set SHOAL_MODEL_URL")

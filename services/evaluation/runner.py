@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import mimetypes
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from agent.errors import AgentError
 from agent.evaluate import Evaluation, evaluate
 from agent.models.model import Model
-from agent.results import TimeCost, execution_record, file_name, save_document, write
+from agent.results import TimeCost, execution_record, file_name, write
 from agent.spec import JobSpec
 from agent.types import ErrorInfo, Task
 from services.client import Client, ClientError, Refused
@@ -31,6 +29,7 @@ from services.evaluation.arena import Arena
 from services.evaluation.checks import page_fault, records_fault, words_fault
 from services.evaluation.episode import Episode, Result
 from services.evaluation.evidence import Evidence, evidence_of, pictures, trial_of
+from services.evaluation.export import error_of, save_documents, seconds_of
 
 Json = Any
 Tell = Callable[[str], None]
@@ -189,7 +188,7 @@ class Runner:
         if isinstance(judged, Evaluation):
             cost = replace(cost, execute_eval=judging_s, total=round(result.seconds + judging_s, 3))
         self._export(episode, job, found.tasks, self._verdict(result, judged), self._ended_by(found, result), cost)
-        await self._save_documents(episode, found)
+        await save_documents(self._client, self._folder.path / "results", self._id(episode), found)
         return result
 
     async def _fault(self, episode: Episode, found: Evidence, judged: Evaluation | str | None) -> tuple[str, str]:
@@ -255,7 +254,7 @@ class Runner:
             completion_tokens=usage["completion_tokens"],
             cached_tokens=usage.get("cached_tokens", 0),
             pages=usage.get("pages", 0),
-            seconds=_seconds(found.job),
+            seconds=seconds_of(found.job),
             job=found.job["id"],
             label=episode.label,
         )
@@ -313,25 +312,9 @@ class Runner:
 
     @staticmethod
     def _ended_by(found: Evidence, result: Result) -> ErrorInfo | None:
-        error = found.job.get("error")
-        if error:
-            return ErrorInfo(error["class"], error["code"], error["message"], error["retryable"])
         if result.failure == NO_VERDICT:
             return ErrorInfo("NoVerdict", NO_VERDICT, result.why, True)
-        return None
-
-    async def _save_documents(self, episode: Episode, found: Evidence) -> None:
-        """What the run gave: its records as one table of JSON lines, and the files that it downloaded."""
-        root = self._folder.path / "results"
-        if found.records:
-            save_document(
-                root, self._id(episode), "records.jsonl", b"".join(orjson.dumps(r) + b"\n" for r in found.records)
-            )
-        for artifact in (one for session in found.sessions for one in session.get("artifacts", ())):
-            if artifact["kind"] == "download":
-                data, content_type = await self._client.artifact(artifact["id"])
-                ending = mimetypes.guess_extension(content_type.partition(";")[0].strip()) or ""
-                save_document(root, self._id(episode), f"{artifact['id']}{ending}", data)
+        return error_of(found.job)
 
 
 def _ended_badly(found: Evidence) -> str:
@@ -345,10 +328,3 @@ def _ended_badly(found: Evidence) -> str:
 def _reason(found: Evidence) -> str:
     error = found.job.get("error") or found.root.get("error")
     return str(error["message"] if error else found.root.get("reason", ""))
-
-
-def _seconds(job: Mapping[str, Json]) -> float:
-    if not job["started_at"] or not job["finished_at"]:
-        return 0.0
-    took = datetime.fromisoformat(job["finished_at"]) - datetime.fromisoformat(job["started_at"])
-    return round(took.total_seconds(), 3)

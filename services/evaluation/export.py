@@ -1,0 +1,93 @@
+"""A finished job as a record of the data-flow layout, with the documents that it gave."""
+
+from __future__ import annotations
+
+import mimetypes
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from agent.evaluate import Evaluation, evaluate
+from agent.models.model import Model
+from agent.results import TimeCost, execution_record, save_document, write
+from agent.spec import JobSpec
+from agent.types import ErrorInfo
+from services.client import Client
+from services.errors import BadInput
+from services.evaluation.evidence import Evidence, evidence_of, trial_of
+
+Json = Any
+
+
+async def export_job(
+    client: Client, job: str, root: Path, *, judge: Model | None = None, last_screenshots: int = 3
+) -> Path:
+    """Writes the record of a finished job below `root`, in place of what was exported of it before; gives its path.
+
+    Without a judge a job that completed is `unsure`: that it says so itself is no evaluation.
+
+    Raises:
+        BadInput: the job is not over.
+        ClientError, ModelError: gateway or judge cannot be had.
+    """
+    told = await client.job(job)
+    if told["finished_at"] is None:
+        raise BadInput(f"{job} is {told['status']}: only a job that is over can be exported")
+    found = await evidence_of(client, told)
+    execute_s = seconds_of(told)
+    judged, judging_s = _unjudged(found), None
+    if judge is not None:
+        started = time.monotonic()
+        spec = JobSpec.model_validate(told["spec"])
+        trial = await trial_of(client, spec, found, screenshots=last_screenshots)
+        judged = await evaluate(judge, trial, last_screenshots=last_screenshots)
+        judging_s = round(time.monotonic() - started, 3)
+    record = execution_record(
+        job,
+        app=urlsplit(str(told["url"])).hostname or "",
+        request=str(told.get("goal") or ""),
+        tasks=found.tasks,
+        judged=judged,
+        error=error_of(told),
+        time_cost=TimeCost(execute=execute_s, execute_eval=judging_s, total=round(execute_s + (judging_s or 0), 3)),
+    )
+    await save_documents(client, root, job, found)
+    return write(root, record, again=True)
+
+
+def _unjudged(found: Evidence) -> Evaluation:
+    status, reason = found.job["status"], str(found.root.get("reason") or "")
+    complete = "unsure" if status == "completed" else "no"
+    why = f"nobody judged it; the job is {status}" + (f": {reason}" if reason else "")
+    return Evaluation(complete, {}, why)  # type: ignore[arg-type]
+
+
+async def save_documents(client: Client, root: Path, unique_id: str, found: Evidence) -> None:
+    """What a run gave: its records as one table of JSON lines, and the files that it downloaded."""
+    if found.records:
+        lines = b"".join(orjson.dumps(record) + b"\n" for record in found.records)
+        save_document(root, unique_id, "records.jsonl", lines)
+    for artifact in (one for session in found.sessions for one in session.get("artifacts", ())):
+        if artifact["kind"] == "download":
+            data, content_type = await client.artifact(artifact["id"])
+            ending = mimetypes.guess_extension(content_type.partition(";")[0].strip()) or ""
+            save_document(root, unique_id, f"{artifact['id']}{ending}", data)
+
+
+def error_of(job: Mapping[str, Json]) -> ErrorInfo | None:
+    """What ended a job, None when nothing did."""
+    error = job.get("error")
+    return ErrorInfo(error["class"], error["code"], error["message"], error["retryable"]) if error else None
+
+
+def seconds_of(job: Mapping[str, Json]) -> float:
+    """From a job's start to its end; 0 for one that never ran."""
+    if not job["started_at"] or not job["finished_at"]:
+        return 0.0
+    took = datetime.fromisoformat(job["finished_at"]) - datetime.fromisoformat(job["started_at"])
+    return round(took.total_seconds(), 3)
