@@ -82,7 +82,9 @@ async def test_no_session_of_a_loop_job_is_lost_when_the_model_server_is_killed_
             values = [shop + product["path"] for product in products if not product["discontinued"]][:JOB_ITEMS]
             spec = {"url": shop, "policy": "model", "loop": {"values": values}, "extract": {"schema": KINDS}}
             job = await asyncio.to_thread(cluster.submit, {**spec, "max_attempts": 10})
-            begun = await asyncio.to_thread(cluster.until, job, lambda row: row["counts"]["completed"] >= JOB_ITEMS // 4)
+            begun = await asyncio.to_thread(
+                cluster.until, job, lambda row: row["counts"]["completed"] >= JOB_ITEMS // 4
+            )
             os.killpg(server.pid, signal.SIGKILL)
             await server.end()
             assert begun["counts"]["completed"] < JOB_ITEMS
