@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from agent.errors import ElementMissing, NavigationTimeout
+from agent.errors import ElementMissing, NavigationTimeout, Unexpected
+from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import Action, ActionResult, Outcome, Record, Step, Task, Usage
 from services.browsers.pool import WorkerStats
 from services.cluster.serving import gateway_alone
 from services.dispatch.counting import Counting
+from services.errors import StoreAway
 from services.settings import Settings
-from services.store.sql import open_store
+from services.store.records import NewJob
+from services.store.sql import SqlStore, open_store
 from services.store.store import Store
 from services.tally import Tally
 from tests.embedded import wait_until
 from tests.monitoring import fires, see_every_dashboard, see_every_metric
-from tests.prometheus_server import prometheus
+from tests.prometheus_server import Prometheus, prometheus
 
 Json = Any
-pytestmark = pytest.mark.timeout(180)  # rules look back over some seconds
+pytestmark = pytest.mark.timeout(240)  # rules look back over some seconds
 
 
 def _good() -> Outcome:
@@ -41,27 +45,73 @@ def _good() -> Outcome:
 
 
 _BAD = Outcome(Status.FAILED, error=NavigationTimeout("slow").info(), seconds=3.0)
+_BUG = Outcome(Status.FAILED, error=Unexpected("nobody foresaw this").info(), seconds=3.0)
 
 
-async def _play(store: Store, restarts: list[int]) -> None:
+@dataclass
+class Played:
+    """What the dispatcher that is played says, besides its counts."""
+
+    restarts: int = 0
+    leases_expired: int = 0
+    workers_lost: int = 0
+    slots: int = 4
+    busy: int = 3
+    queue_age_s: float = 1.0
+    uncommitted: int = 0
+    model_up: bool = True
+    bad: Outcome = _BAD
+    model_call: tuple[str, float] = ("ok", 0.5)  # how each second's ends, and after how long
+
+
+async def _play(store: Store, played: Played) -> None:
     """A dispatcher with one worker: every second ten sessions end well and six do not."""
     counting, tally = Counting(), Tally()
     while True:
-        for outcome in [_good()] * 10 + [_BAD] * 6:
+        for outcome in [_good()] * 10 + [played.bad] * 6:
             counting.ended(outcome)
-        tally.observe("shoal_model_seconds", "ok", seconds=0.5)
-        tally.add("shoal_browser_restarts", n=restarts[0] - tally.counts.get(("shoal_browser_restarts",), 0))
+        outcome_of_call, took_s = played.model_call
+        tally.observe("shoal_model_seconds", outcome_of_call, seconds=took_s)
+        for name in ("browser_restarts", "leases_expired", "workers_lost"):
+            wanted = played.restarts if name == "browser_restarts" else getattr(played, name)
+            tally.add(f"shoal_{name}", n=wanted - tally.counts.get((f"shoal_{name}",), 0))
         worker = {"name": "w", "slots": 4, "busy": 3, "waiting": 0, "browsers": 1, "rss_bytes": 300_000_000}
-        stats = WorkerStats(**worker, browser_restarts=restarts[0], held={}, figures=tally.figures())  # type: ignore[arg-type]
+        stats = WorkerStats(**worker, browser_restarts=played.restarts, held={}, figures=tally.figures())  # type: ignore[arg-type]
         counting.workers([stats])
-        model = {"limit": 8, "active": 3, "servers": [{"up": True}]}
+        model = {"limit": 8, "active": 3, "servers": [{"up": played.model_up}]}
         snapshot = {
-            "workers": [worker | {"browser_restarts": restarts[0]}],
-            **{"slots": 4, "busy": 3, "leases": 3, "uncommitted": 0, "lanes_waiting": {}, "model": model},
-            **{"queue_age_s": 1.0, "figures": counting.tally.figures(), "ended": 100, "failed": 5},
+            "workers": [worker | {"browser_restarts": played.restarts}],
+            **{"slots": played.slots, "busy": played.busy, "leases": 3, "uncommitted": played.uncommitted},
+            **{"lanes_waiting": {}, "model": model, "queue_age_s": played.queue_age_s},
+            **{"figures": counting.tally.figures(), "ended": 100, "failed": 5},
         }
         await store.put_state("dispatcher/main", snapshot)
         await asyncio.sleep(1)
+
+
+def _see_what_goes_wrong(seen: Prometheus, played: Played) -> None:
+    """Faults that do not exclude each other come together: their alerts rise side by side."""
+    cold = Usage(model_calls=1, prompt_tokens=200_000, completion_tokens=10, cached_tokens=1)
+    played.bad, played.model_call = replace(_BUG, usage=cold), ("failed", 60.0)
+    played.restarts, played.leases_expired, played.uncommitted = 9, 60, 6_000
+    played.model_up, played.queue_age_s = False, 1_000.0
+    for alert in ("BrowsersDie", "LeasesExpire", "OutcomesPileUp", "ModelAway", "QueueStuck", "Bugs"):
+        fires(seen, f"Shoal{alert}")
+    for alert in ("ModelFails", "ModelSlow", "PrefixCacheCold", "WebhooksPileUp"):
+        fires(seen, f"Shoal{alert}")
+    played.workers_lost, played.busy = 9, 4
+    fires(seen, "ShoalWorkersLost")
+    fires(seen, "ShoalSlotsExhausted")
+    played.slots = played.busy = 0
+    fires(seen, "ShoalNoBrowsers")
+
+
+async def _many_messages(store: Store) -> None:
+    """More webhook messages than are well, and nobody who sends them."""
+    hook = {"url": "http://127.0.0.1:9/hook"}
+    spec = JobSpec.model_validate({"url": "http://127.0.0.1/", "goal": "x", "webhook": hook})
+    for one in await store.submit([NewJob("default", spec, "127.0.0.1")] * 1_001):
+        await store.cancel(one.job)
 
 
 def _call(url: str) -> None:
@@ -71,13 +121,15 @@ def _call(url: str) -> None:
     assert httpx.post(f"{url}/v1/jobs", json=spec | {"colour": "red"}, timeout=10).status_code == 400
 
 
-async def test_prometheus_sees_every_metric_dashboards_have_data_and_alerts_fire(tmp_path: Path) -> None:
+async def test_prometheus_sees_every_metric_dashboards_have_data_and_alerts_fire(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = Settings(data_dir=tmp_path, port=0, allow_private=True, webhooks=False)
-    restarts = [0]
+    played = Played()
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(gateway_alone(settings))
         store = await open_store(settings.store_url)
-        playing = asyncio.create_task(_play(store, restarts))
+        playing = asyncio.create_task(_play(store, played))
         with prometheus(url.removeprefix("http://")) as seen:
 
             def look() -> None:
@@ -87,12 +139,23 @@ async def test_prometheus_sees_every_metric_dashboards_have_data_and_alerts_fire
                 see_every_dashboard(seen)
                 fires(seen, "ShoalManyFailures")
                 assert seen.firing() == {"ShoalManyFailures"}
-                restarts[0] = 9
-                fires(seen, "ShoalBrowsersDie")
 
             await asyncio.to_thread(look)
+            await _many_messages(store)
+            await asyncio.to_thread(_see_what_goes_wrong, seen, played)
             playing.cancel()
             await asyncio.to_thread(fires, seen, "ShoalNoDispatcher")
             await store.close()
+
+            async def away(_: Store) -> Any:
+                raise StoreAway
+
+            def ask_in_vain() -> bool:
+                answers = [httpx.get(f"{url}/v1/status", timeout=10).status_code for _ in range(5)]
+                assert answers == [503] * 5
+                return {"ShoalStoreAway", "ShoalGatewayErrors"} <= seen.firing()
+
+            monkeypatch.setattr(SqlStore, "counts_by_status", away)
+            await asyncio.to_thread(wait_until, ask_in_vain, 45, "the alerts of a store that is away")
             await stack.aclose()
             await asyncio.to_thread(fires, seen, "ShoalGatewayAway")
