@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent.allowance import Allowance
 from agent.browser import Browser, ContextOptions
 from agent.help import Helper
 from agent.hooks import Upload
@@ -88,3 +89,4 @@ class Desk:
     limits: Limits = Limits()
     context: ContextOptions = ContextOptions()  # the operator's limits; the job's own wishes are put into it
     helper: Helper | None = None  # who answers questions of this job; None: nobody
+    allowance: Allowance | None = None  # of time and tokens, where somebody may change it; None: as the work says

@@ -15,7 +15,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent.allowance import Allowance
 from agent.browser import ObserveOptions
+from agent.budget import tokens
 from agent.desk import Desk
 from agent.errors import (
     AgentError,
@@ -52,7 +54,7 @@ from agent.types import (
     Step,
     Task,
 )
-from agent.work import Work
+from agent.work import JobLimits, Work
 
 MAX_TASKS = 40
 """Mini goals of one session; a policy that plans more goes in circles."""
@@ -74,7 +76,7 @@ async def run(work: Work, desk: Desk) -> Outcome:
     session = _Session(work, desk)
     started = time.monotonic()
     try:
-        async with asyncio.timeout(_seconds_allowed(work, desk)):
+        async with session.allowance.running(desk.limits.session_s):
             outcome = await session.live()
             await session.keep_downloads()  # those of the last page
     except TimeoutError:
@@ -90,13 +92,6 @@ async def run(work: Work, desk: Desk) -> Outcome:
         usage=replace(session.scene.usage, pages=session.page.pages),
         artifacts=tuple(session.kept),
     )
-
-
-def _seconds_allowed(work: Work, desk: Desk) -> float:
-    """The session's own limit, or what is left of the job's deadline where that is less."""
-    if work.deadline_at is None:
-        return desk.limits.session_s
-    return max(0.0, min(desk.limits.session_s, work.deadline_at - time.time()))
 
 
 def _start_url(work: Work) -> str:
@@ -153,11 +148,22 @@ class _Session:
             depth=work.depth,
             spent_before=checkpoint.usage,
             proposed=checkpoint.proposed,
-            job_tokens=work.job_tokens,
             job=work.job,
         )
+        self.allowance = desk.allowance or Allowance(JobLimits.of(work))
+        self.allowance.spent = lambda: tokens(self.scene.usage)
+        self.allowance.told = self._note_limits
+        self._note_limits()
         self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
         self.steps_taken = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)
+
+    def _note_limits(self) -> None:
+        """What the job may spend has changed, or what its other sessions have spent."""
+        self.scene.job_tokens = self.allowance.others
+        spec, most = self.scene.spec, self.allowance.job_tokens
+        if spec.budget.job_tokens != most:
+            budget = spec.budget.model_copy(update={"job_tokens": most})
+            self.scene.spec = spec.model_copy(update={"budget": budget})
 
     # --- the trip ------------------------------------------------------------------------------------
 

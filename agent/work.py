@@ -26,8 +26,22 @@ class Work:
     item: LoopItem | None  # None for the root session
     checkpoint: Checkpoint | None  # None at the first attempt, except for loop items: the parent's state
     children: ChildrenSummary | None  # set when the session goes on after its loop
-    deadline_at: float | None  # seconds since the epoch; None without a deadline
+    seconds_left: float | None  # until the job's deadline, when this was sent; None without one
     job_tokens: int = 0  # model tokens that the job's finished attempts have spent; counted where it has a budget
+
+
+@dataclass(frozen=True)
+class JobLimits:
+    """What holds for all running sessions of a job."""
+
+    seconds_left: float | None = None  # until its deadline, when this was sent; None without one
+    job_tokens: int | None = None  # model tokens that its sessions may spend together; None: no limit
+    spent: int = 0  # what they have spent, as far as is known: those that run are asked every few seconds
+
+    @classmethod
+    def of(cls, work: Work) -> JobLimits:
+        """What held when `work` was claimed."""
+        return cls(work.seconds_left, work.spec.budget.job_tokens, work.job_tokens)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import random
 import selectors
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ from agent.errors import ServerBusy
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import Checkpoint, FanOut, LoopItem, Outcome, Usage
-from agent.work import Report, Work
+from agent.work import JobLimits, Report, Work
 from services.browsers.journal import Outbox
 from services.browsers.pool import WorkerHandle, WorkerStats
 from services.dispatch.config import DispatchConfig
@@ -186,6 +186,9 @@ class SimulatedWorker:
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         """Nobody cancels here."""
+
+    async def limit(self, limits: Mapping[int, JobLimits]) -> None:
+        """No job has a deadline or a budget here."""
 
     async def stats(self) -> WorkerStats:
         held = {work.session: work.fence for work in (*self._queue, *self._running.values())}

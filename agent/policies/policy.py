@@ -36,7 +36,7 @@ class Scene:
     elapsed_s: float = 0.0
     depth: int = 0  # 0 for the job's root session, 1 for its loop's items, ...
     spent_before: Usage = Usage()  # by earlier attempts of this session
-    job_tokens: int = 0  # spent by the job's other sessions when this attempt began
+    job_tokens: int = 0  # spent by the job's other attempts, as far as is known; brought up to date while this one runs
     hidden: Hidden = field(default_factory=Hidden)  # values of secrets that were filled in: never shown again
     sightings: list[Sighting] = field(default_factory=list)  # pages of the running mini goal, where the job wants some
     listed: int | None = None  # how many items a list said that it has, while its items were collected

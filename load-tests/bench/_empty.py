@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +15,7 @@ import ray
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import Checkpoint, FanOut, LoopItem, Outcome
-from agent.work import Report, Work
+from agent.work import JobLimits, Report, Work
 from services.browsers.journal import Outbox
 from services.browsers.pool import WorkerHandle, WorkerStats
 from services.browsers.ray_pool import RayWorker
@@ -48,6 +48,9 @@ class EmptyWorker:
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         """Nothing runs long enough to be stopped."""
+
+    async def limit(self, limits: Mapping[int, JobLimits]) -> None:
+        """Nothing runs long enough to be told of a change."""
 
     async def stats(self) -> WorkerStats:
         return WorkerStats(self._name, self._slots, 0, 0, 0, 0, {})

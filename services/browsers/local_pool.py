@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from agent.work import Report, Work
+from agent.work import JobLimits, Report, Work
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
 from services.browsers.worker import Worker
 
@@ -50,6 +50,9 @@ class LocalWorker:
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         await self._here().cancel(sessions)
+
+    async def limit(self, limits: Mapping[int, JobLimits]) -> None:
+        await self._here().limit(limits)
 
     async def stats(self) -> WorkerStats:
         return await self._here().stats()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agent.work import Report, Work
+from agent.work import JobLimits, Report, Work
 from services.errors import ServiceError
 
 
@@ -29,6 +29,7 @@ class WorkerStats:
     held: Mapping[int, int]  # session: fence, of everything it has not reported yet
     rss_bytes: int = 0  # of the worker and its browsers
     ends_in_s: float | None = None  # its node ends then: what it runs should end before, nothing should begin
+    spending: Mapping[int, int] = field(default_factory=dict)  # job: model tokens of its running attempts here
     figures: Mapping[str, Any] = field(default_factory=dict)  # what it has counted, as `services.tally` writes it
 
 
@@ -58,6 +59,10 @@ class WorkerHandle(Protocol):
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         """Stops these sessions; each gives a last report with status canceled."""
+        ...
+
+    async def limit(self, limits: Mapping[int, JobLimits]) -> None:
+        """What holds from now on for those of its sessions that are of these jobs."""
         ...
 
     async def stats(self) -> WorkerStats: ...

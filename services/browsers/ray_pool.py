@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -16,7 +16,7 @@ from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayError, RayTaskError
 from ray.util import list_named_actors
 
-from agent.work import Report, Work
+from agent.work import JobLimits, Report, Work
 from services import tracing
 from services.browsers.config import WorkerConfig
 from services.browsers.node import ends_in_s
@@ -74,6 +74,9 @@ class BrowserWorkerActor:
     async def cancel(self, sessions: Sequence[int]) -> None:
         await self._here().cancel(sessions)
 
+    async def limit(self, limits: Mapping[int, JobLimits]) -> None:
+        await self._here().limit(limits)
+
     async def stats(self) -> WorkerStats:
         stats = replace(await self._here().stats(), ends_in_s=await ends_in_s())
         self._metrics.tell(stats)
@@ -117,6 +120,9 @@ class RayWorker:
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         await self._answer(self._actor.cancel.remote(list(sessions)))
+
+    async def limit(self, limits: Mapping[int, JobLimits]) -> None:
+        await self._answer(self._actor.limit.remote(dict(limits)))
 
     async def stats(self) -> WorkerStats:
         return await self._answer(self._actor.stats.remote())

@@ -6,8 +6,8 @@ Knows nothing of Ray: `ray_pool` wraps it into an actor, `local_pool` runs it in
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +17,7 @@ import psutil
 import structlog
 
 from agent import session
+from agent.allowance import Allowance
 from agent.desk import Desk
 from agent.errors import AgentError, BrowserError, NavigationTimeout, Unexpected
 from agent.help import Helper
@@ -24,7 +25,7 @@ from agent.policies.policy import Policy
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import Outcome
-from agent.work import Report, Work
+from agent.work import JobLimits, Report, Work
 from services import tracing
 from services.artifacts.store import ArtifactStore
 from services.browsers.config import WorkerConfig
@@ -70,7 +71,9 @@ class Parts(Protocol):
 
 @dataclass(slots=True)
 class _Held:
+    job: int
     journal: SessionJournal
+    allowance: Allowance
     task: asyncio.Task[Outcome] | None = None  # None while it waits for a slot
 
 
@@ -102,7 +105,7 @@ class Worker:
         await self.cancel([work.session for work in works])
         for work in works:
             journal = SessionJournal(self._outbox, work.session, work.fence)
-            self._held[work.session, work.fence] = _Held(journal)
+            self._held[work.session, work.fence] = _Held(work.job, journal, Allowance(JobLimits.of(work)))
             self._queue.append(work)
         self._fill_slots()
 
@@ -144,6 +147,7 @@ class Worker:
                     limits=self._config.limits,
                     context=self._config.context,
                     helper=self._parts.helper(work),
+                    allowance=held.allowance,
                 )
                 lease = tracing.lease_place(work.job, work.session, work.fence)
                 with tracing.span("run session", below=lease, session=work.session, attempt=work.attempt):
@@ -180,8 +184,17 @@ class Worker:
             if session_id in wanted and held.task is not None and not held.task.cancelling():
                 held.task.cancel()
 
+    async def limit(self, limits: Mapping[int, JobLimits]) -> None:
+        """What holds from now on for the sessions of some jobs, those that wait for a slot included."""
+        for held in self._held.values():
+            if (new := limits.get(held.job)) is not None:
+                held.allowance.change(new)
+
     async def stats(self) -> WorkerStats:
         owner = self._parts.owner
+        spending = Counter[int]()
+        for held in self._held.values():
+            spending[held.job] += held.allowance.spent()
         return WorkerStats(
             name=self.name,
             slots=self._config.slots,
@@ -190,6 +203,7 @@ class Worker:
             browsers=owner.running,
             browser_restarts=owner.restarts,
             held=dict(sorted(self._held)),
+            spending={job: n for job, n in spending.items() if n},
             rss_bytes=await asyncio.to_thread(_tree_rss),
             figures=self._tally.figures(),
         )

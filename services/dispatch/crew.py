@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 import structlog
 
-from agent.work import Report, Work
+from agent.work import JobLimits, Report, Work
 from services.browsers.pool import Pool, WorkerHandle, WorkerLost, WorkerStats
 from services.dispatch.board import Board
 from services.dispatch.clock import loop_time
@@ -56,6 +57,8 @@ class Member:
     puller: asyncio.Task[None] | None = None
     session_s: float = 1.0  # what a session takes, smoothed
     leaving: bool = False  # it gets no more sessions
+    telling: asyncio.Task[None] | None = None  # that something has changed for what it runs
+    spending: Mapping[int, int] = field(default_factory=dict)  # model tokens of what it runs, by job, as it last said
     idle_since: float = field(default_factory=loop_time)
 
     @property
@@ -235,6 +238,33 @@ class Crew:
         except Exception:  # the top of a loop
             log.exception(LogEvent.LOOP_FAILED, loop="end-worker", worker=member.name)
 
+    def tell(self, name: str, stop: Sequence[int], limits: Mapping[int, JobLimits]) -> None:
+        """Begins to tell a worker which sessions to stop and what holds for the jobs of the others.
+
+        It is said again with the next look, so a worker that has not answered yet is left alone.
+        """
+        member = self.members.get(name)
+        if member is not None and (member.telling is None or member.telling.done()):
+            member.telling = asyncio.create_task(self._tell(member, stop, limits), name=f"tell-{name}")
+
+    async def _tell(self, member: Member, stop: Sequence[int], limits: Mapping[int, JobLimits]) -> None:
+        try:
+            if stop:
+                await member.handle.cancel(stop)
+            if limits:
+                await member.handle.limit(limits)
+        except WorkerLost:
+            return  # its puller buries it
+        except Exception:  # the top of a loop
+            log.exception(LogEvent.LOOP_FAILED, loop="tell", worker=member.name)
+
+    def spending(self) -> Counter[int]:
+        """Model tokens that running attempts have spent, by job, as the workers last said."""
+        total = Counter[int]()
+        for member in self.members.values():
+            total.update(member.spending)
+        return total
+
     async def bury(self, member: Member, why: str) -> None:
         """A worker is gone: its leases end at once, and another takes its place."""
         if not self.has(member):
@@ -340,7 +370,7 @@ class Crew:
     async def end(self) -> None:
         """Ends the workers."""
         members = list(self.members.values())
-        calls = [*self._submitting, *(member.puller for member in members if member.puller)]
+        calls = [*self._submitting, *(task for one in members for task in (one.puller, one.telling) if task)]
         for task in calls:
             task.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
@@ -361,5 +391,7 @@ class Crew:
         # One that was buried meanwhile is settled with: its figures, taken in again, would be counted twice.
         seen = [stats for stats in found if stats is not None and stats.name in self.members]
         self._board.counting.workers(seen)
+        for stats in seen:
+            self.members[stats.name].spending = stats.spending
         self._make_way(seen)
         return seen

@@ -13,13 +13,14 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from services.browsers.pool import Pool, WorkerLost
+from services.browsers.pool import Pool
 from services.dispatch.board import Board
 from services.dispatch.claimer import Claimer
 from services.dispatch.clock import loop_time
 from services.dispatch.committer import Committer
 from services.dispatch.config import DispatchConfig
 from services.dispatch.crew import Crew
+from services.dispatch.limits import news
 from services.dispatch.model_bound import ModelBound, asks_model
 from services.dispatch.sizing import Bounds, Load, Size, desired
 from services.dispatch.succession import take_over
@@ -161,7 +162,8 @@ class Dispatcher:
     async def _renew(self) -> None:
         """Extends leases at a third of their time; stops sessions that are not ours or not wanted any more.
 
-        Those of a worker that is gone are left to run out, whatever became of the call that was to end them.
+        The others are told what holds for their jobs now. Leases of a worker that is gone are left to run out,
+        whatever became of the call that was to end them.
         """
         now, members = loop_time(), self._crew.members
         self._board.forget(members, before=now - self._config.lease_s)
@@ -169,7 +171,9 @@ class Dispatcher:
         third = self._config.lease_s / 3
         due = [Renewal(session, lease.work.fence) for session, lease in known.items() if now - lease.renewed >= third]
         kept = await self._store.renew(due, lease_s=self._config.lease_s) if due else frozenset()
-        stopped = await self._store.unwanted({lease.work.job for lease in known.values()}) if known else frozenset()
+        jobs = {lease.work.job for lease in known.values()}
+        standings = await self._store.standings(jobs) if jobs else {}
+        stopped = {job for job in jobs if job not in standings or not standings[job].wanted}
         lost = {(one.session, one.fence) for one in due if one.session not in kept}
         unwanted: dict[str, list[int]] = {}
         for one in due:
@@ -178,12 +182,9 @@ class Dispatcher:
         for session, lease in known.items():
             if lease.work.job in stopped or (session, lease.work.fence) in lost:
                 unwanted.setdefault(lease.worker, []).append(session)
-        for name, sessions in unwanted.items():
-            if (member := members.get(name)) is not None:
-                try:
-                    await member.handle.cancel(sessions)
-                except WorkerLost:
-                    continue  # its puller buries it
+        limits = news(known.values(), standings, self._crew.spending())
+        for name in unwanted.keys() | limits.keys():
+            self._crew.tell(name, unwanted.get(name, []), limits.get(name, {}))
 
     async def _reap(self, owner: str | None = None) -> None:
         self._board.freed(await self._store.reap(owner=owner))

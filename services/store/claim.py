@@ -10,14 +10,14 @@ from sqlalchemy import Row
 
 from agent.spec import JobSpec
 from agent.types import Checkpoint, ChildrenSummary
-from agent.work import Work
+from agent.work import JobLimits, Work
 from services.events import JobEvent
 from services.store import codec
 from services.store.fanout import item_of
 from services.store.jobs import Leased, counts_json, leased, locked, spec_of
 from services.store.lanes import host_names, wake_due
 from services.store.pace import Manners
-from services.store.records import Claimed, Claims, Held, Renewal, Take
+from services.store.records import Claimed, Claims, Held, Renewal, Standing, Take
 from services.store.states import State
 from services.store.tx import Tx
 
@@ -124,9 +124,7 @@ def _loop_states(tx: Tx, parents: set[int]) -> dict[int, Checkpoint]:
 
 def _work(tx: Tx, row: Row[Any], job: Row[Any], states: dict[int, Checkpoint]) -> Work:
     checkpoint = codec.load_checkpoint(row.checkpoint) if row.checkpoint else states.get(row.parent or 0)
-    spec = tx.caches.specs.get(row.job)
-    if spec is None:  # more jobs in one claim than the cache holds
-        spec = spec_of(tx, row.job, tx.rows("specs", ids=tx.many([row.job]))[0].spec)
+    spec = _spec(tx, row.job)
     return Work(
         session=row.id,
         fence=row.fence,
@@ -134,18 +132,36 @@ def _work(tx: Tx, row: Row[Any], job: Row[Any], states: dict[int, Checkpoint]) -
         tenant=job.tenant,
         attempt=row.attempt,
         depth=row.depth,
-        spec=spec if job.token_limit is None else _within(spec, job.token_limit),
+        spec=_within(spec, job),
         item=item_of(row.item),
         checkpoint=checkpoint,
         children=_summary(tx, row.first_child, row.loop_children) if row.first_child else None,
-        deadline_at=job.deadline_at,
+        seconds_left=_left_s(tx, job),
         job_tokens=job.prompt_tokens + job.completion_tokens,
     )
 
 
-def _within(spec: JobSpec, token_limit: int) -> JobSpec:
-    """A job's spec with the budget that its owner gave it since; 0 stands for no limit."""
-    return spec.model_copy(update={"budget": spec.budget.model_copy(update={"job_tokens": token_limit or None})})
+def _spec(tx: Tx, job: int) -> JobSpec:
+    """The spec of a job that `_jobs` has found."""
+    spec = tx.caches.specs.get(job)
+    if spec is None:  # more jobs at once than the cache holds
+        spec = spec_of(tx, job, tx.rows("specs", ids=tx.many([job]))[0].spec)
+    return spec
+
+
+def _left_s(tx: Tx, job: Row[Any]) -> float | None:
+    return None if job.deadline_at is None else max(0.0, job.deadline_at - tx.now)
+
+
+def _within(spec: JobSpec, job: Row[Any]) -> JobSpec:
+    """A job's spec with the budget that its owner gave it since."""
+    if job.token_limit is None:
+        return spec
+    return spec.model_copy(update={"budget": spec.budget.model_copy(update={"job_tokens": _token_limit(spec, job)})})
+
+
+def _token_limit(spec: JobSpec, job: Row[Any]) -> int | None:
+    return spec.budget.job_tokens if job.token_limit is None else job.token_limit or None  # 0: taken away
 
 
 def _summary(tx: Tx, first: int, n: int) -> ChildrenSummary:
@@ -172,6 +188,20 @@ def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozen
         rows = tx.rows("renew", ids=ids, fences=fences, until=until)
     stopped = unwanted_jobs(tx, {row.job for row in rows})
     return frozenset(row.id for row in rows if row.job not in stopped)
+
+
+def standings_of(tx: Tx, jobs: Collection[int]) -> dict[int, Standing]:
+    """What holds now for the running sessions of some jobs; jobs that are gone are left out."""
+    found = _jobs(tx, set(jobs)) if jobs else {}
+    return {
+        row.id: Standing(
+            wanted=row.status in (State.QUEUED, State.RUNNING) and not row.cancel_requested,
+            limits=JobLimits(
+                _left_s(tx, row), _token_limit(_spec(tx, row.id), row), row.prompt_tokens + row.completion_tokens
+            ),
+        )
+        for row in found.values()
+    }
 
 
 def unwanted_jobs(tx: Tx, jobs: Collection[int]) -> frozenset[int]:

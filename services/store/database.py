@@ -171,20 +171,22 @@ class Database:
 
 
 class ServerClock:
-    """PostgreSQL's clock, read off this machine's clock and the distance between both, measured every minute."""
+    """PostgreSQL's clock, asked every minute; in between it goes on by this machine's monotonic clock.
+
+    Nobody sets that one: a step of the machine's time of day would end, or extend, every lease.
+    """
 
     def __init__(self) -> None:
-        self._distance = 0.0
-        self._measured = float("-inf")
+        self._asked: tuple[float, float] | None = None  # monotonic, and what the server said at that moment
 
     def now(self, conn: Connection) -> float:
         """Seconds since the epoch."""
-        if time.monotonic() - self._measured > _CLOCK_AGE_S:
-            before = time.time()
+        asked = self._asked  # several threads come here
+        if asked is None or time.monotonic() - asked[0] > _CLOCK_AGE_S:
+            before = time.monotonic()
             there = float(conn.exec_driver_sql(load("postgresql")["now"]).scalar_one())
-            self._distance = there - (before + time.time()) / 2
-            self._measured = time.monotonic()
-        return time.time() + self._distance
+            asked = self._asked = ((before + time.monotonic()) / 2, there)
+        return asked[1] + time.monotonic() - asked[0]
 
 
 def _parse(text: str) -> URL:

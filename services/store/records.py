@@ -11,7 +11,7 @@ from typing import Any, Literal
 from agent.spec import JobSpec, PolitenessSpec
 from agent.status import Status
 from agent.types import Checkpoint, ErrorInfo, LoopItem, Outcome, Record, Task, Usage
-from agent.work import Work
+from agent.work import JobLimits, Work
 
 Json = Any
 
@@ -223,6 +223,14 @@ class Claims:
 
     sessions: Sequence[Claimed]
     held: Mapping[tuple[int, int], Held]  # by (job, domain); a lane that is not here had no more to give
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What holds now for the running sessions of a job."""
+
+    wanted: bool  # False: they are to be stopped, since it is paused, canceled or over
+    limits: JobLimits  # `spent`: by attempts that are over
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ from services.store.records import (
     SessionDetail,
     SessionRow,
     Settlement,
+    Standing,
     Submitted,
     Take,
     Unfolded,
@@ -290,8 +291,8 @@ class SqlStore:
     async def renew(self, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:
         return await self._db.write(lambda tx: claim.renew_leases(tx, leases, lease_s=lease_s))
 
-    async def unwanted(self, jobs: Collection[int]) -> frozenset[int]:
-        return await self._db.read(lambda tx: claim.unwanted_jobs(tx, jobs))
+    async def standings(self, jobs: Collection[int]) -> Mapping[int, Standing]:
+        return await self._db.read(lambda tx: claim.standings_of(tx, jobs))
 
     async def checkpoint(self, session: int, fence: int, checkpoint: Checkpoint) -> bool:
         return await self._checkpoints.add((session, fence, checkpoint))

@@ -30,6 +30,7 @@ from services.store.records import (
     SessionDetail,
     SessionRow,
     Settlement,
+    Standing,
     Submitted,
     Take,
     Unfolded,
@@ -104,7 +105,7 @@ class Store(Protocol):
         """Changes limits of a job that runs; all of `changes` or nothing.
 
         Concurrency holds at once, as `set_concurrency` says; the deadline counts from now, priority from the next
-        claim, and the token limit for sessions that are claimed from now on.
+        claim; those that run hear of deadline and token limit by their dispatcher.
 
         Raises:
             WrongState: the job is final.
@@ -208,8 +209,8 @@ class Store(Protocol):
         """Extends leases; gives the sessions that are still ours *and* still wanted (not canceled, not paused)."""
         ...
 
-    async def unwanted(self, jobs: Collection[int]) -> frozenset[int]:
-        """Those of some jobs whose running sessions are to be stopped: paused, canceled, over or gone."""
+    async def standings(self, jobs: Collection[int]) -> Mapping[int, Standing]:
+        """What holds now for the running sessions of some jobs; those that are gone are left out."""
         ...
 
     async def checkpoint(self, session: int, fence: int, checkpoint: Checkpoint) -> bool:

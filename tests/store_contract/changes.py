@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from agent.status import Status
+from agent.types import Usage
+from agent.work import JobLimits
 from services.errors import NotFound, WrongState
 from services.store.records import JobChanges
 from tests.store_contract.fixtures import names
-from tests.store_world import World, links, loop
+from tests.store_world import DONE, World, links, loop
 
 
 def changes(**given: object) -> JobChanges:
@@ -20,9 +23,10 @@ def changes(**given: object) -> JobChanges:
 async def test_a_deadline_that_is_moved_counts_from_now(w: World) -> None:
     job = await w.submit(deadline_s=10)
     held = await w.claim_one()
-    assert held.work.deadline_at == w.clock.now + 10
+    assert held.work.seconds_left == 10
     w.clock.now += 8
     row = await w.store.change(job, changes(deadline_s=100.0), tenant="acme")
+    assert (await w.store.standings({job}))[job].limits.seconds_left == 100
     assert row.deadline_at is not None and row.deadline_at - row.created_at == timedelta(seconds=108)
     w.clock.now += 50
     assert await w.store.expire_deadlines() == []
@@ -40,17 +44,21 @@ async def test_a_deadline_can_be_taken_away(w: World) -> None:
     assert await w.store.expire_deadlines() == []
 
 
-async def test_a_token_limit_holds_for_what_is_claimed_from_now_on(w: World) -> None:
+async def test_a_token_limit_holds_for_what_is_claimed_from_now_on_and_is_told_to_what_runs(w: World) -> None:
     job, _ = await w.open_loop(3, budget={"job_tokens": 100})
     assert (await w.store.job(job)).token_limit == 100
     first = (await w.claim(1))[0]
     assert first.work.spec.budget.job_tokens == 100
+    await w.finish((first, replace(DONE, usage=Usage(1, 30, 3))))
+    assert (await w.store.standings({job}))[job].limits == JobLimits(None, 100, 33)
     assert (await w.store.change(job, changes(job_tokens=500))).token_limit == 500
+    assert (await w.store.standings({job}))[job].limits == JobLimits(None, 500, 33)
     second = (await w.claim(1))[0]
     assert second.work.spec.budget.job_tokens == 500
     assert (await w.store.change(job, changes(job_tokens=None))).token_limit is None
     third = (await w.claim(1))[0]
     assert third.work.spec.budget.job_tokens is None
+    assert (await w.store.standings({job}))[job].limits.job_tokens is None
     assert (await w.store.job(job)).spec.budget.job_tokens == 100  # what was asked stays readable
 
 

@@ -23,7 +23,7 @@ async def test_a_claim_gives_all_that_a_worker_needs(w: World) -> None:
     work = held.work
     assert (work.job, work.tenant, work.attempt, work.depth, work.spec) == (job, "acme", 1, 0, spec(deadline_s=100.0))
     assert (work.item, work.checkpoint, work.children) == (None, None, None)
-    assert work.deadline_at == w.clock.now + 100
+    assert work.seconds_left == 100
     assert held.host == "shop.example"
     row = (await w.store.session(work.session)).row
     assert (row.status, row.owner, row.attempt) == (S.RUNNING, "w1", 1)
@@ -104,5 +104,6 @@ async def test_jobs_whose_sessions_are_to_be_stopped_are_told(w: World) -> None:
     runs, paused, canceled = [(await w.open_loop(1))[0] for _ in range(3)]
     await w.store.pause(paused)
     await w.store.cancel(canceled)
-    assert await w.store.unwanted({runs, paused, canceled, 10**6}) == {paused, canceled, 10**6}
-    assert await w.store.unwanted(()) == frozenset()
+    found = await w.store.standings({runs, paused, canceled, 10**6})
+    assert {job: standing.wanted for job, standing in found.items()} == {runs: True, paused: False, canceled: False}
+    assert await w.store.standings(()) == {}

@@ -46,7 +46,7 @@ async def test_an_unsure_job_that_is_tried_again_begins_before_the_action(w: Wor
     again = await w.claim_one()
     assert again.work.checkpoint is not None
     assert (again.work.checkpoint.url, again.work.checkpoint.pending_action) == (MARKED.url, "")
-    assert again.work.attempt == 1 and again.work.deadline_at == w.clock.now + 100
+    assert again.work.attempt == 1 and again.work.seconds_left == 100
     assert again.work.fence > held.work.fence
     await w.finish((again, DONE))
     assert (await w.check_sums(job)).status is S.COMPLETED

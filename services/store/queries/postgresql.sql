@@ -140,7 +140,7 @@ from json_to_recordset(cast(:rows as json)) as v (id bigint, job bigint, domain 
 
 -- name: claimed_jobs
 -- What every session of a job is told.
-select id, tenant, status, deadline_at, prompt_tokens, completion_tokens, token_limit from job
+select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, completion_tokens, token_limit from job
  where id = any(cast(:ids as bigint[]))
 
 -- name: specs

@@ -119,7 +119,7 @@ insert into session (id, job, depth, idx, path, domain, state) values (:id, :job
 
 -- name: claimed_jobs
 -- What every session of a job is told.
-select id, tenant, status, deadline_at, prompt_tokens, completion_tokens, token_limit from job
+select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, completion_tokens, token_limit from job
  where id in (select value from json_each(:ids))
 
 -- name: specs

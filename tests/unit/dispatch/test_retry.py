@@ -26,7 +26,7 @@ WORK = Work(
     item=None,
     checkpoint=None,
     children=None,
-    deadline_at=None,
+    seconds_left=None,
 )
 
 

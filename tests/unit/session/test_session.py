@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -213,7 +212,7 @@ async def test_a_time_limit_ends_the_session() -> None:
 
 
 async def test_the_job_s_deadline_ends_it_too() -> None:
-    one = replace(work(extract=EXTRACT), deadline_at=time.time() + 0.05)
+    one = replace(work(extract=EXTRACT), seconds_left=0.05)
     outcome, _, _ = await run(one, {URL: FakePage(seconds=30)})
     assert outcome.error is not None
     assert outcome.error.code == "deadline_passed"

@@ -1,0 +1,74 @@
+"""A job's deadline and budget change while its sessions run, or are spent by several of them at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+import pytest
+
+from agent.plan import Plan
+from agent.policies.policy import Scene
+from agent.testing import FakePage
+from agent.types import Usage
+from services.dispatch import dispatcher as module
+from services.store.records import JobChanges
+from tests.cluster_world import EXTRACT, LOOP, FakeParts, PlainPolicy, shop, world
+
+URL = "http://shop.example/"
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.05)
+
+
+async def test_a_longer_deadline_holds_for_what_runs_already() -> None:
+    async with world({URL: FakePage(read={"n": 1}, seconds=1.2)}) as w:
+        job = await w.submit(extract=EXTRACT, deadline_s=1.0)
+        await w.running(job, 1)
+        await w.store.change(job, JobChanges(frozenset({"deadline_s"}), deadline_s=60.0))
+
+        assert (await w.final(job)).counts.completed == 1
+        assert len(w.browsers[0].visits) == 1
+
+
+class Spending(PlainPolicy):
+    """Spends 100 tokens at a time, for as long as the job's budget lasts."""
+
+    scenes: ClassVar[list[Scene]] = []
+
+    async def plan(self, scene: Scene) -> Plan:
+        if scene.loop is not None:
+            return await super().plan(scene)
+        self.scenes.append(scene)
+        limit = scene.spec.budget.job_tokens
+        while limit is None or scene.job_tokens + scene.usage.prompt_tokens < limit:
+            scene.usage += Usage(1, 100, 0)
+            await asyncio.sleep(0.02)
+            limit = scene.spec.budget.job_tokens
+        return Plan(thoughts="spent", user_goal_achieved=True)
+
+
+@pytest.fixture
+def spending(monkeypatch: pytest.MonkeyPatch) -> type[Spending]:
+    monkeypatch.setattr(Spending, "scenes", [])
+    monkeypatch.setattr(FakeParts, "policy", lambda parts, spec: Spending())
+    return Spending
+
+
+async def test_sessions_that_run_beside_each_other_share_their_job_s_budget(spending: type[Spending]) -> None:
+    async with world(shop(4), slots=4) as w:
+        job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT, budget={"job_tokens": 20_000}))
+
+        assert len(spending.scenes) == 4
+        assert 20_000 <= job.usage.prompt_tokens < 30_000, "not four times as much"
+
+
+async def test_a_lower_budget_reaches_what_runs(spending: type[Spending]) -> None:
+    async with world(shop(1)) as w:
+        job = await w.submit(loop=LOOP, extract=EXTRACT, budget={"job_tokens": 1_000_000})
+        await w.until(job, lambda row: bool(spending.scenes and spending.scenes[0].usage.prompt_tokens > 500))
+        await w.store.change(job, JobChanges(frozenset({"job_tokens"}), job_tokens=1000))
+
+        assert (await w.final(job)).usage.prompt_tokens < 10_000
