@@ -26,6 +26,7 @@ class Target:
     value: str | None  # value or checked state, None where there is none
     editable: bool  # contenteditable
     disabled: bool
+    readonly: bool
     label: bool  # it is styled away, and a label takes the clicks for it
     open: bool  # it lies in the window with nothing over it
     file: bool  # it says that it gives a file
@@ -73,6 +74,10 @@ class Stage(Protocol):
 
     async def options(self, bid: str) -> list[tuple[str, str]]:
         """Label and value of each option of a select."""
+        ...
+
+    async def before_opening(self, bid: str) -> None:
+        """Notes which items can be chosen near the element now: those of others, if its own list is not open yet."""
         ...
 
     async def choice(self, bid: str, wanted: str | int) -> tuple[str | None, list[str]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import FrameLocator, Locator, Page
+from playwright.async_api import Frame, FrameLocator, Locator, Page
 
 from agent.actions.stage import Direction, Target
 from agent.chromium.downloads import safe_name
@@ -100,6 +100,7 @@ class ChromiumStage:
             value=pulse["value"],
             editable=pulse["editable"],
             disabled=pulse["disabled"],
+            readonly=pulse["readonly"],
             label=pulse["label"],
             open=pulse["open"] and not split_bid(bid)[0],  # what lies over a frame, the frame cannot tell
             file=pulse["file"],
@@ -144,6 +145,11 @@ class ChromiumStage:
         found = await world.call(f"shoalWalker.options({number})") if world else []
         return [(label, value) for label, value in found]
 
+    async def before_opening(self, bid: str) -> None:
+        world = await self._world(split_bid(bid)[0])
+        if world is not None:
+            await world.call("shoalWalker.beforeOpening()")
+
     async def choice(self, bid: str, wanted: str | int) -> tuple[str | None, list[str]]:
         prefix, number = split_bid(bid)
         world = await self._world(prefix)
@@ -176,22 +182,23 @@ class ChromiumStage:
         return bool(await world.call(f"shoalWalker.scrollPage({dx}, {dy})"))
 
     async def wait_for_text(self, text: str, timeout_s: float) -> None:
-        limit = timeout_s * 1000
-        waits = [
-            asyncio.ensure_future(frame.get_by_text(text).first.wait_for(state="visible", timeout=limit))
-            for frame in self.page.frames
-        ]
-        waits.append(asyncio.ensure_future(self._closed_root_says(text, timeout_s)))
-        pending = set(waits)
+        ends = time.monotonic() + timeout_s
+        waits: dict[Frame | None, asyncio.Task[None]] = {
+            None: asyncio.create_task(self._closed_root_says(text, timeout_s))
+        }
         try:
-            while pending:
-                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                if any(task.exception() is None for task in done):
+            while (left := ends - time.monotonic()) > 0:
+                for frame in self.page.frames:  # those that came since, too
+                    if frame not in waits:
+                        waits[frame] = asyncio.create_task(_frame_says(frame, text, left))
+                pending = [task for task in waits.values() if not task.done()]
+                await asyncio.wait(pending, timeout=min(left, _POLL_S), return_when=asyncio.FIRST_COMPLETED)
+                if any(task.done() and task.exception() is None for task in waits.values()):
                     return
         finally:
-            for task in waits:
+            for task in waits.values():
                 task.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
+            await asyncio.gather(*waits.values(), return_exceptions=True)
         raise ActionTimeout(f"the text {text!r} was not there within {timeout_s:g} s")
 
     async def _closed_root_says(self, text: str, timeout_s: float) -> None:
@@ -304,6 +311,12 @@ class ChromiumStage:
         if not self._options.search_url:
             raise ActionRefused("no search engine is configured here")
         return self._options.search_url.replace("{query}", urllib.parse.quote_plus(query))
+
+
+async def _frame_says(frame: Frame, text: str, timeout_s: float) -> None:
+    """Returns when the text can be seen in a frame; the first place that has it may be a hidden one."""
+    seen = frame.get_by_text(text).filter(visible=True).first
+    await seen.wait_for(state="visible", timeout=max(1.0, timeout_s * 1000))
 
 
 def _allow(reference: str, size: int) -> None:

@@ -744,7 +744,7 @@ globalThis.shoalWalker ??= (() => {
       mutations, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: whole(valueOf(element)),
       tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
       options: element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : undefined,
-      open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, file: !!element?.closest('a[download]'),
+      open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       // Styled away, with a label that can be clicked in its place.
       label: !!element && (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || tiny(element.getBoundingClientRect())) && !!standIn(element, element.tagName),
@@ -799,12 +799,26 @@ globalThis.shoalWalker ??= (() => {
 
   // The item of a list or of an opened menu that has this text or position, and what there is to choose from.
   const CHOICES = '[role=option], [role=menuitem], [role=menuitemradio], [role=treeitem], [role=radio], [role=listbox] li, [role=menu] li, [role=list] li, ul li, ol li, option';
+  let before = new WeakSet(); // what could be chosen before the widget was opened: other widgets' items
+  const choicesIn = (scopes, widget) => scopes.flatMap(scope => [...scope.querySelectorAll(CHOICES)]).filter(item =>
+    item !== widget && item.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !tiny(item.getBoundingClientRect()));
+  const CONTROLS = '[aria-controls], [aria-owns]';
+  const controlledBy = element => `${element.getAttribute('aria-controls') || ''} ${element.getAttribute('aria-owns') || ''}`.split(/\s+/)
+    .map(name => name && element.getRootNode().getElementById?.(name)).filter(Boolean);
+  // What can be chosen from for a widget: in it, in the lists that it names, in what came since it was opened, or
+  // anywhere but in the lists of others.
+  const choicesFor = widget => {
+    if (/^(listbox|menu|radiogroup|tree)$/.test(widget?.getAttribute('role') || '')) return choicesIn([widget], widget);
+    const named = widget ? [widget, ...widget.querySelectorAll(CONTROLS)].flatMap(controlledBy) : [];
+    const own = choicesIn(named, widget);
+    if (own.length) return own;
+    const all = choicesIn(places(), widget), fresh = all.filter(item => !before.has(item));
+    if (fresh.length || named.length) return fresh;
+    const others = places().flatMap(place => [...place.querySelectorAll(CONTROLS)]).flatMap(controlledBy);
+    return all.filter(item => !others.some(list => list.contains(item)));
+  };
   const choice = (id, wanted) => {
-    const widget = find(id);
-    const inside = widget && /^(listbox|menu|radiogroup|tree)$/.test(widget.getAttribute('role') || '');
-    const scopes = inside ? [widget] : places();
-    const shown = scopes.flatMap(scope => [...scope.querySelectorAll(CHOICES)]).filter(item => item !== widget &&
-      item.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !tiny(item.getBoundingClientRect()));
+    const shown = choicesFor(find(id));
     const typed = shown.filter(item => item.hasAttribute('role')), items = typed.length ? typed : shown;
     const label = item => squeeze(item.getAttribute('aria-label') || item.textContent);
     const tests = typeof wanted === 'number' ? [(item, index) => index === wanted]
@@ -853,7 +867,7 @@ globalThis.shoalWalker ??= (() => {
 
   return {
     locate: selectors => selectors.map(onlyOne), selectors: selectorsOf,
-    walk, find, pulse, expose, choice, closedSays, scrollRegion, scrollPage,
+    walk, find, pulse, expose, choice, beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); }, closedSays, scrollRegion, scrollPage,
     options: id => { const element = find(id); return element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : []; },
     // What Playwright's selector engine asks: "12", or "12/label" for the label that stands for a hidden field.
     select: selector => {

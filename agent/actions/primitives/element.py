@@ -262,26 +262,46 @@ def _option_index(there: list[tuple[str, str]], wanted: Option) -> int | None:
 
 async def _select_in_widget(on: Stage, element: Any, target: Target, wanted: list[Option]) -> None:
     """Chooses in a widget made of other elements: opened by a click or by typing, unless it is a list already."""
-    for item in wanted:
-        if target.tag == "input" and isinstance(item, str):
+    for index, item in enumerate(wanted):
+        clicked = False
+        if target.tag == "input" and isinstance(item, str) and not target.readonly:
             await element.fill(item[:-1], timeout=on.left_ms)
             await element.press_sequentially(item[-1:], timeout=on.left_ms)
-        elif target.role != "listbox":
+        elif target.role != "listbox" and not await _is_open(on, target.bid, item, first=index == 0):
+            await on.before_opening(target.bid)
             await element.click(timeout=min(_PATIENCE_MS, on.left_ms))
-        chosen = await on.element(await _choice(on, target.bid, item))
+            clicked = True
+        found, labels = await _choice(on, target.bid, item)
+        if found is None and clicked and not labels:  # it was open without saying so, and the click closed it
+            await element.click(timeout=min(_PATIENCE_MS, on.left_ms))
+            found, labels = await _choice(on, target.bid, item)
+        if found is None:
+            raise ElementNotUsable(f"there is no option {item!r}; there are: {', '.join(labels) or 'none'}")
+        chosen = await on.element(found)
         await chosen.click(timeout=min(_PATIENCE_MS, on.left_ms))
 
 
-async def _choice(on: Stage, bid: str, item: Option) -> str:
-    """The id of the item to choose, waited for while the list opens."""
-    wanted = item if isinstance(item, int) else " ".join(item.split())
+async def _is_open(on: Stage, bid: str, item: Option, *, first: bool) -> bool:
+    """Whether the widget's list is open: as it says itself, or, once it was opened, as the item can be seen."""
+    expanded = (await on.target(bid, again=True)).expanded
+    if expanded is not None or first:
+        return bool(expanded)
+    return (await on.choice(bid, _wanted(item)))[0] is not None
+
+
+def _wanted(item: Option) -> Option:
+    return item if isinstance(item, int) else " ".join(item.split())
+
+
+async def _choice(on: Stage, bid: str, item: Option) -> tuple[str | None, list[str]]:
+    """The id of the item to choose, waited for while the list opens, and what there is to choose from."""
     for attempt in range(_OPTION_TRIES):
-        found, labels = await on.choice(bid, wanted)
+        found, labels = await on.choice(bid, _wanted(item))
         if found is not None:
-            return found
+            break
         if attempt + 1 < _OPTION_TRIES:
             await asyncio.sleep(_OPTION_PAUSE_S)
-    raise ElementNotUsable(f"there is no option {item!r}; there are: {', '.join(labels) or 'none'}")
+    return found, labels
 
 
 async def drag_and_drop(on: Stage, from_bid: Bid, to_bid: Bid) -> None:
