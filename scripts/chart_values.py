@@ -139,10 +139,24 @@ RULES: dict[str, Json] = {
     "gateway.service.port": _PORT,
     "gateway.ingress.hosts": {"type": "array", "items": {"type": "string", "minLength": 1}},
     "gateway.ingress.tls": _ref("objects"),
-    "gateway.httpRoute.hostnames": {"type": "array", "items": {"type": "string", "minLength": 1}},
+    "gateway.httpRoute.hostnames": {
+        "type": "array",
+        "items": {
+            "type": "string",
+            "pattern": r"^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+        },
+    },
     "gateway.httpRoute.parentRefs": {
         "type": "array",
-        "items": {"type": "object", "required": ["name"], "properties": {"name": _NAME}},
+        "items": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["name"],
+            "properties": {
+                **{name: _NAME for name in ("name", "namespace", "sectionName", "group")},
+                **{"kind": {"type": "string", "minLength": 1}, "port": _PORT},
+            },
+        },
     },
     "migration.ttlSecondsAfterFinished": _FROM_ZERO,
     "ray.version": {"type": "string", "pattern": r"^[0-9]+\.[0-9]+\.[0-9]+$"},

@@ -30,6 +30,8 @@ EXTERNAL: dict[str, Json] = {
 }
 TRIAL: dict[str, Json] = {"postgresql": {"enabled": True}, "objectStore": {"enabled": True}}
 _MODEL = {"name": "qwen", "model": "Qwen/Qwen3-VL-8B-Instruct-FP8"}
+_EDGE = {"name": "edge", "namespace": "ingress", "sectionName": "https", "port": 443}
+_SHARED = {"weights": {"accessMode": "ReadWriteMany"}}
 _SECOND = {
     "name": "large",
     "model": "/weights/large",
@@ -84,7 +86,7 @@ CASES: tuple[Case, ...] = (
         EXTERNAL
         | {
             "router": {"enabled": True},
-            "vllm": {"models": [_MODEL | {"replicas": 2}, _SECOND], "keda": {"enabled": True}},
+            "vllm": {"models": [_MODEL | _SHARED | {"replicas": 2}, _SECOND], "keda": {"enabled": True}},
         },
     ),
     Case("no sandbox", EXTERNAL | {"browsers": {"sandbox": "off"}}),
@@ -129,7 +131,7 @@ CASES: tuple[Case, ...] = (
             "gateway": {
                 "publicUrl": "https://shoal.example.com",
                 "ingress": {"enabled": True, "hosts": ["shoal.example.com"], "tls": [{"secretName": "tls"}]},
-                "httpRoute": {"enabled": True, "parentRefs": [{"name": "edge"}], "hostnames": ["shoal.example.com"]},
+                "httpRoute": {"enabled": True, "parentRefs": [_EDGE], "hostnames": ["*.shoal.example.com"]},
             },
             "networkPolicy": {"gatewayFrom": [{"podSelector": {"matchLabels": {"app": "proxy"}}}]},
         },

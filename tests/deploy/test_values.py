@@ -18,6 +18,8 @@ Json = Any
 
 _GROUP = {"name": "b", "browsers": 1, "minReplicas": 1, "maxReplicas": 2, "shmMiB": 512, "resources": {}}
 
+_LLM = {"name": "a", "model": "m"}
+
 WRONG: tuple[tuple[Json, str], ...] = (
     ({}, "no artifact store: set artifacts.url"),
     ({"artifacts": {"url": "s3://bucket"}}, "no database: set database.existingSecret"),
@@ -51,6 +53,26 @@ WRONG: tuple[tuple[Json, str], ...] = (
     (EXTERNAL | {"vllm": {"models": [{"name": "A b", "model": "m"}]}}, "at '/vllm/models/0/name'"),
     (EXTERNAL | {"vllm": {"models": [{"name": "a"}]}}, "missing property 'model'"),
     (EXTERNAL | {"vllm": {"keda": {"enabled": True}}}, "at '/vllm/models': minItems"),
+    (
+        EXTERNAL | {"gateway": {"httpRoute": {"enabled": True, "parentRefs": [{"name": "edge", "section": "https"}]}}},
+        "at '/gateway/httpRoute/parentRefs/0': additional properties 'section' not allowed",
+    ),
+    (
+        EXTERNAL | {"gateway": {"httpRoute": {"hostnames": ["https://shoal.example.com"]}}},
+        "at '/gateway/httpRoute/hostnames/0'",
+    ),
+    (
+        EXTERNAL | {"vllm": {"models": [_LLM | {"replicas": 2}]}},
+        "a may have 2 replicas, and only one node can mount its",
+    ),
+    (
+        EXTERNAL | {"vllm": {"models": [_LLM], "keda": {"enabled": True}}},
+        "a may have 4 replicas, and only one node can",
+    ),
+    (
+        EXTERNAL | {"vllm": {"models": [_LLM | {"replicas": 2, "weights": {"accessMode": "ReadWriteOncePod"}}]}},
+        "a may have 2 replicas, and only one node can mount its weights (ReadWriteOncePod)",
+    ),
     (EXTERNAL | {"router": {"enabled": True}}, "at '/vllm/models': minItems"),
     (EXTERNAL | {"ray": {"gcsFaultTolerance": {"enabled": True}}}, "at '/ray/gcsFaultTolerance/redisAddress'"),
     (EXTERNAL | {"ray": {"upgradeStrategy": "Rolling"}}, "at '/ray/upgradeStrategy': value must be one of"),
