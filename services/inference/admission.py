@@ -8,9 +8,13 @@ for the same queue is what makes such controls swing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from services.inference.load import ServerLoad
+
+_MOST_REPLICAS = 64
+"""Processes behind one address whose totals are remembered, besides the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class AdmissionRules:
     first_token_low_s: float = 4.0  # calm below
     weight: float = 0.5  # of the newest look in the running means
     rest_s: float = 10.0  # after a cut nothing changes for this long
+    rest_replies: float = 1.0  # nor for as long as so many replies take to begin, one after the other
     used: float = (
         0.8  # more is admitted only where so much of the limit is used: a limit that nobody tests means nothing
     )
@@ -48,7 +53,8 @@ class Admitted:
     kv_cache: float = 0.0
     first_token_s: float = 0.0
     cut_at: float | None = None  # time of the last cut, later of when it was obeyed
-    load: ServerLoad | None = None  # the last look, for the differences of its totals
+    load: ServerLoad | None = None  # the last look
+    totals: Mapping[float, ServerLoad] = field(default_factory=dict)  # by process, the last look at each
 
     @property
     def sessions(self) -> int:
@@ -71,12 +77,12 @@ def after_look(state: Admitted, load: ServerLoad, active: float, now: float, rul
         now: any clock's time in seconds.
         rules: the bounds.
     """
-    seen = _averaged(state, load, rules)
+    seen = _averaged(state, load, active, rules)
     if seen.cut_at is not None and active > seen.sessions:
         # The last cut is not obeyed yet, since sessions end when they end. Nobody is admitted in any case, so to cut
         # again would only make the way back longer. The rest begins when it is obeyed.
         return replace(seen, cut_at=now)
-    if _crowded(seen, state.load, load, rules):
+    if _crowded(seen, state.totals.get(load.process), load, rules):
         return _cut(seen, active, now, rules) if _rested(seen, now, rules) else seen
     if _calm(seen, rules) and _rested(seen, now, rules) and active >= rules.used * int(seen.limit):
         return _grown(seen, rules)
@@ -90,8 +96,12 @@ def after_silence(state: Admitted, rules: AdmissionRules) -> Admitted:
     return Admitted(limit=max(float(rules.least), state.limit / 2), away=True)
 
 
-def _averaged(state: Admitted, load: ServerLoad, rules: AdmissionRules) -> Admitted:
+def _averaged(state: Admitted, load: ServerLoad, active: float, rules: AdmissionRules) -> Admitted:
     first = state.load is None
+    late = _first_token_s(state.totals.get(load.process), load)
+    if late is None and not active:
+        late = 0.0  # that no reply began says nothing, save where nobody waits for one
+    others = {process: last for process, last in state.totals.items() if process != load.process}
 
     def mean(old: float, new: float) -> float:
         return new if first else old + rules.weight * (new - old)
@@ -100,17 +110,18 @@ def _averaged(state: Admitted, load: ServerLoad, rules: AdmissionRules) -> Admit
         state,
         away=False,
         load=load,
+        totals={**dict(list(others.items())[-_MOST_REPLICAS:]), load.process: load},
         waiting=mean(state.waiting, load.waiting),
         running=mean(state.running, load.running),
         kv_cache=mean(state.kv_cache, load.kv_cache),
-        first_token_s=mean(state.first_token_s, _first_token_s(state.load, load)),
+        first_token_s=state.first_token_s if late is None else mean(state.first_token_s, late),
     )
 
 
-def _first_token_s(before: ServerLoad | None, load: ServerLoad) -> float:
-    """Mean seconds until a reply began, of those that began since the last look; 0 where none did."""
+def _first_token_s(before: ServerLoad | None, load: ServerLoad) -> float | None:
+    """Mean seconds until a reply began, of those that began since the last look at the same process; None: none did."""
     if before is None or load.first_tokens <= before.first_tokens:
-        return 0.0
+        return None
     return (load.first_token_s - before.first_token_s) / (load.first_tokens - before.first_tokens)
 
 
@@ -126,7 +137,8 @@ def _calm(seen: Admitted, rules: AdmissionRules) -> bool:
 
 
 def _rested(seen: Admitted, now: float, rules: AdmissionRules) -> bool:
-    return seen.cut_at is None or now - seen.cut_at >= rules.rest_s
+    # What was asked before the cut is answered first, and tells of the time before it.
+    return seen.cut_at is None or now - seen.cut_at >= max(rules.rest_s, rules.rest_replies * seen.first_token_s)
 
 
 def _grown(seen: Admitted, rules: AdmissionRules) -> Admitted:

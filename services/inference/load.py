@@ -19,6 +19,7 @@ _PROMPT = "vllm:prompt_tokens_total"
 _GENERATED = "vllm:generation_tokens_total"
 _FIRST_TOKEN_SUM = "vllm:time_to_first_token_seconds_sum"
 _FIRST_TOKEN_COUNT = "vllm:time_to_first_token_seconds_count"
+_PROCESS = "process_start_time_seconds"
 
 _NEEDED = frozenset({_RUNNING, _WAITING, _KV_CACHE})
 
@@ -37,6 +38,7 @@ class ServerLoad:
     generated_tokens: float = 0.0  # total
     first_tokens: float = 0.0  # total: replies that have begun
     first_token_s: float = 0.0  # total: seconds that they took to begin, queue included
+    process: float = 0.0  # when the process that answered began: tells replicas behind one address apart; 0: not said
 
 
 def load_from(text: str) -> ServerLoad:
@@ -49,7 +51,7 @@ def load_from(text: str) -> ServerLoad:
     fullest = 0.0
     try:
         for family in text_string_to_metric_families(text):
-            if not family.name.startswith("vllm:"):
+            if not family.name.startswith(("vllm:", _PROCESS)):
                 continue
             for sample in family.samples:
                 sums[sample.name] = sums.get(sample.name, 0.0) + sample.value
@@ -70,6 +72,7 @@ def load_from(text: str) -> ServerLoad:
         generated_tokens=sums.get(_GENERATED, 0.0),
         first_tokens=sums.get(_FIRST_TOKEN_COUNT, 0.0),
         first_token_s=sums.get(_FIRST_TOKEN_SUM, 0.0),
+        process=sums.get(_PROCESS, 0.0),
     )
 
 

@@ -19,6 +19,7 @@ class Server:
     first_s: float = 0.5  # until the first token, once a request is taken
     decode_s: float = 3.0  # of one request alone
     slower: float = 1.0  # a full batch takes this much longer than one request
+    prefill_s: float = 0.0  # reading one prompt takes the whole server so long: prompts are read one after the other
 
 
 @dataclass
@@ -50,6 +51,8 @@ class World:
         self.running: set[int] = set()
         self.active: dict[int, int] = {}  # session: calls left
         self.sessions = 0
+        self.read_until = 0.0
+        self.asked_at: dict[int, float] = {}
         self.first_tokens = 0
         self.first_token_s = 0.0
         self.at(0.0, "look")
@@ -92,13 +95,19 @@ class World:
         while self.up and self.queue and len(self.running) + self.foreign < self.server.batch:
             asked_at, session = self.queue.popleft()
             self.running.add(session)
-            waited = self.now - asked_at + self.server.first_s
-            self.waits.append(waited)
-            self.first_tokens += 1
-            self.first_token_s += waited
+            self.read_until = max(self.read_until, self.now) + self.server.prefill_s
+            first_in = self.read_until - self.now + self.server.first_s
+            self.asked_at[session] = asked_at
+            self.at(first_in, "first", session)
             full = (len(self.running) + self.foreign) / self.server.batch
             decode = self.server.decode_s * (1 + self.server.slower * full) * self.dice.uniform(0.5, 1.5)
-            self.at(self.server.first_s + decode, "reply", session)
+            self.at(first_in + decode, "reply", session)
+
+    def _first(self, session: int) -> None:
+        waited = self.now - self.asked_at.pop(session)
+        self.waits.append(waited)
+        self.first_tokens += 1
+        self.first_token_s += waited
 
     def _reply(self, session: int) -> None:
         self.running.discard(session)

@@ -96,6 +96,38 @@ def test_a_server_that_is_away_gets_nobody_and_is_filled_again_when_it_is_back()
     assert world.state.sessions >= 0.8 * before
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_server_that_reads_prompts_slowly_is_not_filled_and_emptied_in_turns(seed: int) -> None:
+    """Nothing of it shows but late replies, and between two looks none may begin at all."""
+    world = World(Server(batch=64, prefill_s=3.0), RULES, seed=seed)
+    world.run(7200)
+
+    settled = world.limits_since(2400)
+    assert max(settled) - min(settled) <= max(4, 0.35 * statistics.mean(settled))
+    assert world.rate(2400, 7200) >= 0.9 * world.best_rate()
+    assert statistics.median(world.waits[-500:]) < RULES.first_token_high_s
+
+
+def test_a_look_between_two_replies_says_nothing_about_how_late_they_are() -> None:
+    state = after_look(begun(RULES), replace(CALM, first_tokens=10, first_token_s=10), active=2, now=0.0, rules=RULES)
+    late = replace(CALM, first_tokens=20, first_token_s=10 + 10 * 30)
+    state = after_look(state, late, active=2, now=2.0, rules=RULES)
+    assert after_look(state, late, active=2, now=4.0, rules=RULES).first_token_s == state.first_token_s > 10
+    idle = replace(late, running=0)
+    assert after_look(state, idle, active=0, now=4.0, rules=RULES).first_token_s < state.first_token_s
+
+
+def test_totals_of_two_replicas_behind_one_address_are_not_compared() -> None:
+    old = replace(CALM, process=1.0, preempted=500, first_tokens=1_000, first_token_s=60_000)
+    new = replace(CALM, process=2.0, preempted=0, first_tokens=10, first_token_s=10)
+    state = begun(RULES)
+    for at in range(20):
+        state = after_look(state, (old, new)[at % 2], active=0, now=at * 2.0, rules=RULES)
+    assert (state.sessions, state.first_token_s) == (RULES.start, 0)
+    thrown_out = replace(old, preempted=503)
+    assert after_look(state, thrown_out, active=8, now=40.0, rules=RULES).sessions < RULES.start
+
+
 def test_what_is_not_used_does_not_grow() -> None:
     state = begun(RULES)
     for at in range(100):
