@@ -40,7 +40,8 @@ def export(
             command.judging(settings, wanted=judge, url=judge_url, name=judge_model) as model,
             client_of(settings, gateway) as client,
         ):
-            print(await exporting.export_job(client, job, out, judge=model, last_screenshots=screenshots))
+            seen = screenshots if settings.model_images else 0
+            print(await exporting.export_job(client, job, out, judge=model, last_screenshots=seen))
         return Exit.DONE
 
     finish(work())

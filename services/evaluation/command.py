@@ -109,7 +109,7 @@ async def _run(
             parallel=wish.parallel,
             max_steps=wish.max_steps,
             judge_all=wish.judge,
-            last_screenshots=wish.screenshots,
+            last_screenshots=wish.screenshots if settings.model_images else 0,
         )
         runner = Runner(client, Folder(wish.out), options, arena=ground, judge=judge, tell=tell)
         return await runner.run(episodes, goals)
