@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,8 @@ TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 STREAM_TIMEOUT = httpx.Timeout(60.0, connect=5.0)  # the gateway pings open event streams each 15 s
 TRIES = 5
 FIRST_PAUSE_S = 0.3
+PAGE_ROWS = 500
+"""Jobs, sessions or deliveries of one request."""
 _TRY_AGAIN = frozenset({429, 502, 503, 504})
 
 
@@ -226,6 +228,18 @@ class Client:
     def _away(self, error: Exception) -> GatewayAway:
         why = str(error) or type(error).__name__
         return GatewayAway(f"the gateway at {self.url} does not answer ({why})")
+
+
+async def rows(read: Callable[..., Awaitable[Mapping[str, Json]]], name: str, most: int) -> tuple[list[Json], bool]:
+    """At most `most` of what `read` gives page by page under `name`, and whether there are more."""
+    found: list[Json] = []
+    cursor: str | None = None
+    while True:
+        page = await read(cursor=cursor, limit=min(PAGE_ROWS, most - len(found)))
+        found += page[name]
+        cursor = page["next"]
+        if cursor is None or len(found) >= most:
+            return found, cursor is not None
 
 
 def _part(text: str) -> str:

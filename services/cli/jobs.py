@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -25,7 +26,7 @@ from services.cli.options import AsJson, Gateway, JobArgument, pairs_from
 from services.cli.pace import duration
 from services.cli.printing import binary_stdout
 from services.cli.running import finish, settings_of_process
-from services.client import Client
+from services.client import Client, rows
 
 Json = Any
 
@@ -137,7 +138,7 @@ def _opened(file: str) -> BinaryIO:
 def jobs(
     status: Annotated[list[str] | None, typer.Option(help="Only jobs with this status; may be given often.")] = None,
     label: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Only jobs with this label.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
     gateway: Gateway = "",
     as_json: AsJson = False,
 ) -> None:
@@ -146,13 +147,13 @@ def jobs(
     async def work() -> Exit:
         labels = [f"{name}:{value}" for name, value in pairs_from("--label", label or []).items()]
         async with client_of(settings_of_process(), gateway) as client:
-            page = await client.jobs(status=status or [], label=labels, limit=limit)
+            found, more = await rows(partial(client.jobs, status=status or [], label=labels), "jobs", limit)
         if as_json:
-            for job in page["jobs"]:
+            for job in found:
                 _print_json(job)
             return Exit.DONE
         table = Table("job", "status", "items", "done", "failed", "created", "goal or address", box=None)
-        for job in page["jobs"]:
+        for job in found:
             counts = job["counts"]
             bad = counts["final"] - counts["completed"]
             what = job["goal"] or job["url"]
@@ -161,14 +162,19 @@ def jobs(
                 *(job["created_at"][:19].replace("T", " "), what[:60]),
             )
         Console().print(table)
-        if page["next"]:
-            tell(f"there are more; --limit shows up to 500 ({limit} now)")
+        if more:
+            tell(f"there are more; --limit shows them ({limit} now)")
         return Exit.DONE
 
     finish(work())
 
 
-def show(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> None:
+def show(
+    job: JobArgument,
+    sessions: Annotated[int, typer.Option(min=1, help="At most so many of its sessions.")] = 20,
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
     """Show a job: how it stands, what it was asked, and what its sessions wait for."""
 
     async def work() -> Exit:
@@ -177,20 +183,20 @@ def show(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> No
             if as_json:
                 _print_json(found)
                 return Exit.DONE
-            page = await client.sessions(job, limit=20)
+            listed, more = await rows(partial(client.sessions, job), "sessions", sessions)
         for line in summary(found):
             print(line)
         print(json.dumps(found["spec"], indent=2, ensure_ascii=False))
         table = Table("session", "status", "try", "item", "waits for, or why it ended", box=None)
-        for session in page["sessions"]:
+        for session in listed:
             item = session["item"]
             error = session["error"]
             why = _waiting(session) or (error["message"] if error else session["reason"])
             value = (item["label"] or item["value"])[:50] if item else ""
             table.add_row(session["id"], session["status"], str(session["attempt"]), value, why)
         Console().print(table)
-        if page["next"]:
-            tell("only the first 20 sessions are shown")
+        if more:
+            tell(f"there are more; --sessions shows them ({sessions} now)")
         return Exit.DONE
 
     finish(work())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ from services.cli.connection import client_of
 from services.cli.ending import Exit, Usage, tell
 from services.cli.options import AsJson, Gateway
 from services.cli.running import finish, settings_of_process
+from services.client import rows
 
 
 def add_to(app: typer.Typer) -> None:
@@ -29,7 +31,7 @@ def add_to(app: typer.Typer) -> None:
 def listing(
     state: Annotated[list[str] | None, typer.Option(help="waiting, delivered or dead; may be given often.")] = None,
     job: Annotated[str, typer.Option(metavar="JOB", help="Only those of this job.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
     gateway: Gateway = "",
     as_json: AsJson = False,
 ) -> None:
@@ -37,20 +39,21 @@ def listing(
 
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
-            page = await client.webhooks(state=state or [], job=job or None, limit=limit)
+            read = partial(client.webhooks, state=state or [], job=job or None)
+            found, more = await rows(read, "deliveries", limit)
         if as_json:
-            for delivery in page["deliveries"]:
+            for delivery in found:
                 print(json.dumps(delivery, ensure_ascii=False))
             return Exit.DONE
         table = Table("delivery", "job", "event", "state", "tries", "to", "why it failed", box=None)
-        for one in page["deliveries"]:
+        for one in found:
             table.add_row(
                 *(one["id"], one["job"], one["event"], one["state"], str(one["attempts"])),
                 *(one["url"][:60], one["error"][:80]),
             )
         Console().print(table)
-        if page["next"]:
-            tell(f"there are more; --limit shows up to 500 ({limit} now)")
+        if more:
+            tell(f"there are more; --limit shows them ({limit} now)")
         return Exit.DONE
 
     finish(work())

@@ -94,6 +94,12 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
     operation["responses"]["default"] = {
         "description": "What went wrong (RFC 9457)",
         "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemView"}}},
+        "headers": {
+            "Retry-After": {
+                "description": "of 429 and 503: seconds until it is worth another try",
+                "schema": {"type": "integer", "minimum": 1},
+            }
+        },
     }
     if path not in _OPEN_PATHS:
         operation["security"] = [{"apiKey": []}, {}]

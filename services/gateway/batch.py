@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -17,6 +17,7 @@ from services.errors import KeyReused, ServiceError, TooLarge
 from services.gateway.auth import Authenticator, guard
 from services.gateway.body import LINES_TYPES, read_lines, require_length, require_type
 from services.gateway.deps import GatewayDeps
+from services.gateway.jobs import key_parameter
 from services.gateway.keys import Caller
 from services.gateway.problems import STATUS, faults_of
 from services.gateway.quota import Quota
@@ -42,12 +43,21 @@ def batch_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate
         "/jobs:batch",
         summary="Submit many jobs",
         response_class=StreamingResponse,
-        responses={200: {"content": {NDJSON: {"schema": {"$ref": "#/components/schemas/SubmittedView"}}}}},
+        responses={
+            200: {
+                "content": {NDJSON: {"schema": {"$ref": "#/components/schemas/SubmittedView"}}},
+                "headers": {
+                    "Shoal-Accepted": _count("lines whose job is stored, now or before under the same key"),
+                    "Shoal-Refused": _count("lines that are not"),
+                },
+            }
+        },
         openapi_extra={
+            "parameters": [key_parameter("line n without a key of its own has this one, with `:n` behind it")],
             "requestBody": {
                 "required": True,
                 "content": {NDJSON: {"schema": {"type": "string", "description": "one job spec per line"}}},
-            }
+            },
         },
     )
     async def batch(request: Request, caller: Caller = Depends(guard(authenticator, "submit"))) -> StreamingResponse:
@@ -74,6 +84,10 @@ def batch_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate
         )
 
     return router
+
+
+def _count(meaning: str) -> Mapping[str, object]:
+    return {"description": meaning, "required": True, "schema": {"type": "integer", "minimum": 0}}
 
 
 @dataclass(slots=True)

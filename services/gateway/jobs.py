@@ -45,7 +45,10 @@ def submit_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGat
         "/jobs",
         status_code=201,
         response_model=SubmittedJob,
-        responses={200: {"model": SubmittedJob, "description": "The idempotency key was known"}},
+        responses={
+            200: {"model": SubmittedJob, "description": "The idempotency key was known", "headers": LOCATION},
+            201: {"headers": LOCATION},
+        },
         openapi_extra=SPEC_BODY,
         summary="Submit a job",
     )
@@ -149,15 +152,18 @@ CONTROLS: Mapping[Verb, str] = {
 }
 """What an owner can do to a job, with a sentence for the documentation."""
 
+LOCATION = {"Location": {"description": "where it is", "required": True, "schema": {"type": "string"}}}
+
+
+def key_parameter(meaning: str) -> Mapping[str, object]:
+    """The header `Idempotency-Key` in the document."""
+    schema = {"type": "string", "minLength": 1, "maxLength": 200}
+    return {"name": "Idempotency-Key", "in": "header", "required": False, "schema": schema, "description": meaning}
+
+
 SPEC_BODY = {
     "parameters": [
-        {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "required": False,
-            "schema": {"type": "string", "minLength": 1, "maxLength": 200},
-            "description": "the same as the field `idempotency_key`: sent again, it gives the job of the first time",
-        }
+        key_parameter("the same as the field `idempotency_key`: sent again, it gives the job of the first time")
     ],
     "requestBody": {
         "required": True,

@@ -12,7 +12,7 @@ from agent.status import FINAL, Status
 from services.errors import BadInput, NotFound
 from services.gateway.auth import Authenticator, guard
 from services.gateway.deps import GatewayDeps
-from services.gateway.jobs import JSON, bad_cursor
+from services.gateway.jobs import JSON, LOCATION, bad_cursor
 from services.gateway.keys import Caller
 from services.gateway.overview import read_snapshots
 from services.gateway.views import SessionDetailView, SessionPage, SessionView
@@ -70,7 +70,7 @@ def session_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter
         response_class=Response,
         responses={
             200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
-            307: {"description": "to a signed URL that holds for some minutes"},
+            307: {"description": "to a signed URL that holds for some minutes", "headers": LOCATION},
         },
     )
     async def artifact(artifact: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:

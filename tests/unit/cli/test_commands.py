@@ -14,6 +14,7 @@ from typer.testing import Result
 
 from agent.types import Outcome
 from agent.work import Work
+from services import client
 from services.store.records import JobFilter
 from tests.gateway_world import completed, failed, loop_of
 from tests.unit.cli.conftest import Served
@@ -50,6 +51,23 @@ def test_run_prints_records_to_stdout_and_progress_to_stderr(served: Served, sho
     assert job.spec.extract is not None
     assert job.spec.extract.json_schema == json.loads(schema.read_text())
     assert (job.spec.data, job.spec.labels, job.spec.politeness.robots) == ({"who": "me"}, {"team": "x"}, False)
+
+
+def test_lists_go_on_over_pages(served: Served, shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "PAGE_ROWS", 2)
+    for _ in range(5):
+        job = served.submit()
+    listed = shoal("jobs", "--limit", "4", "--json").stdout.splitlines()
+    assert [json.loads(line)["id"] for line in listed] == ["j5", "j4", "j3", "j2"]
+    told = shoal("jobs", "--limit", "4")
+    assert "there are more; --limit shows them (4 now)" in told.stderr
+    assert len(shoal("jobs", "--limit", "1000", "--json").stdout.splitlines()) == 5
+    loop = served.submit(loop={"values": VALUES})
+    served.work(loop_of(VALUES, each))
+    shoal("watch", loop, code=0)
+    assert shoal("show", loop, "--sessions", "3").stderr.splitlines()[-1].startswith("there are more; --sessions")
+    assert "there are more" not in shoal("show", loop, "--sessions", "100").stderr
+    assert job == "j5"
 
 
 def test_run_says_what_a_loop_left_out(served: Served, shoal: Shoal) -> None:

@@ -318,6 +318,13 @@ async def test_the_document_names_every_route_and_schema(here: World) -> None:
     text = str(document)
     for ref in {part.split("'")[0] for part in text.split("#/components/schemas/")[1:]}:
         assert ref in document["components"]["schemas"], ref
+    batch = document["paths"]["/v1/jobs:batch"]["post"]
+    assert [one["name"] for one in batch["parameters"]] == ["Idempotency-Key"]
+    assert set(batch["responses"]["200"]["headers"]) == {"Shoal-Accepted", "Shoal-Refused"}
+    submit = document["paths"]["/v1/jobs"]["post"]["responses"]
+    assert set(submit["201"]["headers"]) == set(submit["200"]["headers"]) == {"Location"}
+    assert set(document["paths"]["/v1/jobs/{job}/results"]["get"]["responses"]["200"]["headers"]) == {"Shoal-Next"}
+    assert set(batch["responses"]["default"]["headers"]) == {"Retry-After"}
     assert set(JobView.model_fields) == set(document["components"]["schemas"]["JobView"]["properties"])
 
 
