@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails, from_json
 from agent.spec import JobSpec
 from services.addresses import HostNames, Reach, plain_host
 from services.errors import BadInput
+from services.gateway.browsable import unbrowsable
 from services.gateway.supported import unsupported
 from services.store.records import NewJob
 
@@ -51,7 +52,7 @@ class SpecGate:
             BadInput: listing each fault as {field, reason}.
         """
         spec = parse_spec(body, idempotency_key=idempotency_key)
-        faults = unsupported(spec) + self._limits(spec) + await self._addresses(spec)
+        faults = unsupported(spec) + unbrowsable(spec) + self._limits(spec) + await self._addresses(spec)
         if faults:
             raise refused(faults)
         return NewJob(tenant=tenant, spec=spec, domain=plain_host(urlsplit(spec.url).hostname or ""))

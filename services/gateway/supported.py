@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.actions import ACTION_SETS
 from agent.spec import JobSpec
 
 _NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
@@ -22,10 +21,4 @@ _NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
 
 def unsupported(spec: JobSpec) -> list[dict[str, str]]:
     """The fields of `spec` that ask for something that is not there, as {field, reason}."""
-    missing = [{"field": field, "reason": "not available in this version"} for field, asked in _NOT_YET if asked(spec)]
-    known = ", ".join(ACTION_SETS)
-    return missing + [
-        {"field": f"action_sets[{index}]", "reason": f"there is no action set {name!r}; there are {known}"}
-        for index, name in enumerate(spec.action_sets)
-        if name not in ACTION_SETS
-    ]
+    return [{"field": field, "reason": "not available in this version"} for field, asked in _NOT_YET if asked(spec)]
