@@ -87,9 +87,9 @@ class Watcher:
         for row in ended:
             self._paces.pop(row.id, None)
             self._over = _sum(self._over, row.counts)
-        total = self._over
+        over, total = {row.id for row in ended}, self._over
         open_: list[tuple[JobRow, Standing]] = []
-        for row in rows:
+        for row in (row for row in rows if row.id not in over):  # one may have ended between the two readings
             pace = self._paces.setdefault(row.id, Pace())
             open_.append((row, pace.note(asdict(row.counts), at_s)))
             total = _sum(total, row.counts)
@@ -97,9 +97,7 @@ class Watcher:
 
     async def _ended(self, still: set[int]) -> list[JobRow]:
         """Jobs that ended since the last look: those that were open then, and those that came and went since."""
-        newest = await self.store.jobs(JobFilter(limit=_READ if self._newest is not None else 1))
-        came = [row for row in newest if self._newest is not None and row.id > self._newest]
-        self._newest = max((self._newest or 0, *(row.id for row in newest)))
+        came = await self._came()
         found = {row.id: row for row in came if row.status in FINAL}
         for job in self._paces.keys() - still - found.keys():
             try:
@@ -110,6 +108,15 @@ class Watcher:
             if row.status in FINAL:
                 found[job] = row
         return [found[job] for job in sorted(found)]
+
+    async def _came(self) -> list[JobRow]:
+        """Jobs that were submitted since the last look; at first none."""
+        before = self._newest
+        newest = await self.store.jobs(JobFilter(limit=1))  # mostly there is no news, and this is cheap
+        self._newest = max((before or 0, *(row.id for row in newest)))
+        if before is None or self._newest <= before:
+            return []
+        return [row for row in await self.store.jobs(JobFilter(limit=_READ)) if row.id > before]
 
 
 def _sum(one: Counts, other: Counts) -> Counts:
