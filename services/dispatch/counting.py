@@ -24,6 +24,7 @@ _FAMILIES: tuple[tuple[type[errors.AgentError], str], ...] = (
     (errors.PolicyUnavailable, "model"),
     (errors.FieldsMissing, "data"),
     (errors.RecordInvalid, "data"),
+    (errors.BadSelector, "data"),
     (errors.EmptyLoop, "data"),
     (errors.LoopFailed, "loop"),
     (errors.StepLimit, "limit"),
