@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import httpx
 import psutil
@@ -56,6 +56,8 @@ _HEALTH_CHECKS = {
 """A node that died is given up after some 4 s, one that is cut off after 10 s; by default after 15 s and a minute."""
 _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parent
+Hindrance = Literal["cut", "slow"]
+"""Of a node's link to the cluster."""
 _PYTHON = sys.executable
 _SHOAL = str(Path(sys.executable).with_name("shoal"))
 
@@ -145,7 +147,7 @@ class ChaosCluster:
     url: str = ""  # of the gateway
     shop: str = ""
     left: list[str] = field(default_factory=list)  # after the end: command lines of processes that outlived it
-    cut_until: dict[int, float] = field(default_factory=dict)  # by node; of the monotonic clock
+    hindered_until: dict[tuple[Hindrance, int], float] = field(default_factory=dict)  # by node; of the monotonic clock
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -252,18 +254,21 @@ class ChaosCluster:
         if self.postgres_back_at and time.monotonic() >= self.postgres_back_at:
             self.postgres.start()
             self.postgres_back_at = 0.0
-        for node in [node for node, until_then in self.cut_until.items() if time.monotonic() >= until_then]:
-            self.cut(node, 0)
+        for how, node in [one for one, until_then in self.hindered_until.items() if time.monotonic() >= until_then]:
+            self.hinder(how, node, 0)
         for part in self.parts.values():
             part.ensure()
 
-    def cut(self, node: int, for_s: float) -> None:
-        """Cuts a node off from all but the sites, for so long; 0 lets it back."""
-        assert self.network is not None, "nodes on loopback cannot be cut off"
-        self.network.set_link(node, up=not for_s)
-        self.cut_until.pop(node, None)
+    def hinder(self, how: Hindrance, node: int, for_s: float) -> None:
+        """Cuts a node off from all but the sites, or makes that link slow, for so long; 0 mends it."""
+        assert self.network is not None, "nodes on loopback have no link of their own"
+        if how == "cut":
+            self.network.set_link(node, up=not for_s)
+        else:
+            self.network.set_speed(node, slow=bool(for_s))
+        self.hindered_until.pop((how, node), None)
         if for_s:
-            self.cut_until[node] = time.monotonic() + for_s
+            self.hindered_until[how, node] = time.monotonic() + for_s
 
     def ready(self) -> bool:
         """Whether the gateway answers, and a dispatcher has a worker for each node."""

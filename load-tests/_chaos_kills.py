@@ -7,13 +7,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import psutil
-from _chaos_cluster import ChaosCluster
+from _chaos_cluster import ChaosCluster, Hindrance
 
 AWAY_S = (1.0, 4.0)
 """For how long PostgreSQL and the S3 server are away."""
 
 CUT_S = (3.0, 25.0)
-"""For how long a node is cut off."""
+"""For how long a node is cut off: a time in which Ray gives it up, or does not yet."""
+
+SLOW_S = (10.0, 30.0)
+"""For how long a node's link is slow."""
 
 WEIGHTS: Mapping[str, int] = {
     "chromium": 3,
@@ -24,9 +27,14 @@ WEIGHTS: Mapping[str, int] = {
     "supervisor": 1,
     "postgres": 1,
     "s3": 1,
-    "network": 2,  # with namespaces only
+    "network": 2,
+    "slow link": 2,
+    "head": 1,
 }
 """Of one round, in which each kind has its turns, in an order by chance."""
+
+NEEDS_LINKS = frozenset({"network", "slow link"})
+"""Only with namespaces."""
 
 
 def order(dice: random.Random, kinds: Sequence[str]) -> Iterator[str]:
@@ -52,7 +60,7 @@ def _titled(word: str) -> Callable[[ChaosCluster, random.Random], bool]:
 
 
 def _raylet(cluster: ChaosCluster, dice: random.Random) -> bool:
-    """Of a node with browsers: the head's would be the end of the whole Ray cluster."""
+    """Of a node with browsers; the head is a kind of its own, for it takes the whole Ray cluster with it."""
     found = [one for n in range(cluster.nodes) for one in cluster.parts[f"node{n}"].below("raylet")]
     return _kill(found, dice)
 
@@ -75,13 +83,15 @@ def _postgres(cluster: ChaosCluster, dice: random.Random) -> bool:
     return True
 
 
-def _network(cluster: ChaosCluster, dice: random.Random) -> bool:
-    """Cuts a node off for a time in which Ray gives it up, or does not yet."""
-    whole = [node for node in range(cluster.nodes) if node not in cluster.cut_until]
-    if not whole:
-        return False
-    cluster.cut(dice.choice(whole), dice.uniform(*CUT_S))
-    return True
+def _hinder(how: Hindrance, seconds: tuple[float, float]) -> Callable[[ChaosCluster, random.Random], bool]:
+    def hinder(cluster: ChaosCluster, dice: random.Random) -> bool:
+        free = [node for node in range(cluster.nodes) if (how, node) not in cluster.hindered_until]
+        if not free:
+            return False
+        cluster.hinder(how, dice.choice(free), dice.uniform(*seconds))
+        return True
+
+    return hinder
 
 
 _HOW: Mapping[str, Callable[[ChaosCluster, random.Random], bool]] = {
@@ -92,6 +102,8 @@ _HOW: Mapping[str, Callable[[ChaosCluster, random.Random], bool]] = {
     "gateway": lambda cluster, _: cluster.parts["gateway"].kill(),
     "supervisor": lambda cluster, _: cluster.parts["supervisor"].kill(),
     "postgres": _postgres,
-    "network": _network,
+    "network": _hinder("cut", CUT_S),
+    "slow link": _hinder("slow", SLOW_S),
+    "head": lambda cluster, _: cluster.parts["head"].kill(),
     "s3": lambda cluster, dice: cluster.parts["s3"].kill(dice.uniform(*AWAY_S)),
 }

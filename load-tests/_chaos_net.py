@@ -19,6 +19,8 @@ CLUSTER = "10.77.255.1"
 """Of everything but the nodes and the sites."""
 SITES = "10.78.255.1"
 _INSIDE = "CHAOS_INSIDE"
+_SLOW = ("tbf", "rate", "2mbit", "burst", "16kb", "latency", "400ms")
+"""A token bucket, which kernels have that lack `netem`: what does not fit waits for up to 0.4 s, then is lost."""
 
 
 def possible() -> bool:
@@ -72,6 +74,13 @@ class Network:
         """Cuts a node off the cluster, or lets it back."""
         _ip("link", "set", f"c{node}", "up" if up else "down")
         (self.cut.discard if up else self.cut.add)(node)
+
+    def set_speed(self, node: int, *, slow: bool) -> None:
+        """Makes a node's link to the cluster slow in both directions, or as fast as it was."""
+        what = ("replace", *_SLOW) if slow else ("delete",)
+        for inside, device in (((), f"c{node}"), (self.command(node), "c")):
+            dev = ("tc", "qdisc", what[0], "dev", device, "root", *what[1:])
+            subprocess.run([*inside, *dev], check=True)
 
     def _link(self, node: int, kind: str, net: str, other_end: str) -> None:
         here, there, name = f"{net}.{node}.1", f"{net}.{node}.2", f"{kind}{node}"

@@ -2,9 +2,9 @@
 
 Two loops run at once in real browsers on the demo shop: one extracts products, one sends the shop's quote form once
 per item. Every few seconds, by a seeded die, something is killed: Chromium, a worker, a raylet, the dispatcher, the
-gateway, the supervisor, PostgreSQL, the S3 server; it is started again as an orchestrator would. With `--namespaces`
-nodes are cut off the network too, while the shop stays within their reach. When the jobs are
-over there must hold:
+gateway, the supervisor, PostgreSQL, the S3 server, Ray's head; it is started again as an orchestrator would. With
+`--namespaces` nodes are cut off the network too, or their links are slow, while the shop stays within their reach. When
+the jobs are over there must hold:
 
 * every item is final, and in the store and in the results exactly once;
 * every record is what the shop's own list says;
@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from _chaos_cluster import ChaosCluster, until
-from _chaos_kills import WEIGHTS, hurt, order
+from _chaos_kills import NEEDS_LINKS, WEIGHTS, hurt, order
 from _chaos_net import Network, go_inside
 from _chaos_verdicts import forms_wrong, products_wrong, store_wrong, unsure_wrong
 
@@ -240,13 +240,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="decides what is killed when")
     parser.add_argument("--nodes", type=int, default=2, help="Ray nodes with browsers, beside the head")
     parser.add_argument("--kinds", type=_kinds, help="what may be killed, split by commas; default: all that can be")
-    namespaces = "nodes with addresses of their own, which are cut off too (needs root); default: all on loopback"
+    namespaces = "nodes with addresses of their own, which are cut off and slowed too (needs root); default: loopback"
     parser.add_argument("--namespaces", action="store_true", help=namespaces)
     parser.add_argument("--patience", type=float, default=900.0, help="seconds until all is over after the storm")
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs of all parts there")
     parser.add_argument("--json", action="store_true", help="one object on stdout")
     options = parser.parse_args()
-    options.kinds = options.kinds or [kind for kind in WEIGHTS if kind != "network" or options.namespaces]
+    options.kinds = options.kinds or [kind for kind in WEIGHTS if kind not in NEEDS_LINKS or options.namespaces]
     if options.namespaces:
         go_inside()
     told = run(options)
