@@ -1,22 +1,26 @@
-"""A real Prometheus on a running cluster under load: every metric is there, dashboards have data, an alert fires.
+"""A real Prometheus on a running cluster under load: every metric is there, dashboards have data, alerts fire.
 
-More alerts are seen to fire in tests/integration/gateway/test_prometheus.py, where the dispatcher is played.
+The faults here are real; those of the other alerts are played in tests/integration/gateway/test_prometheus.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from tests.acceptance.test_model import Script
 from tests.embedded import Up, up, wait_until
-from tests.model_server import ModelServer, serving
+from tests.model_server import ModelServer, serving, status
 from tests.monitoring import fires, see_every_dashboard, see_every_metric
 from tests.prometheus_server import Prometheus, prometheus
 
@@ -103,6 +107,71 @@ def _see_figures(seen: Prometheus) -> None:
     assert seen.value("shoal_slots_busy <= bool shoal_slots") == 1
 
 
+class _Gone(BaseHTTPRequestHandler):
+    """A receiver of webhooks that wants no more of them."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_error(410)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silence."""
+
+
+@contextmanager
+def _gone_receiver() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Gone)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/hook"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def _no_folder(path: Path) -> Iterator[None]:
+    """Something that is no folder lies where one was."""
+    kept = path.rename(path.with_name(path.name + ".kept"))
+    path.touch()
+    try:
+        yield
+    finally:
+        path.unlink()
+        kept.rename(path)
+
+
+def _see_faults(seen: Prometheus, cluster: Up, shop: str, model: ModelServer) -> None:
+    """Model broken, receiver gone, artifacts away, all at once; then no browser worker that lives."""
+    model.always = status(400, "no")
+    with _gone_receiver() as url, _no_folder(cluster.data_dir / "artifacts"):
+        cluster.submit({"url": f"{shop}/not-there", "extract": _schema("name"), "webhook": {"url": url}})
+        asked: list[float] = []
+
+        def broken(alert: str) -> bool:
+            """Whether it fires; asks for what is away, and each second a model that is of no use."""
+            assert {httpx.get(f"{cluster.url}/readyz", timeout=10).status_code for _ in range(5)} == {503}
+            if not asked or time.monotonic() - asked[-1] > 1:
+                _by_model(cluster, shop)
+                asked.append(time.monotonic())
+            return alert in seen.firing()
+
+        for name in ("ShoalWebhooksDead", "ShoalGatewayErrors", "ShoalModelFails"):
+            wait_until(lambda alert=name: broken(alert), 45, f"{name} fires")
+    for _ in range(5):
+        _in_vain(cluster, shop)
+
+    def kill_what_lives() -> bool:
+        for worker in cluster.named("ray::BrowserWorkerActor"):
+            with suppress(psutil.NoSuchProcess):
+                worker.kill()
+        return "ShoalNoBrowsers" in seen.firing()
+
+    wait_until(kill_what_lives, 45, "the alert of a cluster without browsers")
+
+
 async def test_every_metric_is_scraped_and_dashboards_have_data(shop: str) -> None:
     def look(model_url: str) -> None:
         settings = {"workers": "1", "slots_per_worker": "4", "model_url": model_url, "model": "scripted"}
@@ -114,6 +183,7 @@ async def test_every_metric_is_scraped_and_dashboards_have_data(shop: str) -> No
                 fires(seen, "ShoalManyFailures")
                 see_every_dashboard(seen, but=_EMPTY_WHEN_WELL)
                 assert "ShoalNoDispatcher" not in seen.firing()
+                _see_faults(seen, cluster, shop, server)
 
     async with serving(ModelServer(Again())) as server:
         await asyncio.to_thread(look, server.url)
