@@ -45,6 +45,10 @@ class Scene:
     proposed: Json = None  # the schema that a model proposed where the job has none
     job: int | None = None  # the job's id; None: unknown, and then nothing seen here is used for other sessions
 
+    def cut_after(self, page: int) -> None:
+        """Notes that a list goes on after so many pages, and is not followed further."""
+        self.cut = f"the list goes on after page {page:,}, where max_pages ended it"
+
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         """The page now, with the goal filled in."""
         seen = self.hidden.observation(await self.page.observe(options))

@@ -59,7 +59,7 @@ async def collected(
 ) -> AsyncIterator[LoopItem]:
     """The items in order, page after page, without doubles; ends with the pages, the limits, or nothing new."""
     seen: set[str] = set()
-    for _ in range(max_pages):
+    for number in range(1, max_pages + 1):
         found = await look()
         before = len(seen)
         for element in found.items:
@@ -70,7 +70,12 @@ async def collected(
             yield item
             if max_items is not None and len(seen) >= max_items:
                 return
-        if found.next is None or len(seen) == before or not await _go_on(scene, found.next, found.url):
+        if found.next is None or len(seen) == before:
+            return
+        if number == max_pages:
+            scene.cut_after(number)
+            return
+        if not await _go_on(scene, found.next, found.url):
             return
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urldefrag
 
 from agent.browser import Context
 from agent.errors import BadSelector, BrowserError, NavigationError
+from agent.policies.policy import Scene
 from agent.policies.rules.changes import wait_for_change
 from agent.policies.rules.vocabulary import LOOP_FILLER, MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from agent.policies.rules.words import Phrase, fold, overlap, phrase, squash
@@ -34,10 +35,8 @@ _CHANGE_S = 1.5  # until a page that was scrolled or pressed begins to show more
 class Collector:
     """One collection: where it stands and what it has seen."""
 
+    scene: Scene
     loop: LoopSpec
-    page: Context
-    goal: str = ""
-    cut: str = ""  # why this ended before the list did, in words
     _seen: set[str] = field(default_factory=set)
     _pages: set[str] = field(default_factory=set)
     _count: int = 0
@@ -60,15 +59,17 @@ class Collector:
             if self._full:
                 return
             if view["cut"]:
-                self.cut = (
-                    f"{_address(view)} shows more than {view['cut']:,} things to loop over; the rest was not read"
-                )
+                self.scene.cut = f"{_address(view)} shows more than {view['cut']:,} things; the rest was not read"
             if number == source.max_pages:
                 if await self._goes_on(view, bool(fresh)):
-                    self.cut = f"the list goes on after page {number:,}, where max_pages ended it"
+                    self.scene.cut_after(number)
                 return
             if not await self._go_on(view, bool(fresh)):
                 return
+
+    @property
+    def _goal(self) -> str:
+        return self.scene.spec.goal or ""
 
     @property
     def _full(self) -> bool:
@@ -84,11 +85,11 @@ class Collector:
 
     async def _view(self) -> Mapping[str, Json]:
         """The page's links; read again once settled when they seem not to be there yet."""
-        view = await read_links(self.page, self.loop)
+        view = await read_links(self.scene.page, self.loop)
         if self._rows(view) or not (view["scripts"] or view["busy"] or view["ready"] != "complete"):
             return view
-        await self.page.settle(budget_s=_SETTLE_S)
-        return await read_links(self.page, self.loop)
+        await self.scene.page.settle(budget_s=_SETTLE_S)
+        return await read_links(self.scene.page, self.loop)
 
     def _rows(self, view: Mapping[str, Json]) -> list[Mapping[str, Json]]:
         assert self.loop.source is not None
@@ -96,7 +97,7 @@ class Collector:
             return list(view["css"])
         if view["css"] is not None and _CERTAINLY_CSS.search(self.loop.source.select):
             return []  # a selector that finds nothing is no words
-        chosen = choose_group(view["groups"], self.loop.source.select, self.goal, self._group)
+        chosen = choose_group(view["groups"], self.loop.source.select, self._goal, self._group)
         if chosen is None:
             return []
         self._group = self._group or str(chosen["k"])
@@ -132,7 +133,7 @@ class Collector:
         if step is not None and step.url:
             if urldefrag(step.url).url in self._pages:
                 return False
-            landing = await self.page.goto(step.url)
+            landing = await self.scene.page.goto(step.url)
             if landing.status >= 400:
                 raise NavigationError(f"the next page answered {landing.status}", url=step.url, status=landing.status)
             self._paged = True
@@ -144,11 +145,11 @@ class Collector:
         return await self._scroll(view)
 
     async def _press(self, step: Onward) -> bool:
-        seen = await self.page.observe()
+        seen = await self.scene.page.observe()
         button = find_control(seen.elements, step.label)
         if button is None:
             return False
-        result = await self.page.act(Action("click", {"bid": button.bid}, "to the next items"))
+        result = await self.scene.page.act(Action("click", {"bid": button.bid}, "to the next items"))
         if result.error is not None:
             return False
         return await self._something_new()
@@ -157,18 +158,20 @@ class Collector:
         """Scrolls to the end of the page; True when that brought items."""
         if not view["scripts"] or float(view["height"]) <= float(view["viewport"]) + 1:
             return False
-        result = await self.page.act(Action("scroll", {"dx": 0, "dy": float(view["height"])}, "further items may load"))
+        result = await self.scene.page.act(
+            Action("scroll", {"dx": 0, "dy": float(view["height"])}, "further items may load")
+        )
         return result.error is None and await self._something_new()
 
     async def _something_new(self) -> bool:
         """Whether items come that were not there before the last action."""
         if not await self._has_new():
-            await wait_for_change(self.page, limit_s=_CHANGE_S)
-        await self.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+            await wait_for_change(self.scene.page, limit_s=_CHANGE_S)
+        await self.scene.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
         return await self._has_new()
 
     async def _has_new(self) -> bool:
-        view = await read_links(self.page, self.loop)
+        view = await read_links(self.scene.page, self.loop)
         return any(self._key(row) not in self._seen for row in self._rows(view))
 
     def _key(self, row: Mapping[str, Json]) -> str:

@@ -75,7 +75,5 @@ class RulesPolicy:
         """The items of the session's loop, page after page, none twice."""
         if scene.loop is None:
             raise GoalNeedsModel("this session has no loop to collect values for")
-        collector = Collector(scene.loop, scene.page, scene.spec.goal or "")
-        async for item in collector.items():
+        async for item in Collector(scene, scene.loop).items():
             yield item
-        scene.cut = collector.cut

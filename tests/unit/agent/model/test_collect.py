@@ -95,6 +95,15 @@ async def test_it_is_bounded_by_pages_and_by_items() -> None:
     assert (len(items), len(model.asked)) == (1, 1)
 
 
+@pytest.mark.parametrize(("onward", "cut"), [("9", "after page 1, where max_pages ended it"), (None, "")])
+async def test_a_list_that_goes_on_where_max_pages_ends_it_is_said_to(onward: str | None, cut: str) -> None:
+    loop = {"from": {**WORDS["from"], "max_pages": 1}}
+    scene = scene_of(FakePage({URL: FIRST}), JobSpec(url=URL, goal="each lamp", loop=loop))
+    policy = ModelPolicy(ScriptedModel([says("2", onward=onward)]), None, render=plain)  # type: ignore[arg-type]
+    assert len([item async for item in policy.collect(scene, Plan())]) == 1
+    assert scene.cut.endswith(cut) and bool(scene.cut) is bool(cut)
+
+
 async def test_a_button_is_clicked_where_the_next_page_has_no_address() -> None:
     def more(shown: FakePage, action: Action) -> None:
         shown.pages = {URL: page(link("2", "Lamp A", "/p/a"), link("3", "Lamp B", "/p/b"))}

@@ -6,9 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from agent.browser import Context
-from agent.errors import GoalNeedsModel
+from agent.browser import Context, Landing
+from agent.errors import BadSelector, GoalNeedsModel
+from agent.plan import Plan
 from agent.policies.policy import Scene
+from agent.policies.rules import RulesPolicy
 from agent.policies.rules.collect import choose_group, distinct, next_step
 from agent.policies.rules.planning import EXTRACT, OPEN, SEND, form_data, next_plan
 from agent.spec import JobSpec
@@ -157,3 +159,53 @@ def test_the_next_page_by_rel_label_number_or_wish() -> None:
     assert next_step(view(one, current="2"), None) is None
     assert next_step(view(control("Next", "/3", off=1)), None) is None
     assert next_step(view(control("Next", "/3")), "a.onwards") is None, "the caller's selector decides"
+
+
+class Pages:
+    """A browser whose pages say what they offer to loop over; a page's number is in its address."""
+
+    def __init__(self, last: int, **more: Any) -> None:
+        self.last, self.more, self.now = last, more, 1
+        self.opened: list[str] = []
+
+    async def read(self, script: str, arg: Any = None) -> Any:
+        items = [{"h": f"http://example.test/{self.now}/{n}", "t": f"{self.now} {n}", "v": 1} for n in range(2)]
+        onwards = f"http://example.test/?p={self.now + 1}" if self.now < self.last else ""
+        said = {"url": f"http://example.test/?p={self.now}", "relNext": onwards, "css": items, "unread": [], "cut": 0}
+        rest = {"groups": [], "scripts": False, "busy": False, "ready": "complete", "height": 1, "viewport": 1}
+        return {**view(), **said, **rest, **self.more}
+
+    async def goto(self, url: str) -> Landing:
+        self.opened.append(url)
+        self.now += 1
+        return Landing(url, 200)
+
+
+async def collected(pages: Pages, **source: Any) -> tuple[list[str], str]:
+    here = scene(loop={"from": {"select": "li.hit", **source}})
+    here.page = cast(Context, pages)
+    return [item.value async for item in RulesPolicy().collect(here, Plan())], here.cut
+
+
+async def test_a_list_is_followed_as_far_as_max_pages_and_said_to_go_on() -> None:
+    pages = Pages(3)
+    values, cut = await collected(pages, max_pages=2)
+    assert (len(values), cut) == (4, "the list goes on after page 2, where max_pages ended it")
+    assert pages.opened == ["http://example.test/?p=2"], "a page that is not wanted is not opened"
+    values, cut = await collected(Pages(3), max_pages=3)
+    assert (len(values), cut) == (6, "")
+
+
+async def test_a_page_with_more_than_is_read_is_said_to_have_it() -> None:
+    values, cut = await collected(Pages(1, cut=20_000))
+    assert (len(values), cut) == (2, "http://example.test/?p=1 shows more than 20,000 things; the rest was not read")
+
+
+@pytest.mark.parametrize("text", ["ul.items > li[", "li:has-text('x')", ".items >> li"])
+async def test_css_with_a_fault_is_refused_by_its_field(text: str) -> None:
+    with pytest.raises(BadSelector, match=r"loop\.from\.select is no valid CSS selector"):
+        await collected(Pages(1, unread=["select"], css=None), select=text)
+    with pytest.raises(BadSelector, match=r"loop\.from\.next is no valid CSS selector"):
+        await collected(Pages(1, unread=["next"]), next=text)
+    values, _ = await collected(Pages(1, unread=["next"]), next="the arrow (e.g. C#)")
+    assert len(values) == 2, "words are words"
