@@ -125,7 +125,7 @@ class Claimer:
         for take in takes:
             key = (take.job, take.domain)
             if (held := claims.held.get(key)) is not None:
-                board.domains.refused(take.domain, held, now)
+                board.domains.refused(take.domain, take.job, held, now)
                 board.lanes.park(*key)
             elif got[key] < take.n:
                 board.lanes.drop(*key)

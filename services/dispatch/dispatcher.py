@@ -211,10 +211,10 @@ class Dispatcher:
     async def _resize_and_tell(self) -> None:
         stats = await self._crew.stats()
         if self._config.most_workers > self._config.workers:
-            ready = await self._store.ready_count(self._config.most_workers * self._crew.slots)
+            ready = await self._ready()
             load = Load(
                 ready=ready,
-                running=len(self._board.leases),
+                running=len(self._board.leases),  # of the same moment: what was ready then must not count twice
                 workers=len(self._crew.members),
                 slots=self._crew.slots,
                 model_places=None if self._admission is None else self._admission.limit,
@@ -223,6 +223,13 @@ class Dispatcher:
             self._size = desired(load, Bounds(self._config.workers, self._config.most_workers))
             await self._crew.resize(self._size.workers, await self._wanted_elsewhere())
         await self._store.put_state(self._name, self._telling.snapshot(stats, len(self._committer), self._size))
+
+    async def _ready(self) -> int:
+        """Sessions that could start if there were slots; at most so many, where their domains have few places left."""
+        ready = await self._store.ready_count(self._config.most_workers * self._crew.slots)
+        # A million sessions of one site are no reason for more workers, when it takes eight at once.
+        lanes = await self._store.lanes() if ready else ()
+        return min(ready, self._board.domains.places((lane.domain for lane in lanes), loop_time()))
 
     def _model_share(self) -> float:
         """Part of the running sessions that ask the model; all, while none runs."""

@@ -8,11 +8,12 @@ claim, one that is too strict ends with the next answer or with its time.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from agent.spec import PolitenessSpec
-from services.store.records import FULL, PAUSE, Held
+from services.store.records import DELAY, FULL, PAUSE, Held
 
 
 @dataclass(slots=True)
@@ -21,7 +22,7 @@ class _Domain:
     running: int = 0  # this dispatcher's
     blocked_until: float = 0.0
     running_by_job: Counter[int] = field(default_factory=Counter)
-    next_start: dict[int, float] = field(default_factory=dict)  # by job: when its delay has passed
+    next_start: dict[int, float] = field(default_factory=dict)  # by job: when its delay, or the site's, has passed
 
 
 class Domains:
@@ -65,12 +66,14 @@ class Domains:
             del state.running_by_job[job]
         self._freed.add(domain)
 
-    def refused(self, domain: int, held: Held, now: float) -> None:
+    def refused(self, domain: int, job: int, held: Held, now: float) -> None:
         """The store gave less of a lane than was asked for."""
         state = self._domains[domain]
         state.limit = held.limit
         if held.why == PAUSE:
             state.blocked_until = max(state.blocked_until, now + held.wait_s)
+        elif held.why == DELAY:
+            state.next_start[job] = now + held.wait_s
         self._look_at(domain, now + held.wait_s)
 
     def look_again(self, *domains: int) -> None:
@@ -96,19 +99,32 @@ class Domains:
         """Seconds until a domain is worth another look; None when none is waited for."""
         return max(0.0, self._timers[0][0] - now) if self._timers else None
 
-    def why(self, domain: int, now: float) -> str:
-        """What holds `domain` back: "" when nothing does."""
+    def why(self, domain: int, job: int, now: float) -> str:
+        """What holds `job` back on `domain`: "" when nothing does."""
         state = self._domains.get(domain)
         if state is None:
             return ""
         if now < state.blocked_until:
             return PAUSE
+        if now < state.next_start.get(job, 0.0):
+            return DELAY
         return FULL if state.running >= state.limit else ""
 
-    def blocked_s(self, domain: int, now: float) -> float:
-        """Seconds until a pause of `domain` ends; 0 without one."""
+    def blocked_s(self, domain: int, job: int, now: float) -> float:
+        """Seconds until a pause of `domain`, or the delay that `job` keeps there, ends; 0 without one."""
         state = self._domains.get(domain)
-        return 0.0 if state is None else max(0.0, state.blocked_until - now)
+        return 0.0 if state is None else max(0.0, state.blocked_until - now, state.next_start.get(job, 0.0) - now)
+
+    def places(self, domains: Iterable[int], now: float) -> int:
+        """How many more sessions some domains take together, as far as known; what jobs ask for is left aside."""
+        found = 0
+        for domain in set(domains):
+            state = self._domains.get(domain)
+            if state is None:
+                found += self._most
+            elif now >= state.blocked_until:
+                found += max(0, state.limit - state.running)
+        return found
 
     def _look_at(self, domain: int, moment: float) -> None:
         heappush(self._timers, (moment, domain))

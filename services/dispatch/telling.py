@@ -61,7 +61,9 @@ class Telling:
         now, domains = loop_time(), self._board.domains
         return dict(
             Counter(
-                domains.why(lane.domain, now) or (self._model_bound and self._model_bound.why(lane)) or FREE_SLOT
+                domains.why(lane.domain, lane.job, now)
+                or (self._model_bound and self._model_bound.why(lane))
+                or FREE_SLOT
                 for lane in self._board.lanes
             )
         )
@@ -77,9 +79,9 @@ class Telling:
         found: dict[str, Json] = {}
         domains = self._board.domains
         for lane in self._board.lanes:
-            why = domains.why(lane.domain, now)
+            why = domains.why(lane.domain, lane.job, now)
             if why:
-                found[lane.host] = {"why": why, "for_s": round(domains.blocked_s(lane.domain, now), 1)}
+                found[lane.host] = {"why": why, "for_s": round(domains.blocked_s(lane.domain, lane.job, now), 1)}
                 if len(found) == _TOLD_DOMAINS:
                     break
         return found

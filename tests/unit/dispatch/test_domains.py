@@ -42,7 +42,7 @@ def test_a_domain_is_worth_another_look_when_a_session_ends_or_a_wait_is_over() 
     domains.started(1, 1, 0, now=0)
     assert domains.freed(0) == set()
     domains.ended(1, 1)
-    domains.refused(2, Held(PAUSE, 30, 4), now=0)
+    domains.refused(2, 1, Held(PAUSE, 30, 4), now=0)
 
     assert domains.freed(1) == {1}
     assert domains.freed(29) == set()
@@ -53,10 +53,10 @@ def test_a_domain_is_worth_another_look_when_a_session_ends_or_a_wait_is_over() 
 
 def test_a_pause_that_the_store_knows_of_holds_for_all_jobs() -> None:
     domains = Domains(8)
-    domains.refused(1, Held(PAUSE, 30, 4), now=0)
+    domains.refused(1, 1, Held(PAUSE, 30, 4), now=0)
 
     assert domains.room(1, 1, PLAIN, 29.9) == 0
-    assert (domains.why(1, 5), domains.blocked_s(1, 5)) == (PAUSE, 25)
+    assert (domains.why(1, 1, 5), domains.blocked_s(1, 1, 5)) == (PAUSE, 25)
     domains.freed(30)
     assert domains.room(1, 1, PLAIN, 30) == 8, "the store says if it is less"
 
@@ -64,17 +64,17 @@ def test_a_pause_that_the_store_knows_of_holds_for_all_jobs() -> None:
 def test_places_that_others_have_taken_are_asked_for_again_after_a_while() -> None:
     domains = Domains(8)
     domains.started(1, 1, 0, now=0)
-    domains.refused(1, Held(FULL, 1, 1), now=0)
+    domains.refused(1, 1, Held(FULL, 1, 1), now=0)
 
     assert domains.room(1, 1, PLAIN, 0.5) == 0
-    assert domains.why(1, 0.5) == FULL
+    assert domains.why(1, 1, 0.5) == FULL
     assert domains.freed(1) == {1}
     assert domains.room(1, 1, PLAIN, 1) == 7
 
 
 def test_one_job_s_delay_does_not_hold_back_others() -> None:
     domains = Domains(8)
-    domains.refused(1, Held(DELAY, 30, 8), now=0)
+    domains.refused(1, 1, Held(DELAY, 30, 8), now=0)
 
     assert domains.room(1, 2, PLAIN, 0) == 8
 
@@ -87,3 +87,26 @@ def test_domains_that_nothing_is_known_of_take_no_memory() -> None:
     domains.freed(1)
 
     assert len(domains) == 0
+
+
+def test_a_delay_is_told_to_the_job_that_keeps_it_with_its_time() -> None:
+    domains = Domains(8)
+    domains.started(1, job=1, delay_s=5, now=0)
+    domains.refused(1, 2, Held(DELAY, 20, 8), now=0)  # by the site's own crawl-delay
+
+    assert [(domains.why(1, job, 2), domains.blocked_s(1, job, 2)) for job in (1, 2, 3)] == [
+        (DELAY, 3),
+        (DELAY, 18),
+        ("", 0),
+    ]
+    assert (domains.why(1, 1, 5), domains.why(1, 2, 20)) == ("", "")
+
+
+def test_the_places_of_several_domains_are_those_that_are_left() -> None:
+    domains = Domains(8)
+    domains.started(1, job=1, delay_s=0, now=0)
+    domains.refused(2, 1, Held(PAUSE, 30, 4), now=0)
+    domains.refused(3, 1, Held(FULL, 1, 2), now=0)
+
+    assert domains.places([1, 1, 2, 3, 4], now=1) == 7 + 0 + 2 + 8
+    assert domains.places([2], now=31) == 4

@@ -59,6 +59,17 @@ async def test_the_pool_grows_with_the_backlog_and_shrinks_when_it_is_done(monke
         assert (await w.final(await w.submit(extract=EXTRACT, url="http://shop.example/3"))).counts.completed == 1
 
 
+async def test_a_backlog_on_one_site_asks_for_no_more_workers_than_the_site_takes_sessions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.05)
+    config = DispatchConfig(workers=1, most_workers=10, per_domain=2)
+    async with world(shop(60, seconds=0.03), slots=2, dispatch=config) as w:
+        done = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+        assert done.counts.completed == 60
+        assert len(w.pool.workers) <= 2, "two places, and a tenth for headroom"
+
+
 async def test_a_lost_worker_is_replaced_once_though_the_pool_is_sized_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
