@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from agent.hooks import Hooks
 from agent.spec import BrowserSpec
-from agent.types import Action, ActionResult, Download, Observation
+from agent.types import Action, ActionResult, Box, Download, Observation
 
 Json = Any
 
@@ -134,8 +134,15 @@ class Context(Protocol):
         """Waits until network and DOM have been quiet for `quiet_s`; False when the budget ran out."""
         ...
 
-    async def screenshot(self, *, full_page: bool = False) -> Shot:
-        """The viewport, or the whole page."""
+    async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
+        """The viewport, the whole page, one element, or a region of the viewport in CSS pixels (it may reach beyond).
+
+        An element is scrolled to where it is not in the window.
+
+        Raises:
+            ElementMissing: there is none with this `bid`.
+            ActionInvalid: the region is empty or lies before the page, or more than one of the three is asked for.
+        """
         ...
 
     async def downloads(self) -> Sequence[Download]:

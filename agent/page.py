@@ -16,7 +16,7 @@ from agent.errors import (
     ServerBusy,
     ServerFailed,
 )
-from agent.types import Action, ActionResult, Download, Observation
+from agent.types import Action, ActionResult, Box, Download, Observation
 
 Json = Any
 
@@ -106,8 +106,8 @@ class SessionPage:
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         return await (await self._open()).settle(quiet_s=quiet_s, budget_s=budget_s)
 
-    async def screenshot(self, *, full_page: bool = False) -> Shot:
-        return await (await self._open()).screenshot(full_page=full_page)
+    async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
+        return await (await self._open()).screenshot(full_page=full_page, bid=bid, region=region)
 
     async def downloads(self) -> Sequence[Download]:
         return await self._context.downloads() if self._context else ()

@@ -104,6 +104,7 @@ class Observation:
     downloads: tuple[Download, ...] = ()
     console_errors: tuple[str, ...] = ()
     omitted: int = 0  # elements that the budget cut; ask for the next part to see them
+    cut: bool = False  # the budget cut something, were it only text
 
 
 # --- what is done ------------------------------------------------------------------------------------

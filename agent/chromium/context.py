@@ -28,14 +28,14 @@ from agent.chromium.driver import Driver
 from agent.chromium.effects import Moment, effect, moment
 from agent.chromium.faults import action_error, navigation_error, net_error
 from agent.chromium.landing import landing_of
-from agent.chromium.pictures import page_shot, viewport_shot
+from agent.chromium.pictures import page_shot, region_shot, viewport_shot
 from agent.chromium.stage import ChromiumStage, split_bid
 from agent.chromium.tab import Tab
 from agent.chromium.titles import Titles
-from agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageCrashed
+from agent.errors import ActionError, ActionInvalid, ActionTimeout, AgentError, BrowserGone, PageCrashed
 from agent.observe.marks import marked_elements, paint_marks
-from agent.observe.tree import clickable_elements, element_tree, focused_bid, omitted, with_marks
-from agent.types import Action, ActionResult, Download, Effect, ErrorInfo, Observation
+from agent.observe.tree import clickable_elements, element_tree, focused_bid, is_cut, omitted, with_marks
+from agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation
 
 if TYPE_CHECKING:
     from agent.chromium.browser import ChromiumBrowser
@@ -45,6 +45,8 @@ Json = Any
 _GRACE_S = 2.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
 _LOOK_S = 5.0
+_QUIET_S, _SETTLE_S = 0.05, 1.5
+"""How long a page is to be quiet after an action before it is looked at, and how long that is waited for."""
 _CRASH_S = 0.3
 """How long after a navigation was cut off a crash may become known."""
 _GONE_S = 1.0
@@ -69,6 +71,7 @@ class ChromiumContext:
         self.opened_tabs = 0  # pages that the site opened, so far
         self._tab_came = asyncio.Event()
         self._titles = Titles()
+        self._restless = False  # an action was taken since the page was last looked at
         self.last_action: Action | None = None
         self.last_error = ""
         self.dialogs = Dialogs(accept=options.accept_dialogs)
@@ -268,6 +271,11 @@ class ChromiumContext:
     async def _observe(self, options: ObserveOptions) -> Observation:
         async with self.guard(self.options.action_timeout_s, "observing the page"):
             await self._have_tab()
+            if self._restless:  # what an action began is watched until it came, not slept for
+                self._restless = False
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_SETTLE_S):
+                        await self.tab.settled(_QUIET_S)
             wanted = options.screenshot or options.marks
             # First the picture's request, then the walk: Chromium draws in another process while the walk runs.
             picture = asyncio.ensure_future(viewport_shot(self.tab)) if wanted else None
@@ -301,6 +309,7 @@ class ChromiumContext:
             downloads=self.files.news(),
             console_errors=(*worlds.take_console(), *self.files.take_failures()),
             omitted=omitted(walk),
+            cut=is_cut(walk),
             messages=tuple(self._stage.messages),
             last_action=format_call(self.last_action) if self.last_action else "",
             last_error=self.last_error,
@@ -336,8 +345,7 @@ class ChromiumContext:
                 async with self.guard(_LOOK_S, "reaching the page"):
                     await self._have_tab()
                     await self.tab.journey()
-                    if one.limit == "download":  # a slow server is told by its open request
-                        await self.tab.traffic()
+                    await self.tab.traffic()  # what the action asks servers for is told by open requests
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
             inside = one.limit != "navigation"
             before = await self._moment(bid, inside) if one.changes else None
@@ -350,6 +358,7 @@ class ChromiumContext:
             finally:
                 if before is not None and self._end() is None:
                     changes = effect(before, after or await self._moment(bid, inside), bid)
+                    self._restless = True
                     if inside:
                         self.tab.acted()
         except (PageCrashed, BrowserGone):
@@ -408,13 +417,22 @@ class ChromiumContext:
         try:
             async with self.guard(budget_s, "settling"):
                 await self.tab.settled(quiet_s)
+                self._restless = False
         except ActionError:
             return False  # still busy when the budget ran out, or the document was replaced again and again
         return True
 
-    async def screenshot(self, *, full_page: bool = False) -> Shot:
+    async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
+        if full_page + (bid is not None) + (region is not None) > 1:
+            raise ActionInvalid("a screenshot shows the whole page, or an element, or a region")
         async with self.guard(self.options.action_timeout_s, "the screenshot"):
-            data = await (page_shot(self.tab) if full_page else viewport_shot(self.tab))
+            if bid is not None:
+                self._stage.begin(time.monotonic() + self.options.action_timeout_s)
+                region = await self._stage.box(bid)
+            if region is not None:
+                data = await region_shot(self.tab, region)
+            else:
+                data = await (page_shot(self.tab) if full_page else viewport_shot(self.tab))
         width, height = Image.open(io.BytesIO(data)).size
         return Shot(data, "image/jpeg", width, height)
 

@@ -7,6 +7,7 @@ import asyncio
 from playwright.async_api import Dialog
 from playwright.async_api import Error as PlaywrightError
 
+from agent.chromium.readable import readable
 from agent.types import DialogSeen
 
 _KEPT = 20
@@ -35,7 +36,7 @@ class Dialogs:
         words = dialog.default_value if dialog.type == "prompt" and accept else None
         answer = words or ("accepted" if accept else "dismissed")
         if len(self._seen) < _KEPT:
-            self._seen.append(DialogSeen(dialog.type, dialog.message, answer))
+            self._seen.append(DialogSeen(dialog.type, readable(dialog.message), readable(answer)))
         try:
             await (dialog.accept(words) if accept else dialog.dismiss())
         except PlaywrightError:

@@ -14,6 +14,7 @@ from typing import Any
 from playwright.async_api import Download as PlaywrightDownload
 from playwright.async_api import Error as PlaywrightError
 
+from agent.chromium.readable import readable
 from agent.errors import DownloadFailed
 from agent.observe.documents import file_text
 from agent.types import Download
@@ -116,7 +117,7 @@ class Downloads:
         target = self._place(name)
         await asyncio.to_thread(shutil.copyfile, source, target)
         text = await asyncio.to_thread(file_text, target)
-        return Download(download.suggested_filename, download.url, size, text=text, path=str(target))
+        return Download(readable(download.suggested_filename), download.url, size, text=text, path=str(target))
 
     def _excess(self, name: str, url: str, size: int) -> DownloadFailed:
         return DownloadFailed(f"{name} has {size} bytes or more; {self._max_bytes} are allowed", url=url)

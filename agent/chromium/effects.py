@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 
+from agent.chromium.look import Look
 from agent.chromium.stage import ChromiumStage, split_bid
 from agent.chromium.tab import Tab
 from agent.errors import ActionError, BrowserError
@@ -30,7 +32,9 @@ class Moment:
     downloads: int  # so far
     document: int  # number of the main document's world; another one after a navigation
     main: Json  # the walker's pulse of the main frame; None when it cannot be asked
-    frame: Json  # the same of the frame that holds the element, and of the element
+    frame: Json  # the same of the frame that holds the element or the focus, and of the element
+    prefix: str = ""  # of that frame's ids
+    mutations: int = 0  # in all nested frames that were looked at, where the action is about no element
 
 
 async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None, *, inside: bool = True) -> Moment:
@@ -39,18 +43,20 @@ async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None
     Without `inside` the page itself is not asked, which after a navigation would wait for all that it has to do.
     """
     tab = context.tab
-    document, main, frame = 0, None, None
+    document, main, frame, prefix, mutations = 0, None, None, "", 0
     try:
         world = await tab.main_world() if inside else None
         if world is None:
             return _outside(context, tab, (await tab.journey()).windows)
         document = world.context
-        prefix, _ = split_bid(bid) if bid else ("", 0)
+        prefix, mutations = split_bid(bid)[0] if bid else "", 0
         if bid and not prefix:
             main = frame = await stage.pulse(bid)
         else:
             main = await world.call("shoalWalker.pulse(0)")
             frame = await stage.pulse(bid) if bid else main
+        if not bid:
+            prefix, frame, mutations = await _inside_frames(await tab.look(), main)
     except (PlaywrightError, ActionError, BrowserError):
         # Between two documents there is nothing to ask. That it is so is itself told by `document`.
         pass
@@ -64,7 +70,28 @@ async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None
         document=document,
         main=main,
         frame=frame,
+        prefix=prefix,
+        mutations=mutations,
     )
+
+
+async def _inside_frames(look: Look, main: Json) -> tuple[str, Json, int]:
+    """The frame that has the focus, its pulse, and how often nested frames changed: keys and points reach them all."""
+    pulses = {"": main}
+    for prefix in tuple(look.frames):
+        world = look.world_of(prefix) if prefix else None
+        if world is not None:
+            with contextlib.suppress(PlaywrightError, BrowserError):  # it went away
+                pulses[prefix] = await world.call("shoalWalker.pulse(0)")
+    focused = ""
+    while pulses[focused]["focus"]:
+        path = (*look.paths.get(focused, ()), f"{focused}{pulses[focused]['focus']}")
+        inner = next((prefix for prefix in pulses if look.paths.get(prefix) == path), None)
+        if inner is None:
+            break
+        focused = inner
+    changes = sum(pulse["mutations"] for prefix, pulse in pulses.items() if prefix)
+    return focused, pulses[focused], changes
 
 
 def _outside(context: ChromiumContext, tab: Tab, windows: int) -> Moment:
@@ -81,7 +108,7 @@ def effect(before: Moment, after: Moment, bid: str | None) -> Effect:
         dialog=after.dialogs > before.dialogs,
         download=after.downloads > before.downloads,
         dom_changed=_document_changed(before, after) or _mutated(before, after),
-        focus=_focus(before, after, bid),
+        focus=_focus(before, after),
         value=_value(before, after, bid),
     )
 
@@ -91,18 +118,19 @@ def _document_changed(before: Moment, after: Moment) -> bool:
 
 
 def _mutated(before: Moment, after: Moment) -> bool:
-    pairs = ((before.main, after.main), (before.frame, after.frame))
-    return any(a and b and a["mutations"] != b["mutations"] for a, b in pairs)
+    pairs = [(before.main, after.main)]
+    if before.prefix == after.prefix:
+        pairs.append((before.frame, after.frame))
+    return before.mutations != after.mutations or any(a and b and a["mutations"] != b["mutations"] for a, b in pairs)
 
 
-def _focus(before: Moment, after: Moment, bid: str | None) -> str | None:
+def _focus(before: Moment, after: Moment) -> str | None:
     """The id that has the focus now, "" when none has; None when that did not change."""
     if _document_changed(before, after) or not before.frame or not after.frame:
         return None
-    if before.frame["focus"] == after.frame["focus"]:
+    if (before.prefix, before.frame["focus"]) == (after.prefix, after.frame["focus"]):
         return None
-    prefix = split_bid(bid)[0] if bid else ""
-    return f"{prefix}{after.frame['focus']}" if after.frame["focus"] else ""
+    return f"{after.prefix}{after.frame['focus']}" if after.frame["focus"] else ""
 
 
 def _value(before: Moment, after: Moment, bid: str | None) -> str | None:
@@ -110,5 +138,6 @@ def _value(before: Moment, after: Moment, bid: str | None) -> str | None:
         return None
     value = after.frame["value"]
     if bid is None:  # of the focused field, where a key changed it
-        return value if before.frame and before.frame["value"] != value else None
+        changed = before.frame and (before.prefix != after.prefix or before.frame["value"] != value)
+        return value if changed else None
     return str(value) if value is not None and after.frame["found"] else None

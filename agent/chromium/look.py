@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from playwright.async_api import CDPSession
@@ -12,18 +14,25 @@ from playwright.async_api import Error as PlaywrightError
 from agent.browser import ObserveOptions
 from agent.chromium.worlds import World, Worlds
 from agent.errors import BrowserError
-from agent.observe.tree import FrameSpot, FrameWalk, read_walk
+from agent.observe.tree import FrameSpot, FrameWalk, is_cut, read_walk, size
 
 Json = Any
 
 _POINTER_EVENTS = frozenset(
     {"click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "dblclick"}
 )
+_OTHER_EVENTS = ("dragstart", "drop", "dragover", "dragenter", "contextmenu", "mouseenter", "mouseover",
+                 "pointerenter", "pointerover", "keydown", "keyup", "keypress")  # fmt: skip
+"""What else an element may react to, the most telling first."""
 _MAX_NEW_LISTENERS = 3000
 _MAX_NEW_LISTENERS_IN_BUDGET = 300
 """Each new element with a listener costs one more question; on a page with thousands the budget goes first."""
 _MAX_SUSPECTS = 40
 _MAX_FRAME_DEPTH = 6
+_OWN_PART = 0.7
+"""Of a budget that a page would use up: the rest is for its frames."""
+_LEAST_ELEMENTS, _LEAST_CHARS = 5, 200
+"""With less a frame is not looked at."""
 
 
 class Look:
@@ -31,7 +40,8 @@ class Look:
 
     def __init__(self, worlds: Worlds) -> None:
         self._worlds = worlds
-        self._listeners: dict[CDPSession, tuple[int, set[int]]] = {}  # per session: its document, the nodes told
+        # Per session: its document, and which nodes were told to listen, for which events ("": clicks and the like).
+        self._listeners: dict[CDPSession, tuple[int, set[tuple[str, int]]]] = {}
         self.paths: dict[str, tuple[str, ...]] = {}  # frame prefix to the ids of the iframes that lead there
         self.frames: dict[str, str] = {}  # frame prefix to DevTools' frame id
 
@@ -55,6 +65,43 @@ class Look:
     async def _walk(
         self, world: World, options: ObserveOptions, at: FrameWalk, depth: int, clip: Json = None
     ) -> FrameWalk:
+        walk = await self._alone(world, options, at, clip)
+        if not walk.frames or depth >= _MAX_FRAME_DEPTH:
+            return walk
+        if any(spot.in_view for spot in walk.frames) and _is_tight(_left_of(options, [walk]), options):
+            # What is left is too little for frames that can be seen.
+            walk = await self._alone(world, _share(options, _OWN_PART), at, clip)
+        await self._fill(world, walk, options, depth)
+        return walk
+
+    async def _fill(self, world: World, walk: FrameWalk, options: ObserveOptions, depth: int) -> None:
+        """Walks the frames in `walk` with what it left of the budget.
+
+        First in equal shares, then what was cut with what the others did not need.
+        """
+        spots = sorted(walk.frames, key=lambda spot: (not spot.in_view, -spot.width * spot.height))
+        left = _left_of(options, [walk])
+        if left.max_elements is not None:
+            spots = spots[: left.max_elements // _LEAST_ELEMENTS]
+        if left.max_chars is not None:
+            spots = spots[: left.max_chars // _LEAST_CHARS]
+        walk.unread, walk.inner = len(walk.frames) - len(spots), {}
+        for again in (False, True):
+            if not spots:
+                return
+            # What an earlier round's walk of the same frame took is free again.
+            asked = {spot.element_id for spot in spots}
+            kept = [one for number, one in walk.inner.items() if number not in asked]
+            share = _share(_left_of(options, [replace(walk, inner=None), *kept]), 1 / len(spots))
+            found = await asyncio.gather(*(self._nested(world, walk, spot, share, depth) for spot in spots))
+            walk.inner |= {spot.element_id: one for spot, one in zip(spots, found, strict=True) if one}
+            bounded = options.max_elements is not None or options.max_chars is not None
+            if again or not bounded or _is_tight(_left_of(options, [walk]), options):
+                return
+            spots = [spot for spot in spots if spot.element_id in walk.inner and is_cut(walk.inner[spot.element_id])]
+
+    async def _alone(self, world: World, options: ObserveOptions, at: FrameWalk, clip: Json) -> FrameWalk:
+        """The walk of one frame, without those in it."""
         asked = json.dumps(
             {
                 "maxElements": options.max_elements,
@@ -62,6 +109,7 @@ class Look:
                 "viewportOnly": options.viewport_only,
                 "words": list(options.words),
                 "part": options.part,
+                "top": not at.prefix,
                 "clip": clip,
             }
         )
@@ -69,9 +117,6 @@ class Look:
         walk = read_walk(await world.call(call), at.prefix, at.left, at.top)
         if walk.data["suspects"] and await self._open_closed_roots(world):
             walk = read_walk(await world.call(call), at.prefix, at.left, at.top)
-        if walk.frames and depth < _MAX_FRAME_DEPTH:
-            inner = await asyncio.gather(*(self._nested(world, walk, spot, options, depth) for spot in walk.frames))
-            walk.inner = {spot.element_id: found for spot, found in zip(walk.frames, inner, strict=True) if found}
         return walk
 
     async def _nested(
@@ -122,19 +167,20 @@ class Look:
             return
         known = self._known(session, min(world.context for world in worlds))
         limit = _MAX_NEW_LISTENERS if options.max_elements is None else _MAX_NEW_LISTENERS_IN_BUDGET
-        told = (
-            entry["backendNodeId"]
-            for entry in listeners
-            if entry["type"] in _POINTER_EVENTS
-            if "backendNodeId" in entry
-        )
-        fresh = [node for node in dict.fromkeys(told) if node not in known][:limit]
-        if fresh:
-            await self._mark(session, worlds, fresh)
-            known.update(fresh)
+        told: dict[str, list[int]] = {"": []}
+        for entry in listeners:
+            if "backendNodeId" in entry:
+                event = "" if entry["type"] in _POINTER_EVENTS else entry["type"]
+                told.setdefault(event, []).append(entry["backendNodeId"])
+        for event in ("", *_OTHER_EVENTS):
+            fresh = [node for node in dict.fromkeys(told.get(event, ())) if (event, node) not in known][:limit]
+            if fresh:
+                await self._mark(session, worlds, fresh, event)
+                known.update((event, node) for node in fresh)
+                limit -= len(fresh)
         await session.send("Runtime.releaseObjectGroup", {"objectGroup": "shoal"})
 
-    def _known(self, session: CDPSession, document: int) -> set[int]:
+    def _known(self, session: CDPSession, document: int) -> set[tuple[str, int]]:
         """Which nodes were told in this document; what was told about earlier ones is forgotten."""
         at, known = self._listeners.get(session, (0, set()))
         if at != document:
@@ -142,8 +188,11 @@ class Look:
             self._listeners[session] = (document, known)
         return known
 
-    async def _mark(self, session: CDPSession, worlds: list[World], nodes: list[int]) -> None:
-        """Hands nodes, by DevTools' ids, to the walkers of the documents that they are in."""
+    async def _mark(self, session: CDPSession, worlds: list[World], nodes: list[int], event: str = "") -> None:
+        """Hands nodes, by DevTools' ids, to the walkers of the documents that they are in.
+
+        Shadow roots that are closed, elements that take clicks, or those that listen for `event`.
+        """
         for world in worlds:
             if not nodes:
                 return
@@ -156,7 +205,7 @@ class Look:
                     "Runtime.callFunctionOn",
                     {
                         "executionContextId": world.context,
-                        "functionDeclaration": "function(...nodes) { return shoalWalker.mark(nodes); }",
+                        "functionDeclaration": f"function(...nodes) {{ return shoalWalker.mark(nodes, {event!r}); }}",
                         "arguments": [{"objectId": handle} for _, handle in here],
                         "returnByValue": True,
                     },
@@ -193,3 +242,28 @@ class Look:
         if roots:
             await self._mark(session, [world], roots)
         return bool(roots)
+
+
+def _left_of(options: ObserveOptions, walks: Iterable[FrameWalk]) -> ObserveOptions:
+    """`options` with what these walks left of their budget."""
+    taken = [size(walk) for walk in walks]
+    elements, chars = sum(one[0] for one in taken), sum(one[1] for one in taken)
+    return replace(
+        options,
+        max_elements=None if options.max_elements is None else max(0, options.max_elements - elements),
+        max_chars=None if options.max_chars is None else max(0, options.max_chars - chars),
+    )
+
+
+def _share(options: ObserveOptions, part: float) -> ObserveOptions:
+    return replace(
+        options,
+        max_elements=None if options.max_elements is None else int(options.max_elements * part),
+        max_chars=None if options.max_chars is None else int(options.max_chars * part),
+    )
+
+
+def _is_tight(left: ObserveOptions, budget: ObserveOptions) -> bool:
+    """Whether so little of `budget` is left that it is not worth another walk."""
+    pairs = ((left.max_elements, budget.max_elements), (left.max_chars, budget.max_chars))
+    return any(rest is not None and total is not None and rest < total * (1 - _OWN_PART) for rest, total in pairs)

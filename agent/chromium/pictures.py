@@ -8,6 +8,8 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from agent.chromium.devtools import Readable
+from agent.errors import ActionInvalid
+from agent.types import Box
 
 _SHOT = {"format": "jpeg", "quality": 70, "optimizeForSpeed": True}
 _TRIES = 5
@@ -26,6 +28,24 @@ async def page_shot(tab: Readable) -> bytes:
     """The whole page as JPEG, down to where Chromium can draw."""
     size = (await (await tab.session()).send("Page.getLayoutMetrics"))["cssContentSize"]
     clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], _MAX_HEIGHT), "scale": 1}
+    return await _shot(tab, {**_SHOT, "clip": clip, "captureBeyondViewport": True})
+
+
+async def region_shot(tab: Readable, region: Box) -> bytes:
+    """A region of the viewport as JPEG, also where it reaches beyond.
+
+    Raises:
+        ActionInvalid: nothing of it is on the page.
+    """
+    metrics = await (await tab.session()).send("Page.getLayoutMetrics")
+    window, size = metrics["cssVisualViewport"], metrics["cssContentSize"]
+    left, top = max(0.0, region.x + window["pageX"]), max(0.0, region.y + window["pageY"])
+    right = min(region.x + region.width + window["pageX"], max(size["width"], window["clientWidth"]))
+    bottom = min(region.y + region.height + window["pageY"], max(size["height"], window["clientHeight"]))
+    if right - left < 1 or bottom - top < 1:
+        raise ActionInvalid(f"region: nothing of it is on the page, which is {size['width']} x {size['height']}")
+    height = min(bottom - top, _MAX_HEIGHT)
+    clip = {"x": left, "y": top, "width": right - left, "height": height, "scale": 1}
     return await _shot(tab, {**_SHOT, "clip": clip, "captureBeyondViewport": True})
 
 

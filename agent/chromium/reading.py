@@ -19,7 +19,7 @@ from agent.chromium.pictures import page_shot, viewport_shot
 from agent.chromium.raw import RawPages
 from agent.chromium.tab import DOM_QUIET
 from agent.errors import ActionError, ActionTimeout, BrowserGone, NavigationTimeout, PageCrashed
-from agent.types import Action, ActionResult, Download, Observation
+from agent.types import Action, ActionResult, Box, Download, Observation
 
 if TYPE_CHECKING:
     from agent.chromium.browser import ChromiumBrowser
@@ -157,9 +157,9 @@ class ReadingContext:
         except ActionError:
             return False  # still busy when the budget ran out, or the document was replaced again and again
 
-    async def screenshot(self, *, full_page: bool = False) -> Shot:
-        if self._moved is not None:
-            return await self._moved.screenshot(full_page=full_page)
+    async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
+        if self._moved is not None or bid is not None or region is not None:
+            return await (await self._move()).screenshot(full_page=full_page, bid=bid, region=region)
         async with self._guard(self.options.action_timeout_s, "the screenshot"):
             data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
         width, height = Image.open(io.BytesIO(data)).size
@@ -180,7 +180,6 @@ class ReadingContext:
     async def downloads(self) -> Sequence[Download]:
         if self._moved is not None:
             return await self._moved.downloads()
-        self._check()
         return ()
 
     async def storage_state(self) -> Json:

@@ -24,8 +24,8 @@ from agent.chromium.driver import ENGINE, Driver
 from agent.chromium.faults import action_error
 from agent.chromium.fetching import fetched
 from agent.chromium.worlds import World
-from agent.errors import ActionError, ActionInvalid, ActionRefused, ActionTimeout, ElementMissing
-from agent.types import Download
+from agent.errors import ActionError, ActionInvalid, ActionRefused, ActionTimeout, ElementMissing, ElementNotUsable
+from agent.types import Box, Download
 
 if TYPE_CHECKING:
     from agent.chromium.context import ChromiumContext
@@ -130,6 +130,16 @@ class ChromiumStage:
         root = await self._root(bid)
         _, number = split_bid(bid)
         return root.locator(f"{ENGINE}={number}{'/label' if clickable and target.label else ''}")
+
+    async def box(self, bid: str) -> Box:
+        """Where an element lies in the window, to which it is scrolled."""
+        element = await self.element(bid, clickable=True)
+        with self.faults():
+            await element.scroll_into_view_if_needed(timeout=self.left_ms)
+            found = await element.bounding_box(timeout=self.left_ms)
+        if found is None:
+            raise ElementNotUsable(f"element {bid} is not drawn")
+        return Box(found["x"], found["y"], found["width"], found["height"])
 
     async def opens(self, bid: str) -> bool:
         prefix, number = split_bid(bid)

@@ -183,6 +183,11 @@ class Tab:
     async def settled(self, quiet_s: float) -> None:
         """Returns once neither requests nor changes in any frame were seen for `quiet_s`, nor an action."""
         traffic = await self.traffic()
+        if self._worlds is not None:
+            await self._worlds.reach_all()
+            for session in self._worlds.sessions:  # frames of other sites ask their servers by themselves
+                await traffic.follow(session)
+            traffic.keep_to(self._worlds.sessions)
         while True:
             await asyncio.gather(traffic.quiet(quiet_s), self._documents_quiet(quiet_s))
             left = self._acted_at + quiet_s - time.monotonic()

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from playwright.async_api import Error as PlaywrightError
 
+from agent.chromium.readable import readable
 from agent.chromium.tab import Tab
 from agent.types import TabInfo
 
@@ -30,6 +31,6 @@ class Titles:
     async def _ask(self, tab: Tab) -> None:
         try:
             async with asyncio.timeout(_ANSWER_S):
-                self._last[tab] = await tab.page.title()
+                self._last[tab] = readable(await tab.page.title())
         except (PlaywrightError, TimeoutError):
             return  # what it was called before will do

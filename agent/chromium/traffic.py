@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Collection
 from typing import Any
+from weakref import WeakSet
 
 from agent.chromium.devtools import DevTools
 
@@ -17,16 +19,24 @@ class Traffic:
 
     def __init__(self, main_frame: str) -> None:
         self._main_frame = main_frame  # DevTools' id
-        self._open: set[str] = set()
+        self._open: dict[str, tuple[str, DevTools]] = {}  # by request: the frame that waits for it, and who tells of it
         self._last = time.monotonic()
         self._changed = asyncio.Event()
+        self._followed: WeakSet[DevTools] = WeakSet()
 
     async def follow(self, session: DevTools) -> None:
-        """Begins to listen on `session`."""
-        session.on("Network.requestWillBeSent", self._began)
+        """Begins to listen on `session`, unless it does so already."""
+        if session in self._followed:
+            return
+        self._followed.add(session)
+        session.on("Network.requestWillBeSent", lambda event: self._began(event, session))
         session.on("Network.loadingFinished", self._ended)
         session.on("Network.loadingFailed", self._ended)
         await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
+
+    def keep_to(self, sessions: Collection[DevTools]) -> None:
+        """Waits no longer for what others than `sessions` began: with their frames they are gone."""
+        self._open = {request: at for request, at in self._open.items() if at[1] in sessions}
 
     def quiet_for(self) -> float:
         """Seconds without any request; 0 while one is open."""
@@ -42,16 +52,16 @@ class Traffic:
             except TimeoutError:
                 continue
 
-    def _began(self, event: dict[str, Any]) -> None:
+    def _began(self, event: dict[str, Any], session: DevTools) -> None:
         if event.get("type") in _ENDLESS:
             return
         if event.get("type") == "Document" and event.get("frameId") == self._main_frame:
             self._open.clear()  # a new document: what the old one asked for is dropped without a word
-        self._open.add(event["requestId"])
+        self._open[event["requestId"]] = (event.get("frameId", ""), session)
         self._touch()
 
     def _ended(self, event: dict[str, Any]) -> None:
-        self._open.discard(event["requestId"])
+        self._open.pop(event["requestId"], None)
         self._touch()
 
     def _touch(self) -> None:

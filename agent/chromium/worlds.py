@@ -14,6 +14,7 @@ from typing import Any
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
+from agent.chromium.readable import readable
 from agent.errors import BrowserError
 from agent.observe.tree import WALKER
 
@@ -111,7 +112,7 @@ class Worlds:
 
     def _note(self, line: str) -> None:
         if line and len(self.console) < 50:
-            self.console.append(line[:300])
+            self.console.append(readable(line[:300]))
 
     def take_console(self) -> tuple[str, ...]:
         """Errors since the last call."""

@@ -10,10 +10,12 @@ from typing import Any, Literal, get_args
 
 import orjson
 
+from agent.observe.ranking import lettered
+from agent.observe.tree import clickable_elements
 from agent.types import Box, Element, Observation
 
 Json = Any
-Format = Literal["text", "axtree", "html", "json"]
+Format = Literal["text", "axtree", "html", "json", "choices"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 _SHOWN_OPTIONS = 15
@@ -23,6 +25,8 @@ _ANNOUNCED = frozenset(
     {"dialog", "alertdialog", "form", "navigation", "search", "menu", "listbox", "tablist", "tree", "alert", "table"}
 )
 _QUIET_STATES = frozenset({"multiple"})
+_HANDLED = frozenset({"draggable", "drop target", "hovers", "context menu", "keys"})
+"""What an element without clicks may react to; actions on it need its id."""
 
 
 def render(observation: Observation, format: Format = "text", *, max_chars: int | None = None) -> str:
@@ -36,6 +40,7 @@ def render(observation: Observation, format: Format = "text", *, max_chars: int 
         "axtree": _axtree,
         "html": _html,
         "json": _json,
+        "choices": _choices,
     }
     if format not in writers:
         raise ValueError(f"no such format: {format!r}; there are {', '.join(FORMATS)}")
@@ -97,7 +102,7 @@ class _Lines:
 def _write(element: Element, out: _Lines) -> None:
     if element.tag == "#text":
         out.add(element.text)
-    elif element.clickable:
+    elif element.clickable or (element.bid and element.states & _HANDLED):
         out.add(control_text(element))
         if element.children:
             out.end()
@@ -178,7 +183,9 @@ def control_text(element: Element) -> str:
 def _text(observation: Observation, max_chars: int | None) -> str:
     head = "\n".join(header(observation))
     left = None if max_chars is None else max(0, max_chars - len(head) - 2)
-    return f"{head}\n\n{compact(observation.elements, omitted=observation.omitted, max_chars=left)}"
+    text = compact(observation.elements, omitted=observation.omitted, max_chars=left)
+    unsaid = observation.cut and not observation.omitted
+    return f"{head}\n\n{text}" + ("\n… more text not shown; scroll, or ask for the next part" if unsaid else "")
 
 
 def header(observation: Observation) -> list[str]:
@@ -232,6 +239,15 @@ def _axtree_lines(element: Element, depth: int) -> Iterator[str]:
         yield f"{pad}  option {label!r} value={value!r}" + (" selected" if chosen else "")
     for child in element.children:
         yield from _axtree_lines(child, depth + 1)
+
+
+# --- lettered choice --------------------------------------------------------------------------------------------
+
+
+def _choices(observation: Observation, max_chars: int | None) -> str:
+    """What takes clicks, a line each, under the letter by which SeeAct's notation names it."""
+    listed = lettered(clickable_elements(observation.elements))
+    return _clipped("\n".join(f"{letter}. {control_text(one)}" for letter, one in listed.items()), max_chars)
 
 
 # --- HTML -------------------------------------------------------------------------------------------------------

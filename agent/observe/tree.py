@@ -30,6 +30,11 @@ _STATES = (
     (2048, "multiple"),
     (4096, "current"),
     (8192, "modal"),
+    (16384, "draggable"),
+    (32768, "drop target"),
+    (65536, "hovers"),
+    (131072, "context menu"),
+    (262144, "keys"),
 )
 _NO_STATES: frozenset[str] = frozenset()
 _NO_ATTRIBUTES: Mapping[str, str] = {}
@@ -61,6 +66,7 @@ class FrameWalk:
     top: float = 0.0
     frames: tuple[FrameSpot, ...] = ()
     inner: dict[int, FrameWalk] | None = None  # walks of nested frames, by the iframe's element id
+    unread: int = 0  # nested frames for which the budget had nothing left
 
 
 def read_walk(text: str | bytes, prefix: str = "", left: float = 0.0, top: float = 0.0) -> FrameWalk:
@@ -137,8 +143,19 @@ def focused_bid(walk: FrameWalk) -> str:
 
 
 def omitted(walk: FrameWalk) -> int:
-    """How many elements budgets cut, over all frames."""
-    return int(walk.data["omitted"]) + sum(omitted(inner) for inner in (walk.inner or {}).values())
+    """How many elements budgets cut, over all frames; a frame that was not looked at counts as one."""
+    return int(walk.data["omitted"]) + walk.unread + sum(omitted(inner) for inner in (walk.inner or {}).values())
+
+
+def is_cut(walk: FrameWalk) -> bool:
+    """Whether budgets left out anything, were it only text."""
+    return bool(walk.data["less"] or walk.unread or any(is_cut(inner) for inner in (walk.inner or {}).values()))
+
+
+def size(walk: FrameWalk) -> tuple[int, int]:
+    """How many elements that take actions a walk lists, and characters of text, over all frames."""
+    inner = [size(one) for one in (walk.inner or {}).values()]
+    return walk.data["count"] + sum(one[0] for one in inner), walk.data["chars"] + sum(one[1] for one in inner)
 
 
 def walk_elements(element: Element) -> Iterator[Element]:

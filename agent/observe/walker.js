@@ -10,6 +10,8 @@ globalThis.shoalWalker ??= (() => {
   const refs = new Map();         // number -> WeakRef of the element
   const traits = new Map();       // number -> what the element looked like and when, to find its successor
   const listening = new WeakSet(); // elements with pointer listeners, as DevTools told
+  const listeners = [];           // WeakRefs of the same
+  const handling = new WeakMap(); // element -> states that its other listeners stand for, as DevTools told
   const closed = new WeakMap();   // host -> closed shadow root, as DevTools told
   const known = new WeakSet();    // shadow roots that were come upon
   const roots = [];               // WeakRefs of the same
@@ -21,6 +23,8 @@ globalThis.shoalWalker ??= (() => {
   let hits = new Map();           // what of this walk can be pointed at
   let candidates = null;          // of this walk: what a budget chooses from
   let counted = null;             // how many they are, where they need not be listed
+  let small = false;              // whether the page is small enough to ask every element for its cursor
+  let parts = [];                 // of a page in parts, since its first one: what each showed, and how much of it counts
 
   const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
   const set = words => new Set(words.split(' '));
@@ -52,10 +56,18 @@ globalThis.shoalWalker ??= (() => {
   // Bits, in the order of agent/observe/tree.py.
   const VISIBLE = 1, IN_VIEW = 2, CLICKABLE = 4, FRAME = 8;
   const CHECKED = 1, DISABLED = 2, EXPANDED = 4, SELECTED = 8, REQUIRED = 16, INVALID = 32, FOCUSED = 64, READONLY = 128,
-    COLLAPSED = 256, PRESSED = 512, MIXED = 1024, MULTIPLE = 2048, CURRENT = 4096, MODAL = 8192;
+    COLLAPSED = 256, PRESSED = 512, MIXED = 1024, MULTIPLE = 2048, CURRENT = 4096, MODAL = 8192,
+    DRAGGABLE = 16384, DROP_TARGET = 32768, HOVERS = 65536, CONTEXT_MENU = 131072, KEYS = 262144;
+  const HANDLED = {
+    dragstart: DRAGGABLE, drop: DROP_TARGET, dragover: DROP_TARGET, dragenter: DROP_TARGET, mouseenter: HOVERS, mouseover: HOVERS,
+    pointerenter: HOVERS, pointerover: HOVERS, contextmenu: CONTEXT_MENU, keydown: KEYS, keyup: KEYS, keypress: KEYS,
+  };
+  const handles = element => (handling.get(element) || 0) | (element.getAttribute('draggable') === 'true' ? DRAGGABLE : 0);
   const POINTER = 1, MUTE = 2, FADED = 4;
   const ABOVE = 0.25; // what lies above the window counts for less than what lies below
   const NAME_CHARS = 150, TEXT_CHARS = 2000, MAX_DEPTH = 300, MAX_OPTIONS = 200;
+  const MAX_STYLED = 4000; // elements: asking each for its cursor takes some 10 ms then
+  const CONTROL_CHARS = 40; // of the text of one control, as a guess
 
   const idOf = element => {
     let id = ids.get(element);
@@ -261,7 +273,7 @@ globalThis.shoalWalker ??= (() => {
     if (tag === 'DETAILS') bits |= element.open ? EXPANDED : COLLAPSED;
     if (tag === 'SUMMARY' && element.parentElement?.tagName === 'DETAILS') bits |= element.parentElement.open ? EXPANDED : COLLAPSED;
     if (element === activeElement) bits |= FOCUSED;
-    return bits;
+    return bits | handles(element);
   };
   const attributesOf = (element, tag) => {
     if (!element.attributes.length && !FIELDS.has(tag)) return 0;
@@ -306,6 +318,10 @@ globalThis.shoalWalker ??= (() => {
     if ((element.hasAttribute('onclick') || listening.has(element) || delegated.has(element)) && tag !== 'HTML' && tag !== 'BODY') return 4;
     if (element.hasAttribute('tabindex') && element.tabIndex >= 0 && tag !== 'BODY' && tag !== 'IFRAME') return 5;
     if ((tag === 'VIDEO' || tag === 'AUDIO') && element.controls) return 1;
+    // What takes no clicks, but is dragged, dropped on, pointed at, or reacts to keys. Of a part of the page that holds
+    // controls, the latter two are said of them, not of it.
+    const more = tag === 'HTML' || tag === 'BODY' ? 0 : handles(element);
+    if (more & (DRAGGABLE | DROP_TARGET) || (more && !element.querySelector(CANDIDATES))) return 7;
     return 0;
   };
   let activeElement = null;
@@ -372,7 +388,7 @@ globalThis.shoalWalker ??= (() => {
 
   const walk = options => {
     if (!document.documentElement) { // the document is only just beginning
-      return json({ tree: [], url: location.href, title: '', count: 0, omitted: 0, focus: 0, scroll: [0, 0], size: [innerWidth, innerHeight], page: [0, 0], suspects: 0, scale: devicePixelRatio });
+      return json({ tree: [], url: location.href, title: '', count: 0, chars: 0, less: false, omitted: 0, focus: 0, scroll: [0, 0], size: [innerWidth, innerHeight], page: [0, 0], suspects: 0, scale: devicePixelRatio });
     }
     const view = options.clip || { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
     walks++;
@@ -381,6 +397,8 @@ globalThis.shoalWalker ??= (() => {
     hits = new Map();
     candidates = null;
     counted = null;
+    small = document.getElementsByTagName('*').length <= MAX_STYLED;
+    if (!options.part) parts = [];
     const modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
     let plan = planOf(options, view, 1);
     let found = pass(options, view, plan, modal);
@@ -391,9 +409,12 @@ globalThis.shoalWalker ??= (() => {
       found = pass(options, view, plan, modal);
     }
     const page = document.scrollingElement || document.documentElement;
+    for (const node of [...plan.chosen ?? [], ...plan.texts ?? []]) if (!found.dropped.has(node)) found.shown.add(node);
+    parts[options.part || 0] = { shown: found.shown, native: found.native };
+    const native = parts.reduce((sum, part) => sum + part.native, 0), less = found.stopped || found.pruned;
     return json({
-      tree: found.tree, url: location.href, title: document.title, count: found.count,
-      omitted: found.stopped || found.pruned ? Math.max(found.cut, plan.total - found.native) : 0,
+      tree: found.tree, url: location.href, title: document.title, count: found.count, chars: found.chars, less,
+      omitted: less ? Math.max(found.cut, plan.total - native) : 0,
       focus: activeElement ? idOf(activeElement) : 0,
       scroll: [scrollX, scrollY], size: [innerWidth, innerHeight], page: [page.scrollWidth, page.scrollHeight],
       suspects: suspects.length, scale: devicePixelRatio,
@@ -409,27 +430,69 @@ globalThis.shoalWalker ??= (() => {
     const height = view.bottom - view.top, more = options.viewportOnly ? 0 : height * (share - 1);
     plan.band = { top: view.top - more * ABOVE, bottom: view.bottom + more * 1.3 };
     const chosenFrom = options.part > 0 || options.words?.length;
-    const all = chosenFrom ? candidates ??= document.querySelectorAll(CANDIDATES) : [];
+    const all = chosenFrom ? candidates ??= allCandidates() : [];
     plan.total = chosenFrom ? all.length : counted ??= countCandidates();
     const chosen = [];
     if (options.part > 0) {
       plan.band = null;
-      chosen.push(...ranked(all, view, options.words).slice(options.part * max, (options.part + 1) * max));
+      const earlier = parts.slice(0, options.part).filter(Boolean).map(part => part.shown);
+      const isNew = plan.isNew = node => !earlier.some(shown => shown.has(node));
+      // Parts that were never asked for are taken to have shown as much as they could.
+      const missing = options.top ? options.part - earlier.length : 0;
+      const room = max < Infinity ? max : Math.max(1, Math.floor(maxChars / CONTROL_CHARS));
+      chosen.push(...ranked(all, view, options.words).filter(isNew).slice(missing * room, (missing + 1) * room));
+      plan.texts = nextTexts(isNew, maxChars < Infinity ? maxChars : max * CONTROL_CHARS);
     } else if (options.words?.length) {
       chosen.push(...withWords(all, options.words).slice(0, max < Infinity ? Math.ceil(max / 2) : 200));
     }
     plan.keep = new Set();
     plan.chosen = new Set(chosen);
-    for (const element of chosen) {
+    for (const element of [...chosen, ...plan.texts ?? []]) {
       for (let node = element; node && !plan.keep.has(node); node = parentOf(node)) plan.keep.add(node);
     }
     return plan;
   };
   // How many there are: on a page of many thousand links half the time that it takes to list them.
   const countCandidates = () => {
+    if (small) return allCandidates().length;
     let count = document.links.length;
     for (const element of document.querySelectorAll(NO_LINKS)) if (!element.href && element.matches(CANDIDATES)) count++;
+    for (const ref of listeners) if (isTarget(ref.deref()) && !ref.deref().matches(CANDIDATES)) count++;
+    for (const place of places()) if (place !== document) count += place.querySelectorAll(CANDIDATES).length;
     return count;
+  };
+  const isTarget = element => element?.isConnected && element.tagName !== 'BODY' && element.tagName !== 'HTML';
+  // What a budget chooses from: what is native or says so, what listens, in every shadow root, and on a page that is not
+  // too large for it what shows the pointing hand.
+  const allCandidates = () => {
+    const found = new Set();
+    const gather = root => {
+      for (const element of root.querySelectorAll(CANDIDATES)) found.add(element);
+      for (const element of root.querySelectorAll('*')) {
+        const shadow = shadowOf(element);
+        if (shadow) gather(shadow);
+        if (small && !found.has(element) && isTarget(element) && getComputedStyle(element).cursor === 'pointer') {
+          const above = parentOf(element);
+          if (above?.nodeType !== 1 || getComputedStyle(above).cursor !== 'pointer') found.add(element);
+        }
+      }
+    };
+    gather(document);
+    for (const ref of listeners) if (isTarget(ref.deref())) found.add(ref.deref());
+    return [...found];
+  };
+  // Text that no earlier part showed, in document order, as much as fits.
+  const nextTexts = (isNew, chars) => {
+    const texts = new Set();
+    for (const place of places()) {
+      const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+      for (let node; chars > 0 && (node = walker.nextNode());) {
+        if (SKIP.has(node.parentNode.nodeName) || !isNew(node) || !/\S/.test(node.data)) continue;
+        texts.add(node);
+        chars -= node.data.length;
+      }
+    }
+    return texts;
   };
   const says = (element, words) => {
     const text = (element.textContent + ' ' + (element.getAttribute('aria-label') || '') + ' ' + (element.placeholder || '') + ' ' + (element.name || '') + ' ' + (element.title || '')).toLowerCase();
@@ -454,12 +517,14 @@ globalThis.shoalWalker ??= (() => {
   };
 
   const pass = (options, view, plan, modal) => {
-    const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false, pruned: false };
-    const { band, keep, chosen } = plan;
+    const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false, pruned: false, shown: new WeakSet(), dropped: new Set() };
+    const { band, keep, chosen, texts } = plan;
     const limited = keep !== null;
     // Chosen elements have their places kept for them, wherever in the document they come.
-    let reserved = chosen?.size ?? 0, naming = 0;
-    const full = () => state.count >= plan.max - reserved || state.chars >= plan.maxChars - reserved * 40;
+    let reserved = chosen?.size ?? 0;
+    let named = 0; // up to so many characters the text goes on: an element that is listed is named, whatever the budget
+    const cramped = () => state.chars >= named && full();
+    const full = () => state.count >= plan.max - reserved || state.chars >= plan.maxChars - reserved * CONTROL_CHARS;
 
     // Elements of a long list that can lie in the band: rows lie below each other, so their ends are found by halving.
     const rowsInBand = children => {
@@ -500,10 +565,16 @@ globalThis.shoalWalker ??= (() => {
       for (let child = parent.firstChild; child; child = child.nextSibling) visitNode(child, mode, depth, out);
     };
 
-    const addText = (data, out) => {
+    const addText = (data, out, node) => {
       const text = squeeze(data);
       if (!text) { if (data && out.length && typeof out[out.length - 1] === 'string') out.gap = true; return; }
-      if (!naming && full()) { state.stopped = true; return; }
+      if (cramped()) {
+        state.stopped = true;
+        state.dropped.add(node);
+        if (out[out.length - 1] !== '…') out.push('…'); // the reader is to know where something is missing
+        return;
+      }
+      state.shown.add(node);
       state.chars += text.length + 1;
       const last = out.length - 1;
       if (last >= 0 && typeof out[last] === 'string' && !out.broken) {
@@ -515,7 +586,11 @@ globalThis.shoalWalker ??= (() => {
     };
 
     const visitNode = (node, mode, depth, out) => {
-      if (node.nodeType === 3) { if (!(mode & (MUTE | FADED))) addText(node.data, out); return; }
+      if (node.nodeType === 3) {
+        if (texts && !texts.has(node) && !insideChosen(node.parentNode)) return; // an earlier part's, or a later one's
+        if (!(mode & (MUTE | FADED))) addText(node.data, out, node);
+        return;
+      }
       if (node.nodeType !== 1) return;
       const tag = upper(node);
       if (SKIP.has(tag)) return;
@@ -537,20 +612,21 @@ globalThis.shoalWalker ??= (() => {
           if ((box.top > band.bottom || box.bottom < band.top) && box.height > 0 && tag !== 'BODY' && !insideChosen(node)) { state.pruned = true; return; }
         }
       }
-      if (depth > MAX_DEPTH) { addText(node.textContent, out); return; }
+      if (depth > MAX_DEPTH) { addText(node.textContent, out, node); return; }
       if (tag === 'SVG' && !kindOf(node, tag, node.getAttribute('role') || '')) { emitDrawing(node, out, depth); return; }
       if (tag === 'HTML' || tag === 'BODY') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }
       if (tag === 'IFRAME' || tag === 'FRAME') { emitFrame(node, box, out); return; }
       const role = node.getAttribute('role') || '';
       let kind = kindOf(node, tag, role);
       if (kind === 4 && delegates(node)) kind = 0;
-      if (kind) { emitControl(node, tag, kind, null, out, depth); return; }
+      if (kind && kind !== 7) { emitControl(node, tag, kind, null, out, depth); return; }
       const style = getComputedStyle(node);
       let inner = mode & FADED;
       if (style.cursor === 'pointer') {
         inner |= POINTER;
         if (!(mode & POINTER) && !(tag === 'LABEL' && node.control)) { emitControl(node, tag, 6, null, out, depth); return; }
       }
+      if (kind) { emitControl(node, tag, kind, null, out, depth); return; }
       if (style.visibility !== 'visible') inner |= MUTE;
       if (style.opacity === '0') inner |= FADED;
       emitContainer(node, tag, role, inner, depth, out);
@@ -602,16 +678,26 @@ globalThis.shoalWalker ??= (() => {
         }
         return;
       }
-      if (chosen?.has(element)) reserved--;
-      else if (full()) { state.stopped = true; state.cut++; return; }
+      if (plan.isNew?.(element) === false) { // an earlier part's, with more in it than that could show
+        visit(shadowOf(element) || element, POINTER, depth + 1, out);
+        return;
+      }
+      const mine = chosen?.has(element);
+      if (mine) reserved--;
+      if (mine ? state.chars >= plan.maxChars : full()) {
+        state.stopped = true;
+        state.cut++;
+        state.dropped.add(element);
+        return;
+      }
+      state.shown.add(element);
       const role = roleOf(element, tag, element.getAttribute('role'));
       const inner = [];
       const before = state.count;
       state.count++;
-      if (kind <= 2 || plan.keep === null || element.matches(CANDIDATES)) state.native++;
-      naming++; // an element that is listed is named, whatever the budget
+      if (kind === 6 ? small : kind !== 7 && !delegated.has(element)) state.native++;
+      named = Math.max(named, state.chars + NAME_CHARS);
       if (!FIELDS.has(tag) && kind !== 3) visit(shadowOf(element) || element, POINTER, depth + 1, inner);
-      naming--;
       let name = givenName(element, tag), text = '', children = inner;
       const leaf = state.count === before + 1;
       const joined = leaf ? squeeze(plainText(name ? inner.filter(node => node[0] !== 'svg') : inner)) : '';
@@ -622,7 +708,7 @@ globalThis.shoalWalker ??= (() => {
       }
       if (!name && (leaf || kind <= 2)) name = lastName(element, tag) || (leaf ? '' : joined);
       name = clip(name, NAME_CHARS);
-      flags |= CLICKABLE;
+      if (kind !== 7) flags |= CLICKABLE;
       const id = idOf(element), attributes = attributesOf(element, tag);
       traits.set(id, [element.tagName, name, element.id, element.getAttribute('name'), element.getAttribute('href'), element.getAttribute('type'), walks]);
       state.chars += name.length + 12;
@@ -632,13 +718,13 @@ globalThis.shoalWalker ??= (() => {
 
     // A drawing is one icon, unless its shapes take clicks for themselves.
     const emitDrawing = (svg, out, depth) => {
-      const targets = [...svg.querySelectorAll('*')].filter(part => kindOf(part, upper(part), part.getAttribute('role') || ''));
+      const targets = [...svg.querySelectorAll('*')].filter(part => kindOf(part, upper(part), part.getAttribute('role') || '') % 7);
       if (!targets.length) { emitIcon(svg, out); return; }
       for (const part of targets) emitControl(part, upper(part), 4, null, out, depth);
     };
 
     const emitIcon = (svg, out) => {
-      if (!naming && full()) return;
+      if (cramped()) return;
       const name = clip(nameOfSvg(svg), 60);
       const box = svg.getBoundingClientRect();
       if (!name || tiny(box)) return;
@@ -679,7 +765,7 @@ globalThis.shoalWalker ??= (() => {
       let name = element.attributes.length || tag === 'FIELDSET' || tag === 'TABLE' ? givenName(element, tag) : '';
       if (tag === 'IMG') {
         name = name || squeeze(element.title || '');
-        if (!name || (!naming && full())) return;
+        if (!name || cramped()) return;
       }
       let text = '', children = inner;
       if (inner.length === 1 && typeof inner[0] === 'string') { text = inner[0]; children = []; }
@@ -875,12 +961,13 @@ globalThis.shoalWalker ??= (() => {
       return part === 'label' && element ? standIn(element, element.tagName) : element;
     },
     // DevTools tells which nodes have listeners, and which shadow roots are closed; gives back what is another document's.
-    mark: nodes => {
+    mark: (nodes, event) => {
       const foreign = [];
       nodes.forEach((node, index) => {
         if (node.ownerDocument !== document) foreign.push(index);
         else if (node.nodeType === 11) closed.set(node.host, node);
-        else if (node.nodeType === 1) listening.add(node);
+        else if (event && node.nodeType === 1) handling.set(node, (handling.get(node) || 0) | HANDLED[event]);
+        else if (node.nodeType === 1 && !listening.has(node)) { listening.add(node); listeners.push(new WeakRef(node)); }
       });
       return foreign;
     },

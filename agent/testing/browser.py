@@ -10,7 +10,8 @@ from typing import Any
 
 from agent.browser import BrowserHealth, ContextOptions, Landing, ObserveOptions, Shot
 from agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
-from agent.types import Action, ActionResult, Download, Effect, Element, Observation
+from agent.observe.tree import find_element
+from agent.types import Action, ActionResult, Box, Download, Effect, Element, Observation
 
 Json = Any
 
@@ -164,8 +165,10 @@ class FakeContext:
         self._page()
         return True
 
-    async def screenshot(self, *, full_page: bool = False) -> Shot:
-        self._page()
+    async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
+        page = self._page()
+        if bid is not None and find_element(page.elements, bid) is None:
+            raise ElementMissing(f"there is no element {bid} on the page now; observe again", bid=bid)
         return Shot(_PIXEL, "image/png", 1, 1)
 
     async def downloads(self) -> Sequence[Download]:

@@ -27,6 +27,7 @@ class Look(StrEnum):
     JSON = "json"
     HTML = "html"
     AXTREE = "axtree"
+    CHOICES = "choices"
 
 
 class Dialect(StrEnum):
@@ -61,8 +62,14 @@ def actions(
 
 def observe(
     url: Url,
-    form: Annotated[Look, typer.Option("--format", help="text, json, html or axtree.")] = Look.TEXT,
+    form: Annotated[
+        Look, typer.Option("--format", help="text, json, html, axtree, or choices: the letters of --dialect seeact.")
+    ] = Look.TEXT,
     marks: Annotated[str, typer.Option(metavar="FILE.png", help="Also write a screenshot with numbered marks.")] = "",
+    screenshot: Annotated[str, typer.Option(metavar="FILE.png", help="Also write a screenshot of the window.")] = "",
+    full_page: Annotated[bool, typer.Option("--full-page", help="The screenshot shows the whole page.")] = False,
+    element: Annotated[str, typer.Option(metavar="ID", help="The screenshot shows this element.")] = "",
+    region: Annotated[str, typer.Option(metavar="X,Y,W,H", help="The screenshot shows this part, in pixels.")] = "",
     pdf: Annotated[str, typer.Option(metavar="FILE.pdf", help="Also write the page as a PDF.")] = "",
     max_chars: Annotated[int, typer.Option(min=0, help="Cut the text to fit; 0: the whole page.")] = 0,
     max_elements: Annotated[int, typer.Option(min=0, help="So many elements at most; 0: all of them.")] = 0,
@@ -85,7 +92,8 @@ def observe(
             words=tuple(word or ()),
             viewport_only=viewport,
         )
-        await heavy.pages().observe_page(url, chosen.value, options, marks=marks, pdf=pdf)
+        picture = heavy.pages().Picture(screenshot, full_page, element, region)
+        await heavy.pages().observe_page(url, chosen.value, options, marks=marks, picture=picture, pdf=pdf)
         return Exit.DONE
 
     finish(work())
@@ -96,13 +104,14 @@ def act(
     calls: Annotated[list[str], typer.Argument(metavar="CALL…", help="Actions, such as \"click('12')\".")],
     dialect: Annotated[Dialect, typer.Option(help="The notation of the calls.")] = Dialect.BROWSERGYM,
     form: Annotated[Look, typer.Option("--format", help="How the last observation is written.")] = Look.TEXT,
+    downloads: Annotated[str, typer.Option(metavar="FOLDER", help="Keep files that the page gives here.")] = "",
     headed: Headed = False,
     as_json: AsJson = False,
 ) -> None:
     """Take actions in a page; prints each result and the page as it then is. Ends with 1 when an action failed."""
 
     async def work() -> Exit:
-        options = heavy.pages().PageOptions(settings_of_process(), headed=headed, max_chars=None)
+        options = heavy.pages().PageOptions(settings_of_process(), headed=headed, max_chars=None, downloads=downloads)
         worked = await heavy.pages().act_on_page(url, calls, dialect.value, form.value, options, as_json=as_json)
         return Exit.DONE if worked else Exit.FAILED
 

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -21,7 +21,7 @@ from agent.chromium import LaunchOptions, launch
 from agent.observe.renderings import Format, render
 from agent.observe.renderings import as_json as as_json_value
 from agent.spec import BrowserSpec
-from agent.types import Action, ActionResult, Effect, Observation
+from agent.types import Action, ActionResult, Box, Effect, Observation
 from services.cli.ending import Usage, tell
 from services.settings import Settings
 
@@ -41,6 +41,7 @@ class PageOptions:
     part: int = 0
     words: tuple[str, ...] = ()
     viewport_only: bool = False
+    downloads: str = ""  # folder for files that the page gives; "": they go with the browser
 
     def look(self, *, marks: bool) -> ObserveOptions:
         """What to look at, and how much of it."""
@@ -52,6 +53,33 @@ class PageOptions:
             words=self.words,
             viewport_only=self.viewport_only,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A screenshot that is asked for, and what it shows: the window unless more is said."""
+
+    file: str  # "": none is wanted
+    full_page: bool = False
+    element: str = ""
+    region: str = ""  # "x,y,width,height"
+
+    async def take(self, page: Context) -> None:
+        """Writes it."""
+        if not self.file:
+            return
+        shot = await page.screenshot(
+            full_page=self.full_page, bid=self.element or None, region=_box(self.region) if self.region else None
+        )
+        _write(self.file, _encoded(shot.data, self.file))
+
+
+def _box(region: str) -> Box:
+    try:
+        x, y, width, height = (float(part) for part in region.split(","))
+    except ValueError as error:
+        raise Usage(f"a region is X,Y,W,H in pixels, not {region!r}") from error
+    return Box(x, y, width, height)
 
 
 def list_actions(sets: Sequence[str], *, as_json: bool) -> None:
@@ -72,10 +100,13 @@ def list_actions(sets: Sequence[str], *, as_json: bool) -> None:
             print(f"      {line}".rstrip())
 
 
-async def observe_page(url: str, form: str, options: PageOptions, *, marks: str, pdf: str) -> None:
+async def observe_page(url: str, form: str, options: PageOptions, *, marks: str, picture: Picture, pdf: str) -> None:
     """Opens a page and prints it; `marks` and `pdf` name files for the screenshot with marks and for the print."""
     async with _opened(url, options) as page:
+        for part in range(options.part):  # a part is what those before it did not show
+            await page.observe(replace(options, part=part).look(marks=False))
         seen = await page.observe(options.look(marks=bool(marks)))
+        await picture.take(page)
         if pdf:
             await _print_to(pdf, page)
     if marks and seen.marked_screenshot is not None:
@@ -120,6 +151,8 @@ async def _opened(url: str, options: PageOptions) -> AsyncIterator[Context]:
                 action_timeout_s=settings.action_timeout_s,
                 navigation_timeout_s=settings.navigation_timeout_s,
                 allow_python=settings.allow_python,
+                search_url=settings.search_url or None,
+                downloads_dir=options.downloads or None,
             )
         )
         landing = await page.goto(url if "://" in url or url.startswith(("about:", "data:")) else f"https://{url}")

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 PAGE = b"""<!doctype html><title>Counter</title><h1>Shop</h1>
 <form onsubmit="document.title = q.value; return false"><label>Word <input name="q"></label><button>Go</button></form>
@@ -75,6 +76,10 @@ def test_a_page_is_shown_in_every_format_with_marks(page: str, tmp_path: Path) -
     assert pdf.read_bytes().startswith(b"%PDF")
     first = shoal("observe", page, "--max-elements", "1", "--word", "next").stdout
     assert "Next page" in first and "more not shown" in first
+    shot = tmp_path / "element.png"
+    listed = shoal("observe", page, "--format", "choices", "--screenshot", str(shot), "--region", "0,0,30,20").stdout
+    assert listed.startswith("A. [")
+    assert Image.open(shot).size == (30, 20)
     assert json.loads(shoal("observe", page, "--format", "json").stdout)["title"] == "Counter"
     assert "<button" in shoal("observe", page, "--format", "html").stdout
 

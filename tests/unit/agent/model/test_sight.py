@@ -14,7 +14,7 @@ from agent.policies.model import ModelPolicyOptions
 from agent.policies.model.pictures import cut
 from agent.spec import JobSpec
 from agent.testing import ScriptedModel
-from agent.types import Action, ActionResult, Effect, Step
+from agent.types import Action, ActionResult, Box, Effect, Step
 from tests.unit.agent.model.pages import URL, FakePage, el, page, scene_of, text
 from tests.unit.agent.model.test_step import act, policy_of, says
 
@@ -33,7 +33,7 @@ CLICK = says(act("CLICK", id="1"))
 class Tall(FakePage):
     """A page of 2,500 pixels."""
 
-    async def screenshot(self, *, full_page: bool = False) -> Shot:
+    async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         assert full_page
         return Shot(jpeg(100, 2500), "image/jpeg", 100, 2500)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from agent.observe.marks import Ink, marked_elements, paint_marks, place_marks
-from agent.observe.ranking import lettered, letters, ranked
+from agent.observe.ranking import lettered, letters
 from agent.observe.renderings import FORMATS, compact, render
 from agent.observe.tree import clickable_elements, element_tree, find_element, focused_bid, omitted, read_walk
 from agent.types import Box, DialogSeen, Element, Observation, TabInfo
@@ -198,12 +198,17 @@ def test_only_what_can_be_pointed_at_gets_a_mark() -> None:
     assert marked_elements([seen, *others], (800, 600)) == [seen]
 
 
-# --- ranking -----------------------------------------------------------------------------------------------
+# --- letters -----------------------------------------------------------------------------------------------
 
 
-def test_what_the_goal_names_comes_first() -> None:
-    assert [element.bid for element in ranked(page().elements, "buy it")] == ["6", "2", "3", "a7"]
-    assert len(ranked(page().elements, "", limit=2)) == 2
+def test_choices_are_listed_under_their_letters() -> None:
+    lines = render(page(), "choices").splitlines()
+    assert [line[:3] for line in lines] == ["A. ", "B. ", "C. ", "D. "]
+
+
+def test_text_that_was_cut_is_said() -> None:
+    assert "more text not shown" in render(replace(page(), cut=True, omitted=0))
+    assert "more text not shown" not in render(page())
 
 
 def test_letters_go_on_after_z() -> None:
