@@ -20,6 +20,7 @@ from services.errors import ArtifactMissing, ArtifactStoreAway, NotFound, StoreA
 from services.events import LogEvent
 from services.gateway.views import result_line
 from services.store import ids
+from services.store.records import JobRow
 from services.store.store import Store
 
 log = structlog.get_logger()
@@ -65,27 +66,30 @@ class Retention:
         return len(jobs)
 
     async def _end(self, job: int) -> None:
-        if (await self._store.job(job)).archive is None:
-            await self._archive(job)
+        row = await self._store.job(job)
+        if row.archive is None:
+            await self._archive(row)
         while (dropped := await self._store.drop(job)).more:
             for artifact in dropped.artifacts:
                 await self._artifacts.delete(artifact.key)
         log.info(LogEvent.JOB_ARCHIVED, job=ids.job_id(job))
 
-    async def _archive(self, job: int) -> None:
+    async def _archive(self, row: JobRow) -> None:
         """Writes an archive of this attempt's own and has the store keep its name, unless another was sooner.
 
         Two gateways may do this at once, and the sooner one drops the rows that the later one is reading: an archive
         that was not taken may be cut short. It is removed; where the store gave no answer it may have been taken, and
         stays.
         """
-        archive = f"{archive_folder(job)}/{secrets.token_hex(8)}"
+        archive = f"{archive_folder(row.id)}/{secrets.token_hex(8)}"
         number = 0
-        async for part in self._parts(job):
+        async for part in self._parts(row.id):
             await self._artifacts.put(part_key(archive, number), part, "application/gzip")
             number += 1
         try:
-            taken = await self._store.archived(job, archive)
+            if (await self._store.job(row.id)).finished_at != row.finished_at:
+                raise WrongState(f"job {ids.job_id(row.id)} was retried while it was archived", job=row.id)
+            taken = await self._store.archived(row.id, archive)
         except (NotFound, WrongState):
             await self._artifacts.delete(archive)
             raise

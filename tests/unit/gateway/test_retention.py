@@ -16,7 +16,7 @@ from services.gateway import retention
 from services.gateway.retention import Retention
 from services.store import ids
 from services.store.records import ResultRow
-from tests.gateway_world import World, world
+from tests.gateway_world import World, completed, failed, world
 
 
 async def ended(w: World, n: int = 2) -> str:
@@ -85,6 +85,30 @@ async def test_a_job_that_was_deleted_meanwhile_leaves_no_archive(monkeypatch: p
         monkeypatch.setattr(w.store, "results", results)
         assert await Retention(w.store, w.artifacts, default_days=0).sweep() == 1
         assert w.artifacts.keys == []
+
+
+async def test_a_job_that_is_retried_and_ends_anew_while_it_is_archived_keeps_its_new_results(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with world() as w:
+        job = await w.submit()
+        await w.run(lambda work: failed())
+        read = w.store.results
+
+        async def results(*args: Any, **options: Any) -> Sequence[ResultRow]:
+            found = await read(*args, **options)
+            monkeypatch.setattr(w.store, "results", read)
+            assert (await w.client.post(f"/v1/jobs/{job}/retry")).status_code == 200
+            await w.run(lambda work: completed({"n": 7}))
+            return found
+
+        monkeypatch.setattr(w.store, "results", results)
+        sweeper = Retention(w.store, w.artifacts, default_days=0)
+        for _ in range(2):
+            await sweeper.sweep()
+            (line,) = (await w.client.get(f"/v1/jobs/{job}/results")).text.splitlines()
+            assert json.loads(line)["record"] == {"n": 7}
+        assert len(w.artifacts.keys) == 1
 
 
 async def archived(w: World, n: int = 5) -> str:
