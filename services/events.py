@@ -41,6 +41,8 @@ class LogEvent(StrEnum):
     ARTIFACTS_BACK = "artifacts.back"
     UPLOAD_LOST = "upload.lost"
     """A file that waited for its upload cannot be read."""
+    DISPATCHER_REPLACED = "dispatcher.replaced"
+    """It died, was silent, or lived without working; another begins."""
     WORKER_STARTED = "worker.started"
     WORKER_LOST = "worker.lost"
     WORKER_STOPPED = "worker.stopped"

@@ -322,6 +322,13 @@ class Settings(BaseSettings):
         8, "Sessions on one domain at once at most; a job may ask for fewer.", part="dispatcher", ge=1
     )
 
+    dispatcher: str = _setting(
+        "main",
+        "Name of the dispatcher that `shoal supervise` looks after, with workers of its own; "
+        "a supervisor with another name runs a second one beside it.",
+        part="dispatcher",
+        pattern="^[a-z0-9][a-z0-9-]{0,39}$",
+    )
     most_workers: int = _setting(
         0,
         "Browser workers at most: their number follows the backlog from `SHOAL_WORKERS` up to this; 0: it is fixed.",

@@ -103,6 +103,7 @@ def _points(settings: Settings) -> Points:
 def dispatch_config(settings: Settings) -> DispatchConfig:
     """How the dispatcher works."""
     return DispatchConfig(
+        name=settings.dispatcher,
         workers=settings.workers,
         lease_s=settings.lease_s,
         per_domain=settings.per_domain,

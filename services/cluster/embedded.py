@@ -23,6 +23,7 @@ from ray.exceptions import RayError
 from agent.chromium import find_chromium
 from services.cluster.address import ADDRESS_FILE, LOCK_FILE, running_cluster
 from services.cluster.configs import artifact_store, dispatch_config, worker_config
+from services.cluster.guard import ended_parts, guarded
 from services.cluster.local_ray import local_ray
 from services.cluster.run_dir import RunDir
 from services.cluster.serving import gateway, listening
@@ -60,7 +61,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
     the data folder stays.
 
     Raises:
-        ClusterFailed: a part did not start, or another cluster uses this data folder.
+        ClusterFailed: a part did not start, another cluster uses this data folder, or Ray ended under it.
         BrowserNotFound: there is no Chromium.
     """
     settings.data_dir.mkdir(parents=True, exist_ok=True)
@@ -90,7 +91,8 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
             )
         )
         tell("starting the browser workers")
-        await stack.enter_async_context(_dispatcher(settings, run_dir))
+        actor = await stack.enter_async_context(_dispatcher(settings, run_dir))
+        await stack.enter_async_context(guarded(actor))
         tell("starting the gateway")
         url = await stack.enter_async_context(gateway(listener, settings, store, artifacts))
         stack.enter_context(_announced(settings.data_dir, url))
@@ -159,9 +161,14 @@ async def _dispatcher(settings: Settings, run_dir: RunDir) -> AsyncIterator[Acto
     try:
         yield actor
     finally:
-        try:
-            async with asyncio.timeout(_STOP_S):
-                await actor.stop.remote()
-        except (RayError, TimeoutError) as error:
-            log.warning(LogEvent.CLUSTER_STOPPING, error=f"the dispatcher did not stop in order: {error}")
-        ray.kill(actor)
+        if not ended_parts():  # without Ray there is nobody to stop: its processes end with this one
+            await _stop(actor)
+
+
+async def _stop(actor: ActorHandle[Any]) -> None:
+    try:
+        async with asyncio.timeout(_STOP_S):
+            await actor.stop.remote()
+    except (RayError, TimeoutError) as error:
+        log.warning(LogEvent.CLUSTER_STOPPING, error=f"the dispatcher did not stop in order: {error}")
+    ray.kill(actor)

@@ -20,6 +20,7 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError, RayTaskError
 
 from services.cluster.configs import dispatch_config, worker_config
+from services.cluster.guard import ANSWER_S, answer, ready_pid
 from services.cluster.serving import listening, served
 from services.dispatch.actor import DispatcherParts, start_dispatcher
 from services.errors import ClusterFailed
@@ -30,10 +31,6 @@ log = structlog.get_logger()
 
 _LOOK_S = 5.0
 """How often the dispatcher is asked whether it lives."""
-_ANSWER_S = 30.0
-"""A dispatcher, or a Ray cluster, that does not answer within this time is taken for gone."""
-_READY_S = 600.0
-"""A new dispatcher is ready when its first workers are: their nodes may have to be fetched first."""
 _STOP_S = 90.0
 """What a dispatcher that is replaced gets to drain its workers."""
 _AGAIN_S = 3.0
@@ -88,24 +85,28 @@ class Supervisor:
         actor = await self._current()
         while True:
             try:
-                pid = await _answer(actor.ready.remote(), _READY_S if self.trouble else _ANSWER_S)
-            except RayTaskError:
-                # It lives, but could not start: no database, no workers. Only a new one tries again.
-                ray.kill(actor)
+                pid = await ready_pid(actor)
+            except (RayTaskError, TimeoutError):
+                # It lives, but could not start, or hangs. Only a new one tries again. In a thread: without Ray, the
+                # call lasts as long as Ray's patience, and the next connection is what counts.
+                await answer(asyncio.to_thread(ray.kill, actor), ANSWER_S)
                 raise
-            if self.trouble:
-                log.info(LogEvent.CLUSTER_READY, ray=self._address, dispatcher_pid=pid)
-            self.trouble = ""
+            if pid is None:
+                self._note("the dispatcher is starting")
+            else:
+                if self.trouble:
+                    log.info(LogEvent.CLUSTER_READY, ray=self._address, dispatcher_pid=pid)
+                self.trouble = ""
             await asyncio.sleep(_LOOK_S)
 
     async def _current(self) -> ActorHandle[Any]:
         """The dispatcher that runs with today's settings: one with others is drained and replaced."""
         actor = start_dispatcher(self._parts)
-        if await _answer(actor.parts.remote(), _ANSWER_S) == self._parts:
+        if await answer(actor.parts.remote(), ANSWER_S) == self._parts:
             return actor
         self._note("the dispatcher runs with other settings and is being replaced")
         try:
-            await _answer(actor.stop.remote(), _STOP_S)
+            await answer(actor.stop.remote(), _STOP_S)
         except TimeoutError:
             log.warning(LogEvent.CLUSTER_STOPPING, error="the dispatcher did not drain in time")
         ray.kill(actor)
@@ -116,11 +117,6 @@ class Supervisor:
         if trouble != self.trouble:
             log.warning(LogEvent.CLUSTER_STARTING, ray=self._address, waiting_for=trouble)
         self.trouble = trouble
-
-
-async def _answer(call: Any, limit_s: float) -> Any:
-    async with asyncio.timeout(limit_s):
-        return await call
 
 
 @asynccontextmanager

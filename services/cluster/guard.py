@@ -1,0 +1,106 @@
+"""Whether a dispatcher works, and whether the Ray under an embedded cluster is still there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import ray
+import structlog
+from ray._private import worker as ray_worker
+from ray.actor import ActorHandle
+from ray.exceptions import RayError, RayTaskError
+
+from services.errors import ClusterFailed
+from services.events import LogEvent
+
+log = structlog.get_logger()
+
+ANSWER_S = 30.0
+"""A dispatcher, or a Ray cluster, that does not answer within this time is taken for gone."""
+_LOOK_S = 5.0
+_RAY_LOOK_S = 1.0
+
+_VITAL = ("gcs_server", "raylet")
+"""Ray's processes without which nothing goes on; it starts none of them again."""
+
+
+async def answer(call: Any, limit_s: float) -> Any:
+    """What a call of an actor gives.
+
+    Raises:
+        TimeoutError: nothing within `limit_s`.
+    """
+    async with asyncio.timeout(limit_s):
+        return await call
+
+
+async def ready_pid(actor: ActorHandle[Any]) -> int | None:
+    """The process id of a dispatcher that works; None while it lives and is still starting.
+
+    Raises:
+        TimeoutError: it is silent, or hangs.
+        RayTaskError: it lives, but could not start: no database, no workers.
+        RayError: it is gone, for now.
+    """
+    try:
+        pid: int = await answer(actor.ready.remote(), ANSWER_S)
+    except TimeoutError:
+        await answer(actor.parts.remote(), ANSWER_S)
+        return None
+    return pid
+
+
+def ended_parts() -> list[str]:
+    """Those of Ray's vital processes that this process has started and that have ended."""
+    node = ray_worker._global_node
+    return [] if node is None else [name for name, _ in node.dead_processes() if name in _VITAL]
+
+
+@asynccontextmanager
+async def guarded(actor: ActorHandle[Any]) -> AsyncIterator[None]:
+    """Keeps the dispatcher of an embedded cluster at work, and ends the context when Ray itself has ended.
+
+    Raises:
+        ClusterFailed: Ray has ended. What the context does is canceled first.
+    """
+    owner = asyncio.current_task()
+    assert owner is not None
+    ended: list[str] = []
+
+    async def watch() -> None:
+        while not ended:
+            await asyncio.sleep(_RAY_LOOK_S)
+            ended.extend(ended_parts())
+        owner.cancel()
+
+    tasks = [asyncio.create_task(watch(), name="watch-ray"), asyncio.create_task(_keep(actor), name="keep-dispatcher")]
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not ended:
+            raise
+        owner.uncancel()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    if ended:
+        raise ClusterFailed(
+            f"Ray's {' and '.join(ended)} has ended, and the cluster with it; nothing is lost: start it again"
+        )
+
+
+async def _keep(actor: ActorHandle[Any]) -> None:
+    """Lets Ray begin the dispatcher anew when it lives without working; what dies, Ray restarts by itself."""
+    while True:
+        await asyncio.sleep(_LOOK_S)
+        try:
+            await ready_pid(actor)
+        except (TimeoutError, RayTaskError) as error:
+            log.warning(LogEvent.DISPATCHER_REPLACED, why=f"{type(error).__name__}: {error}".splitlines()[0])
+            await asyncio.to_thread(ray.kill, actor, no_restart=False)
+        except RayError as error:
+            log.warning(LogEvent.DISPATCHER_REPLACED, why=str(error).splitlines()[0])

@@ -1,0 +1,26 @@
+"""What holds the embedded cluster together ends: the command says so and ends, instead of taking jobs for nobody."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+
+import pytest
+
+from tests.embedded import up
+
+pytestmark = pytest.mark.timeout(200)  # Ray has to start
+
+
+def test_a_cluster_whose_ray_ends_says_so_and_ends_with_it() -> None:
+    part = "raylet"  # the end of its "gcs_server" is told in the same way; one of them is half a minute
+    with up() as cluster:
+        (victim,) = [one for one in cluster.tree() if one.name() == part]
+        victim.send_signal(signal.SIGKILL)
+        try:
+            code = cluster.process.wait(60)
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"it goes on without {part}\n{cluster.log.read_text()[-3000:]}")
+        said = cluster.log.read_text()
+        assert code == 3, said
+        assert part in said.splitlines()[-1], said

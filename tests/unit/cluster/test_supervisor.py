@@ -1,0 +1,114 @@
+"""A dispatcher that lives and says nothing is replaced; one that is starting is left alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+
+from services.cluster import guard, supervisor
+from services.cluster.supervisor import Supervisor
+from services.settings import Settings
+
+
+@dataclass
+class Method:
+    """One method of an actor."""
+
+    answer: Callable[[], Awaitable[Any]]
+
+    def remote(self, *_: object) -> Awaitable[Any]:
+        return self.answer()
+
+
+async def never() -> None:
+    await asyncio.Event().wait()
+
+
+@dataclass
+class FakeActor:
+    """A dispatcher's handle, as far as a supervisor uses it."""
+
+    made_of: Any
+    silent: bool = False
+    starting: bool = False
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def ready(self) -> Method:
+        async def pid() -> int:
+            self.asked.set()
+            await (never() if self.silent or self.starting else asyncio.sleep(0))
+            return 7
+
+        return Method(pid)
+
+    @property
+    def parts(self) -> Method:
+        async def parts() -> Any:
+            await (never() if self.silent else asyncio.sleep(0))
+            return self.made_of
+
+        return Method(parts)
+
+
+@pytest.fixture
+def looking(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Supervisor, list[FakeActor], list[FakeActor]]:
+    """A supervisor without Ray, the actors that it started, and those that it killed."""
+    monkeypatch.setattr(guard, "ANSWER_S", 0.05)
+    monkeypatch.setattr(supervisor, "_LOOK_S", 0.01)
+    monkeypatch.setattr(supervisor, "_AGAIN_S", 0.01)
+    monkeypatch.setattr(ray, "init", lambda *_, **__: None)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    started: list[FakeActor] = []
+    killed: list[FakeActor] = []
+
+    def start(parts: Any) -> FakeActor:
+        if not started or started[-1] in killed:
+            started.append(FakeActor(parts))
+        return started[-1]
+
+    monkeypatch.setattr(supervisor, "start_dispatcher", start)
+    monkeypatch.setattr(ray, "kill", killed.append)
+    return Supervisor(Settings(data_dir=tmp_path, ray_address="ray://nowhere")), started, killed
+
+
+async def until(met: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not met():
+            await asyncio.sleep(0.005)
+
+
+async def test_a_dispatcher_that_falls_silent_is_replaced(
+    looking: tuple[Supervisor, list[FakeActor], list[FakeActor]],
+) -> None:
+    one, started, killed = looking
+    task = asyncio.create_task(one.run())
+    await until(lambda: not one.trouble)
+    started[0].silent = True
+    await until(lambda: len(started) == 2 and not one.trouble)
+    assert killed == started[:1]
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def test_a_dispatcher_that_is_starting_is_left_alone(
+    looking: tuple[Supervisor, list[FakeActor], list[FakeActor]],
+) -> None:
+    one, started, killed = looking
+    task = asyncio.create_task(one.run())
+    await until(lambda: not one.trouble)
+    started[0].starting = True
+    await until(lambda: "starting" in one.trouble)
+    started[0].asked.clear()
+    await started[0].asked.wait()
+    started[0].starting = False
+    await until(lambda: not one.trouble)
+    assert (len(started), killed) == (1, [])
+    task.cancel()
+    await asyncio.wait([task])
