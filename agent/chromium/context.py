@@ -273,7 +273,8 @@ class ChromiumContext:
             await self._have_tab()
             if self._restless:  # what an action began is watched until it came, not slept for
                 self._restless = False
-                with contextlib.suppress(TimeoutError):
+                # One that does not come to rest, or is replaced again and again, is looked at as it is.
+                with contextlib.suppress(TimeoutError, ActionError, PlaywrightError):
                     async with asyncio.timeout(_SETTLE_S):
                         await self.tab.settled(_QUIET_S)
             wanted = options.screenshot or options.marks
