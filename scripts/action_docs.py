@@ -19,7 +19,8 @@ HEAD = """# Actions
 Every action is one Python function (`agent/actions/primitives`). Its signature is the JSON Schema that a model is held
 to, its docstring what the model reads, its examples are checked. `shoal actions [--json]` prints the same list with the
 schemas; `shoal act URL "click('12')"` takes actions from the command line, in any notation by `--dialect`
-(`shoal observe --format choices` prints the letters of SeeAct's); `--downloads FOLDER` keeps the files that the page gives.
+(`shoal observe --format choices` prints the letters of SeeAct's); `--downloads FOLDER` keeps the files that the page
+gives.
 
 This page is written by `scripts/action-docs` from those functions.
 
@@ -27,7 +28,8 @@ An element is named by its `bid`, which an observation gives: digits, with a let
 (`12`, `a46`, `ab7`). It stays the same for the life of the page; an element that a framework rendered anew is found
 again where only one looks like it. A failed action raises a typed error, which the next observation tells; of them only
 `help_missing`, where nobody answers a `human` action, ends the session. A click that may have reached the page is never
-repeated. Each action has a time limit, and afterwards says what changed: address, new tab, dialog, download, document, focus, the field's value.
+repeated. Each action has a time limit, and afterwards says what changed: address, new tab, dialog, download, document,
+focus, the field's value.
 """
 
 NOTATIONS = {
