@@ -11,7 +11,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 from playwright.async_api import Error, Page, async_playwright
 
+from agent.browser import ContextOptions
+from agent.chromium import LaunchOptions, launch
 from agent.chromium.find import find_chromium
+from agent.chromium.reading import ReadingContext
+from agent.errors import NavigationError
 from services.addresses import HostNames, Reach
 from services.browsers.egress import CHROMIUM_FLAGS, EgressProxy
 
@@ -233,3 +237,27 @@ async def test_webrtc_does_not_go_around_the_proxy(world: World) -> None:
         transport.close()
     assert gathered == "complete"
     assert (datagrams.count, world.forbidden.connections) == (0, 0)
+
+
+async def test_a_context_that_is_only_read_does_not_reach_loopback_either() -> None:
+    async with AsyncExitStack() as stack:
+        allowed = await stack.enter_async_context(running(Site()))
+        forbidden = await stack.enter_async_context(running(Site()))
+        reach = Reach(exceptions=(f"allowed.example:{allowed.port}",))
+        proxy = await stack.enter_async_context(EgressProxy(reach, names=Names()))
+        browser = await launch(LaunchOptions(proxy=proxy.url, proxy_bypass="<-loopback>", args=CHROMIUM_FLAGS))
+        stack.push_async_callback(browser.close)
+        context = await browser.new_context(ContextOptions(reading=True))
+        assert isinstance(context, ReadingContext)
+        for url in ways_in(forbidden.port):
+            try:
+                landing = await context.goto(url)
+            except NavigationError as error:
+                assert "ERR_" in str(error), url
+            else:
+                assert landing.status == 403, url
+        allowed.pages["/"] = f"<img src=http://127.0.0.1:{forbidden.port}/a>"
+        assert (await context.goto(f"http://allowed.example:{allowed.port}/")).status == 200
+        assert await context.settle(quiet_s=0.2)
+        assert forbidden.connections == 0
+        assert proxy.outcomes["refused"] > len(ways_in(0))
