@@ -79,7 +79,8 @@ def test_a_page_is_shown_in_every_format_with_marks(page: str, tmp_path: Path) -
     shot = tmp_path / "element.png"
     listed = shoal("observe", page, "--format", "choices", "--screenshot", str(shot), "--region", "0,0,30,20").stdout
     assert listed.startswith("A. [")
-    assert Image.open(shot).size == (30, 20)
+    with Image.open(shot) as picture:
+        assert picture.size == (30, 20)
     assert json.loads(shoal("observe", page, "--format", "json").stdout)["title"] == "Counter"
     assert "<button" in shoal("observe", page, "--format", "html").stdout
 
