@@ -8,6 +8,7 @@ import urllib.parse
 
 import pytest
 
+from agent.actions.primitives import element
 from agent.browser import Browser, Context, ContextOptions
 from agent.observe.renderings import compact
 from agent.observe.tree import clickable_elements
@@ -24,7 +25,7 @@ async def show(context: Context, html: str) -> dict[str, str]:
 
 
 async def ids(context: Context) -> dict[str, str]:
-    return {element.name: element.bid for element in clickable_elements((await context.observe()).elements)}
+    return {one.name: one.bid for one in clickable_elements((await context.observe()).elements)}
 
 
 async def click(context: Context, bid: str) -> ActionResult:
@@ -45,12 +46,18 @@ async def test_a_name_that_is_cut_within_an_emoji_and_text_that_is_no_unicode(co
     assert result.effect.value == "x\ufffdy"
 
 
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a second of patience with an element, so that a page that blocks for one is beyond it."""
+    monkeypatch.setattr(element, "_PATIENCE_MS", 500.0)
+
+
 # --- clicks ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("event", ["click", "mousedown"])
 async def test_a_handler_that_blocks_the_page_is_clicked_once(context: Context, event: str) -> None:
-    busy = "n++; const end = Date.now() + 4000; while (Date.now() < end);"
+    busy = "n++; const end = Date.now() + 1000; while (Date.now() < end);"
     found = await show(context, f"<script>let n = 0</script><button on{event}='{busy}; title = n'>Go</button>")
     result = await click(context, found["Go"])
     assert result.error is None
@@ -59,7 +66,7 @@ async def test_a_handler_that_blocks_the_page_is_clicked_once(context: Context, 
 
 
 async def test_a_box_whose_handler_blocks_the_page_is_ticked_once(context: Context) -> None:
-    busy = "n++; const end = Date.now() + 4000; while (Date.now() < end); title = n"
+    busy = "n++; const end = Date.now() + 1000; while (Date.now() < end); title = n"
     found = await show(context, f"<script>let n = 0</script><input type=checkbox aria-label=Box onclick='{busy}'>")
     result = await context.act(Action("check", {"bid": found["Box"]}))
     assert (result.error, result.effect.value) == (None, "checked")
