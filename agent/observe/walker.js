@@ -66,7 +66,7 @@ globalThis.shoalWalker ??= (() => {
   const POINTER = 1, MUTE = 2, FADED = 4;
   const ABOVE = 0.25; // what lies above the window counts for less than what lies below
   const NAME_CHARS = 150, TEXT_CHARS = 2000, MAX_DEPTH = 300, MAX_OPTIONS = 200;
-  const MAX_STYLED = 4000; // elements: asking each for its cursor takes some 10 ms then
+  const MAX_STYLED = 4000; // elements of a page on which each is asked for its cursor, where a budget counts what there is
   const CONTROL_CHARS = 40; // of the text of one control, as a guess
 
   const idOf = element => {
