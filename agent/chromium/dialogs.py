@@ -7,7 +7,7 @@ import asyncio
 from playwright.async_api import Dialog
 from playwright.async_api import Error as PlaywrightError
 
-from agent.chromium.readable import readable
+from agent.readable import readable
 from agent.types import DialogSeen
 
 _KEPT = 20

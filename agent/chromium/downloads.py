@@ -14,9 +14,9 @@ from typing import Any
 from playwright.async_api import Download as PlaywrightDownload
 from playwright.async_api import Error as PlaywrightError
 
-from agent.chromium.readable import readable
 from agent.errors import DownloadFailed
 from agent.observe.documents import file_text
+from agent.readable import readable
 from agent.types import Download
 
 _UNSAFE = re.compile(r"[^\w.\-() ]+")

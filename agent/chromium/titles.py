@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 from playwright.async_api import Error as PlaywrightError
 
-from agent.chromium.readable import readable
 from agent.chromium.tab import Tab
+from agent.readable import readable
 from agent.types import TabInfo
 
 _ANSWER_S = 0.3

@@ -14,9 +14,9 @@ from typing import Any
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
-from agent.chromium.readable import readable
 from agent.errors import BrowserError
 from agent.observe.tree import WALKER
+from agent.readable import readable
 
 Json = Any
 

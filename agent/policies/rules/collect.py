@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from agent.policies.policy import Scene
 from agent.policies.rules.changes import wait_for_change
 from agent.policies.rules.vocabulary import LOOP_FILLER, MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from agent.policies.rules.words import Phrase, fold, overlap, phrase, squash
+from agent.readable import readable_json
 from agent.spec import LoopSpec
 from agent.types import Action, Element, LoopItem
 
@@ -189,7 +189,7 @@ async def read_links(page: Context, loop: LoopSpec) -> Mapping[str, Json]:
     found = await page.read(
         LINKS_JS, {"select": source.select if source else None, "next": source.next if source else None}
     )
-    view = json.loads(found) if isinstance(found, str) else found
+    view = readable_json(found) if isinstance(found, str) else found
     if not isinstance(view, Mapping):
         raise BrowserError("the page answered no links")
     for name in view["unread"]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from agent.browser import Context
 from agent.errors import BrowserError
+from agent.readable import readable_json
 
 Json = Any
 
@@ -130,7 +131,7 @@ async def read_facts(page: Context, *, many: bool = False, words: Sequence[str] 
     With `words`, of the elements known by class or id only those whose names hold one of them.
     """
     found = await page.read(FACTS_JS, {"many": many, "words": list(words)})
-    data = json.loads(found) if isinstance(found, str) else found
+    data = readable_json(found) if isinstance(found, str) else found
     if not isinstance(data, Mapping):
         raise BrowserError("the page answered no facts")
     return Facts(data)

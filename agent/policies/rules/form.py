@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from agent.policies.rules.vocabulary import (
     TYPE_NAMES,
 )
 from agent.policies.rules.words import Phrase, phrase
+from agent.readable import readable_json
 from agent.types import Element, Observation
 
 Json = Any
@@ -112,7 +112,7 @@ class FormPage:
 async def read_form_page(page: Context, seen: Observation) -> FormPage:
     """The forms of the page that `seen` shows."""
     found = await page.read(FORM_JS)
-    extras = json.loads(found) if isinstance(found, str) else found
+    extras = readable_json(found) if isinstance(found, str) else found
     if not isinstance(extras, Mapping):
         raise BrowserError("the page answered nothing about its forms")
     return form_page(seen, extras)

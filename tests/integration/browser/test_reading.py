@@ -8,6 +8,7 @@ from agent.browser import Browser, ContextOptions
 from agent.chromium.context import ChromiumContext
 from agent.chromium.reading import ReadingContext
 from agent.observe.renderings import compact
+from agent.policies.rules.facts import read_facts
 from agent.spec import BrowserSpec
 from tests.integration.browser.conftest import Site
 
@@ -42,6 +43,15 @@ async def test_a_page_s_alerts_are_answered_and_its_own_moves_are_followed(brows
     assert context.url == f"{site.url}/pushed"
     assert (await context.goto(f"{site.url}/second#part")).url == f"{site.url}/second#part"
     assert (await context.goto(f"{site.url}/second#other")).url == f"{site.url}/second#other"
+    await context.close()
+
+
+async def test_halves_of_characters_are_no_trouble(browser: Browser, site: Site) -> None:
+    context = await browser.new_context(READING)
+    await context.goto(f"{site.url}/second")
+    assert await context.read("() => 'a\\ud83d'") in ("a\ud83d", "a\ufffd")
+    await context.read("() => { document.querySelector('h1').textContent = 'half \\ud83d of one'; }")
+    assert "half \ufffd of one" in (await read_facts(context)).text
     await context.close()
 
 

@@ -1,0 +1,21 @@
+"""What pages say, as text that every program can read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+Json = Any
+
+
+def readable(text: str) -> str:
+    """`text` with U+FFFD for halves of characters, which JavaScript's strings may hold and UTF-8 cannot."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def readable_json(text: str) -> Json:
+    """What a page's own JSON says, its strings readable."""
+    said = json.loads(text)
+    if "\\ud" not in text:  # the only way in which JSON.stringify writes such a half
+        return said
+    return json.loads(readable(json.dumps(said, ensure_ascii=False)))
