@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from services.evaluation.runner import Folder
 from tests.acceptance.test_model import PLAN
 from tests.embedded import ROOT
 from tests.model_server import ModelServer, serving
@@ -91,5 +92,5 @@ async def test_a_suite_is_run_reported_resumed_and_compared(tmp_path: Path) -> N
     assert code == 0, err
     assert "click-test:1: success" in told
     assert "-> done" in told
-    kept = {path.suffix for path in (out / "steps" / "click-test_1").iterdir()}
+    kept = {path.suffix for path in Folder(out).steps("click-test:1").iterdir()}
     assert kept > {".json"}, "the pictures lie beside the steps"
