@@ -145,6 +145,7 @@ def behind(context: Context) -> object:
 async def planted(browser: Browser, site: str, options: ContextOptions) -> Context:
     """A context in which a page has left all that a page can leave."""
     context = await browser.new_context(options)
+    await context.goto(f"{site.replace('localhost', '127.0.0.1')}/plant")  # another site's cookies and storage
     await context.goto(f"{site}/plant")
     await context.read(PLANTED)
     return context
@@ -162,6 +163,7 @@ async def test_nothing_that_a_page_left_is_found_by_the_next_session(
     await first.close()
 
     second = await browser.new_context(shared)
+    assert (await second.storage_state())["cookies"] == []
     await second.goto(f"{site}/probe")
     found = await second.read(PROBE)
 
