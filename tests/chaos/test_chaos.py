@@ -17,9 +17,9 @@ from services.cluster.run_dir import users_of
 from tests.embedded import ROOT, wait_until
 
 Json = Any
-pytestmark = pytest.mark.timeout(400)  # three Ray nodes have to start, and are killed on the way
+pytestmark = pytest.mark.timeout(500)  # three Ray nodes have to start, and are killed on the way
 
-KINDS = {"chromium", "worker", "raylet", "dispatcher", "gateway", "supervisor", "postgres", "s3"}
+KINDS = {"chromium", "worker", "raylet", "dispatcher", "gateway", "supervisor", "postgres", "s3", "head"}
 
 
 def test_what_is_killed_loses_nothing_and_doubles_nothing() -> None:
