@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.gym import BrowserEnv, MiniWob
-from agent.observe.tree import walk_elements
+from agent.observe.tree import clickable_elements, walk_elements
 from tests.integration.browser.solvers import SOLVERS, Script
 
 pytest.importorskip("miniwob")
@@ -46,13 +46,19 @@ def play(env: BrowserEnv, script: str | Script) -> tuple[float, bool, bool, Any]
     return reward, terminated, truncated, told
 
 
-def test_every_task_loads_can_be_seen_and_says_how_it_stands(env: BrowserEnv) -> None:
+def test_every_task_loads_can_be_seen_and_acted_on_and_says_how_it_stands(env: BrowserEnv) -> None:
+    by_place = []
     for name in MiniWob.names():
         env.task = MiniWob(name)
         seen, _ = env.reset(seed=3)
         assert sum(1 for _ in walk_elements(seen.elements)) > 2, name
-        _, reward, _, _, _ = env.step("noop(1)")
+        usable = [one for one in clickable_elements(seen.elements) if "disabled" not in one.states]
+        if not usable:
+            by_place.append(name)
+        seen, reward, _, _, _ = env.step(f"click('{usable[-1].bid}')" if usable else "mouse_click(80, 120)")
+        assert seen.last_error == "", name
         assert -1 <= reward <= 1, name
+    assert by_place == ["chase-circle", "hover-shape"], "what only follows the pointer has nothing to be clicked on"
 
 
 def test_an_unreadable_reply_is_told_in_the_next_observation_and_steps_run_out() -> None:
