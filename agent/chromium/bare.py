@@ -12,9 +12,9 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from agent.browser import Landing
-from agent.chromium.emptying import clear_traces
+from agent.chromium.emptying import EMPTY_S, clear_traces, close_quietly
 from agent.chromium.landing import landing_from
-from agent.chromium.raw import ENDED, GONE, RawPage, RawSession
+from agent.chromium.raw import ENDED, GONE, RawPage, RawPages, RawSession
 from agent.chromium.reader import Reader
 from agent.chromium.traffic import Traffic
 from agent.errors import PageCrashed
@@ -22,7 +22,7 @@ from agent.errors import PageCrashed
 Json = Any
 
 BLANK = "about:blank"
-ABORTED = "net::ERR_ABORTED"
+_ABORTED = "net::ERR_ABORTED"
 _NO_CONTENT = "net::ERR_HTTP_RESPONSE_CODE_FAILURE"
 _DOCUMENTS = {"patterns": [{"resourceType": "Document", "requestStage": "Response"}]}
 _ASKS_WHO = frozenset({401, 407})
@@ -37,12 +37,27 @@ class _Answer:
     headers: dict[str, str]
 
 
-class BarePage:
-    """A page that can be opened, read and photographed."""
+async def open_bare(pages: RawPages) -> BarePage:
+    """A new page in a context of its own.
 
-    def __init__(self, raw: RawPage, *, accept_dialogs: bool) -> None:
+    Raises:
+        playwright.async_api.Error: the browser is gone.
+    """
+    page = BarePage(await pages.open())
+    try:
+        await page.open()
+    except BaseException:
+        await asyncio.shield(page.end())
+        raise
+    return page
+
+
+class BarePage:
+    """A page that can be opened, read and photographed, and emptied for the next session of its job."""
+
+    def __init__(self, raw: RawPage) -> None:
         self.raw = raw
-        self.accept_dialogs = accept_dialogs
+        self.accept_dialogs = True  # as its session wants it
         self._talk: RawSession = raw.session
         self._reader = Reader(raw.session, raw.frame)
         self._traffic: Traffic | None = None
@@ -134,7 +149,7 @@ class BarePage:
             self._stained("an address carried a password")
         said = await self._navigate(url)
         failed = said.get("errorText", "")
-        if failed == ABORTED or said.get("isDownload"):
+        if failed == _ABORTED or said.get("isDownload"):
             return None
         answer: _Answer | None = self._answer
         if failed == _NO_CONTENT and answer is not None:
@@ -181,6 +196,11 @@ class BarePage:
         """Whether the renderer ended."""
         return self._crash.is_set()
 
+    @property
+    def usable(self) -> bool:
+        """Whether it is still there."""
+        return not self.crashed and not self._talk.ended
+
     async def session(self) -> RawSession:
         """The DevTools session of this page."""
         return self._talk
@@ -196,12 +216,20 @@ class BarePage:
             await self._traffic.follow(self._talk)
         return self._traffic
 
-    async def empty(self) -> None:
-        """Leaves nothing in the page's context that its session saw or stored.
+    async def end(self) -> None:
+        """Closes it with its context; never raises."""
+        await close_quietly(self.raw.end())
 
-        Raises:
-            PageCrashed, playwright.async_api.Error: that did not work.
-        """
+    async def emptied(self) -> bool:
+        """Whether nothing is left in its context that its session saw or stored; if not, it is of no further use."""
+        try:
+            async with asyncio.timeout(EMPTY_S):
+                await self._empty()
+        except (PlaywrightError, PageCrashed, TimeoutError):
+            return False
+        return not self.stain  # it may have opened windows while it was torn down
+
+    async def _empty(self) -> None:
         # First the document and its workers end, so that nothing can be stored after the clearing.
         said = await self._navigate(BLANK)
         await self._document(said["loaderId"], parsed=False)

@@ -13,11 +13,12 @@ from playwright.async_api import Browser as PlaywrightBrowser
 from playwright.async_api import Error as PlaywrightError
 
 from agent.browser import BrowserHealth, Context, ContextOptions
+from agent.chromium.bare import BarePage, open_bare
 from agent.chromium.context import ChromiumContext
 from agent.chromium.driver import Driver, forget_driver
 from agent.chromium.processes import ProcessTree
 from agent.chromium.raw import RawPages
-from agent.chromium.reading import BareSpare, ReadingContext, open_bare
+from agent.chromium.reading import ReadingContext
 from agent.chromium.recycling import Shelf, Spare, empty
 from agent.chromium.tab import Tab
 from agent.errors import BrowserError, BrowserGone
@@ -49,7 +50,7 @@ class ChromiumBrowser:
         self._contexts: set[Context] = set()
         self._shelf: Shelf[Spare] = Shelf()
         self._pages = RawPages(browser)
-        self._bare: Shelf[BareSpare] = Shelf()
+        self._bare: Shelf[BarePage] = Shelf()
         self._started_at = time.time()
         self._sessions = 0
         self._gone = asyncio.Event()
@@ -94,17 +95,17 @@ class ChromiumBrowser:
         )
 
     async def _reading(self, options: ContextOptions) -> Context:
-        spare = self._bare.take(self._key(options)) if options.reuse is not None else None
-        context = ReadingContext(self, spare or await open_bare(self._pages, options), options)
+        page = self._bare.take(self._key(options)) if options.reuse is not None else None
+        context = ReadingContext(self, page or await open_bare(self._pages), options)
         self._contexts.add(context)
         return context
 
-    async def keep(self, options: ContextOptions, spare: BareSpare) -> None:
+    async def keep(self, options: ContextOptions, page: BarePage) -> None:
         """Keeps an emptied page for the next session that gives the same key."""
         if self._closed:
-            await spare.end()
+            await page.end()
         else:
-            self._bare.put(self._key(options), spare)
+            self._bare.put(self._key(options), page)
 
     def forget(self, context: Context) -> None:
         """`context` is closed."""

@@ -1,13 +1,16 @@
-"""What takes a session's traces out of a browser context whose document has ended."""
+"""What ends a session in its browser context: its traces are taken out, or the context is closed."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
 from playwright.async_api import Error as PlaywrightError
 
 from agent.chromium.devtools import DevTools
 
+EMPTY_S = 3.0
+"""A page that is not gone by then hangs: its context is closed. One that does not close by then is left."""
 _TRIES = 20
 _PAUSE_S = 0.005
 
@@ -24,6 +27,15 @@ async def clear_traces(session: DevTools) -> None:
         session.send("Runtime.evaluate", {"expression": "window.name = ''"}),
     )
     await _forget_history(session)
+
+
+async def close_quietly(closing: Awaitable[None]) -> None:
+    """Closes a context; one that is gone with its browser, or hangs, is left to the browser's owner."""
+    try:
+        async with asyncio.timeout(EMPTY_S):
+            await closing
+    except (PlaywrightError, TimeoutError):
+        pass
 
 
 async def _forget_history(session: DevTools) -> None:

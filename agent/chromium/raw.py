@@ -2,7 +2,7 @@
 
 Playwright prepares every page for whatever may be done with it: it follows each request, keeps two worlds per frame,
 and loads its own script library into each document. A page that is only read needs none of it, and by itself costs
-Chromium a quarter less (docs/benchmarks.md). Its messages travel inside those of one session with the browser itself
+Chromium a quarter less (docs/decisions.md). Its messages travel inside those of one session with the browser itself
 (DevTools protocol, `Target.sendMessageToTarget`), so that no port has to be opened for them.
 """
 
@@ -19,6 +19,8 @@ import orjson
 from playwright.async_api import Browser as PlaywrightBrowser
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
+
+from agent.chromium.emptying import close_quietly
 
 Json = Any
 
@@ -91,13 +93,33 @@ class RawSession:
 class RawPage:
     """One page in a browser context of its own."""
 
+    root: CDPSession  # the session with the browser itself
     session: RawSession
     context: str  # DevTools' id of the browser context
     frame: str  # DevTools' id of the main frame, which is the page's as well
 
+    async def cookies(self) -> list[dict[str, Any]]:
+        """All cookies of its context, as DevTools tells them.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone.
+        """
+        said = await self.root.send("Storage.getCookies", {"browserContextId": self.context})
+        cookies: list[dict[str, Any]] = said["cookies"]
+        return cookies
+
+    async def end(self) -> None:
+        """Ends the page and its context.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone, or the context is.
+        """
+        await _dispose(self.root, self.context)
+        self.session.end()
+
 
 class RawPages:
-    """Opens and ends pages of one browser that Playwright does not know."""
+    """Opens pages of one browser that Playwright does not know."""
 
     def __init__(self, browser: PlaywrightBrowser) -> None:
         self._browser = browser
@@ -105,7 +127,7 @@ class RawPages:
         self._sessions: dict[str, RawSession] = {}
         browser.on("disconnected", self._on_disconnected)
 
-    async def root(self) -> CDPSession:
+    async def _root(self) -> CDPSession:
         """The session with the browser itself, opened once."""
         if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
             self._opening = asyncio.ensure_future(self._open_root())
@@ -137,25 +159,18 @@ class RawPages:
         Raises:
             playwright.async_api.Error: the browser is gone.
         """
-        root = await self.root()
+        root = await self._root()
         context = (await root.send("Target.createBrowserContext", {"disposeOnDetach": True}))["browserContextId"]
         try:
             blank = {"url": "about:blank", "browserContextId": context}
             frame = (await root.send("Target.createTarget", blank))["targetId"]
             name = (await root.send("Target.attachToTarget", {"targetId": frame, "flatten": False}))["sessionId"]
         except BaseException:
-            await asyncio.shield(self._dispose(context))
+            await asyncio.shield(close_quietly(_dispose(root, context)))
             raise
         session = self._sessions[name] = RawSession(root, name)
-        return RawPage(session, context, frame)
+        return RawPage(root, session, context, frame)
 
-    async def end(self, page: RawPage) -> None:
-        """Ends the page and its browser context; those that are gone already are no error."""
-        await self._dispose(page.context)
-        page.session.end()
 
-    async def _dispose(self, context: str) -> None:
-        try:
-            await (await self.root()).send("Target.disposeBrowserContext", {"browserContextId": context})
-        except PlaywrightError:
-            return  # with its browser, or by itself
+async def _dispose(root: CDPSession, context: str) -> None:
+    await root.send("Target.disposeBrowserContext", {"browserContextId": context})

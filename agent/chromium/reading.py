@@ -6,7 +6,7 @@ import asyncio
 import io
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PIL import Image
@@ -16,7 +16,6 @@ from agent.browser import Context, ContextOptions, Landing, ObserveOptions, Shot
 from agent.chromium.bare import BLANK, BarePage
 from agent.chromium.faults import action_error, navigation_error
 from agent.chromium.pictures import page_shot, viewport_shot
-from agent.chromium.raw import RawPages
 from agent.chromium.tab import DOM_QUIET
 from agent.errors import ActionError, ActionTimeout, BrowserGone, NavigationTimeout, PageCrashed
 from agent.types import Action, ActionResult, Box, Download, Observation
@@ -26,44 +25,11 @@ if TYPE_CHECKING:
 
 Json = Any
 
-_EMPTY_S = 3.0
-"""A page that is not gone by then hangs: its context is closed."""
 _CRASH_S = 0.3
 """How long after a navigation was cut off a crash may become known."""
 _GONE_S = 1.0
 """How long after a call was cut off the end of the process may become known."""
 _STORED = "() => [location.origin, Object.entries(localStorage).map(([name, value]) => ({name, value}))]"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BareSpare:
-    """An emptied page for the next session of the same job."""
-
-    page: BarePage
-    pages: RawPages
-
-    @property
-    def usable(self) -> bool:
-        return not self.page.crashed and not self.page.raw.session.ended
-
-    async def end(self) -> None:
-        """Closes it; one that is gone with its browser, or hangs, is left to the browser's owner."""
-        try:
-            async with asyncio.timeout(_EMPTY_S):
-                await self.pages.end(self.page.raw)
-        except (PlaywrightError, TimeoutError):
-            pass
-
-
-async def open_bare(pages: RawPages, options: ContextOptions) -> BareSpare:
-    """A new page in a context of its own.
-
-    Raises:
-        playwright.async_api.Error: the browser is gone.
-    """
-    page = BarePage(await pages.open(), accept_dialogs=options.accept_dialogs)
-    await page.open()
-    return BareSpare(page, pages)
 
 
 class ReadingContext:
@@ -72,10 +38,10 @@ class ReadingContext:
     Moving takes the cookies and the current origin's local storage along and opens the same address there once more.
     """
 
-    def __init__(self, browser: ChromiumBrowser, spare: BareSpare, options: ContextOptions) -> None:
+    def __init__(self, browser: ChromiumBrowser, page: BarePage, options: ContextOptions) -> None:
         self._browser = browser
-        self.page = spare.page
-        self.pages = spare.pages
+        self.page = page
+        self.page.accept_dialogs = options.accept_dialogs
         self.options = options
         self._closed = False
         self._moved: Context | None = None
@@ -186,9 +152,7 @@ class ReadingContext:
         if self._moved is not None:
             return await self._moved.storage_state()
         async with self._guard(self.options.action_timeout_s, "reading the storage"):
-            root = await self.pages.root()
-            asked = {"browserContextId": self.page.raw.context}
-            cookies = (await root.send("Storage.getCookies", asked))["cookies"]
+            cookies = await self.page.raw.cookies()
             origin, stored = await self._stored()
         origins = [{"origin": origin, "localStorage": stored}] if stored else []
         return {"cookies": [_cookie(cookie) for cookie in cookies], "origins": origins}
@@ -209,11 +173,14 @@ class ReadingContext:
             self._check()
             options = replace(self.options, reading=False, reuse=None, storage_state=await self.storage_state())
             moved = await self._browser.new_context(options)
-            url = self.page.url
-            await BareSpare(self.page, self.pages).end()
+            try:
+                if reopen and self.page.url != BLANK:
+                    await moved.goto(self.page.url)
+            except BaseException:  # the page that is open stays the page
+                await asyncio.shield(moved.close())
+                raise
             self._moved = moved
-            if reopen and url != BLANK:
-                await moved.goto(url)
+            await self.page.end()
         return self._moved
 
     async def close(self) -> None:
@@ -224,21 +191,11 @@ class ReadingContext:
         if self._moved is not None:
             await self._moved.close()
             return
-        spare = BareSpare(self.page, self.pages)
-        if self.options.reuse is None or self.page.stain or not spare.usable or not await _emptied(self.page):
-            await spare.end()
+        reused = self.options.reuse is not None and not self.page.stain and self.page.usable
+        if reused and await self.page.emptied():
+            await self._browser.keep(self.options, self.page)
         else:
-            await self._browser.keep(self.options, spare)
-
-
-async def _emptied(page: BarePage) -> bool:
-    """Whether it could be emptied."""
-    try:
-        async with asyncio.timeout(_EMPTY_S):
-            await page.empty()
-    except (PlaywrightError, PageCrashed, TimeoutError):
-        return False
-    return not page.stain  # it may have opened windows while it was torn down
+            await self.page.end()
 
 
 def _cookie(said: dict[str, Any]) -> Json:

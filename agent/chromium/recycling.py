@@ -15,11 +15,9 @@ from typing import Generic, Protocol, TypeVar
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
-from agent.chromium.emptying import clear_traces
+from agent.chromium.emptying import EMPTY_S, clear_traces, close_quietly
 from agent.chromium.tab import Tab
 
-_EMPTY_S = 3.0
-"""A page that is not gone by then hangs: its context is closed."""
 _IDLE_S = 15.0
 """How long a spare waits for the next session; an empty page holds some 30 MiB."""
 _MOST = 16
@@ -51,12 +49,7 @@ class Spare:
         return not self.tab.crashed and not self.tab.page.is_closed()
 
     async def end(self) -> None:
-        """Closes the context; one that is gone with its browser, or hangs, is left to the browser's owner."""
-        try:
-            async with asyncio.timeout(_EMPTY_S):
-                await self.context.close()
-        except (PlaywrightError, TimeoutError):
-            pass
+        await close_quietly(self.context.close())
 
 
 Kind = TypeVar("Kind", bound=Shelved)
@@ -117,7 +110,7 @@ async def empty(tab: Tab) -> Spare | None:
     """The context of `tab` with nothing left in it that a session saw or stored; None when that did not work."""
     context = tab.page.context
     try:
-        async with asyncio.timeout(_EMPTY_S):
+        async with asyncio.timeout(EMPTY_S):
             session = await tab.session()
             # First the document and its workers end, so that nothing can be stored after the clearing.
             await tab.page.goto("about:blank", wait_until="commit")

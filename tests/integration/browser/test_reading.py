@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agent.browser import Browser, ContextOptions
 from agent.chromium.context import ChromiumContext
 from agent.chromium.reading import ReadingContext
+from agent.errors import NavigationTimeout
 from agent.observe.renderings import compact
 from agent.policies.rules.facts import read_facts
 from agent.spec import BrowserSpec
@@ -44,6 +47,19 @@ async def test_a_page_s_alerts_are_answered_and_its_own_moves_are_followed(brows
     assert (await context.goto(f"{site.url}/second#part")).url == f"{site.url}/second#part"
     assert (await context.goto(f"{site.url}/second#other")).url == f"{site.url}/second#other"
     await context.close()
+
+
+async def test_a_page_that_cannot_be_opened_again_stays_as_it_is(browser: Browser, site: Site) -> None:
+    others = (await browser.health()).contexts
+    context = await browser.new_context(replace(READING, navigation_timeout_s=0.5))
+    await context.goto(f"{site.url}/second")
+    await context.read("() => history.pushState({}, '', '/hang')")
+    with pytest.raises(NavigationTimeout):
+        await context.observe()
+    assert context.url == f"{site.url}/hang"
+    assert await context.read("() => document.querySelector('h1').textContent") == "The second page"
+    await context.close()
+    assert (await browser.health()).contexts == others
 
 
 async def test_halves_of_characters_are_no_trouble(browser: Browser, site: Site) -> None:
