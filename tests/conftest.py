@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,11 @@ settings.load_profile("shoal")
 structlog.configure(processors=[structlog.processors.format_exc_info, structlog.dev.ConsoleRenderer(colors=False)])
 
 pytest.register_assert_rewrite("tests.store_contract", "tests.store_world")
+
+
+def pytest_configure() -> None:
+    """A run that is told to end ends as by Ctrl-C: what its fixtures started is stopped."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
