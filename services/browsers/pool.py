@@ -29,7 +29,7 @@ class WorkerStats:
     held: Mapping[int, int]  # session: fence, of everything it has not reported yet
     rss_bytes: int = 0  # of the worker and its browsers
     ends_in_s: float | None = None  # its node ends then: what it runs should end before, nothing should begin
-    spending: Mapping[int, int] = field(default_factory=dict)  # job: model tokens of its running attempts here
+    spending: Mapping[tuple[int, int], int] = field(default_factory=dict)  # model tokens, by session and fence
     figures: Mapping[str, Any] = field(default_factory=dict)  # what it has counted, as `services.tally` writes it
 
 

@@ -6,7 +6,7 @@ Knows nothing of Ray: `ray_pool` wraps it into an actor, `local_pool` runs it in
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -192,9 +192,6 @@ class Worker:
 
     async def stats(self) -> WorkerStats:
         owner = self._parts.owner
-        spending = Counter[int]()
-        for held in self._held.values():
-            spending[held.job] += held.allowance.spent()
         return WorkerStats(
             name=self.name,
             slots=self._config.slots,
@@ -203,7 +200,7 @@ class Worker:
             browsers=owner.running,
             browser_restarts=owner.restarts,
             held=dict(sorted(self._held)),
-            spending={job: n for job, n in spending.items() if n},
+            spending={attempt: n for attempt, held in self._held.items() if (n := held.allowance.spent())},
             rss_bytes=await asyncio.to_thread(_tree_rss),
             figures=self._tally.figures(),
         )

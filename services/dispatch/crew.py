@@ -49,16 +49,14 @@ class Member:
     config: DispatchConfig
     held: set[int] = field(default_factory=set)
     empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
-    committed: int = (
-        0  # serial number up to which the worker knows, or is told by a pull, that the store has everything
-    )
+    committed: int = 0  # serial number up to which the worker knows, or hears by a pull, that the store has all
     refused: set[int] = field(default_factory=set)  # later ones that the store did not take, until the worker knows
     seen: int = 0  # serial number of the last report pulled
     puller: asyncio.Task[None] | None = None
     session_s: float = 1.0  # what a session takes, smoothed
     leaving: bool = False  # it gets no more sessions
     telling: asyncio.Task[None] | None = None  # that something has changed for what it runs
-    spending: Mapping[int, int] = field(default_factory=dict)  # model tokens of what it runs, by job, as it last said
+    spending: Mapping[tuple[int, int], int] = field(default_factory=dict)  # `WorkerStats.spending`, as it last said
     idle_since: float = field(default_factory=loop_time)
 
     @property
@@ -259,10 +257,16 @@ class Crew:
             log.exception(LogEvent.LOOP_FAILED, loop="tell", worker=member.name)
 
     def spending(self) -> Counter[int]:
-        """Model tokens that running attempts have spent, by job, as the workers last said."""
+        """Model tokens that running attempts have spent, by job, as the workers last said.
+
+        What has ended since is left out: the store counts it among what is over.
+        """
         total = Counter[int]()
         for member in self.members.values():
-            total.update(member.spending)
+            for (session, fence), spent in member.spending.items():
+                lease = self._board.leases.get(session)
+                if lease is not None and lease.work.fence == fence:
+                    total[lease.work.job] += spent
         return total
 
     async def bury(self, member: Member, why: str) -> None:

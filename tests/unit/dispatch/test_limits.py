@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import ClassVar
 
 import pytest
@@ -11,6 +12,8 @@ from agent.plan import Plan
 from agent.policies.policy import Scene
 from agent.testing import FakePage
 from agent.types import Usage
+from agent.work import JobLimits
+from services.browsers.pool import WorkerStats
 from services.dispatch import dispatcher as module
 from services.store.records import JobChanges
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, PlainPolicy, shop, world
@@ -72,3 +75,51 @@ async def test_a_lower_budget_reaches_what_runs(spending: type[Spending]) -> Non
         await w.store.change(job, JobChanges(frozenset({"job_tokens"}), job_tokens=1000))
 
         assert (await w.final(job)).usage.prompt_tokens < 10_000
+
+
+class Planning(PlainPolicy):
+    """Its root spends 600 tokens and ends once that is `known`; each item notes what it is told of."""
+
+    known: ClassVar[asyncio.Event]
+    told: ClassVar[asyncio.Event]
+    heard: ClassVar[list[int]] = []
+
+    async def plan(self, scene: Scene) -> Plan:
+        if scene.loop is not None and scene.children is None:
+            scene.usage += Usage(1, 600, 0)
+            await self.known.wait()
+        elif scene.loop is None:
+            self.told.clear()
+            await self.told.wait()
+            self.heard.append(scene.job_tokens)
+        return await super().plan(scene)
+
+
+async def test_what_is_over_is_not_counted_a_second_time_as_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeParts, "policy", lambda parts, spec: Planning())
+    monkeypatch.setattr(Planning, "known", asyncio.Event(), raising=False)
+    monkeypatch.setattr(Planning, "told", asyncio.Event(), raising=False)
+    monkeypatch.setattr(Planning, "heard", [])
+    async with world(shop(1)) as w:
+        (worker,) = w.pool.workers
+        its_stats, its_limit = worker.stats, worker.limit
+        last: list[WorkerStats] = []
+
+        async def stats() -> WorkerStats:
+            """It goes on saying what it said while the root ran."""
+            now = await its_stats()
+            if now.spending and not last:
+                last.append(now)
+                Planning.known.set()
+            return last[0] if last else now
+
+        async def limit(limits: Mapping[int, JobLimits]) -> None:
+            await its_limit(limits)
+            Planning.told.set()
+
+        monkeypatch.setattr(worker, "stats", stats)
+        monkeypatch.setattr(worker, "limit", limit)
+        job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT, budget={"job_tokens": 1000}))
+
+        assert job.counts.completed == 1
+        assert set(Planning.heard) == {600}
