@@ -166,6 +166,8 @@ class Downloads:
         if waiting:
             self._waited |= waiting
             await asyncio.wait(waiting, timeout=wait_s)
+        else:
+            await asyncio.sleep(0)  # who asks again and again lets the browser's events in
         taken, self._taken = self._taken, len(self._done)
         return tuple(self._done[taken:])
 

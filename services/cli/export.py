@@ -34,10 +34,10 @@ def export(
 
     async def work() -> Exit:
         # What the judge needs is loaded only by those who ask for it: `shoal --help` stays quick.
-        exporting, command = (import_module(f"services.evaluation.{name}") for name in ("export", "command"))
+        exporting, judges = (import_module(f"services.evaluation.{name}") for name in ("export", "judging"))
         settings = settings_of_process()
         async with (
-            command.judging(settings, wanted=judge, url=judge_url, name=judge_model) as model,
+            judges.judging(settings, wanted=judge, url=judge_url, name=judge_model) as model,
             client_of(settings, gateway) as client,
         ):
             seen = screenshots if settings.model_images else 0

@@ -64,6 +64,13 @@ class Picture:
     element: str = ""
     region: str = ""  # "x,y,width,height"
 
+    def __post_init__(self) -> None:
+        for option, wanted in (("full-page", self.full_page), ("element", self.element), ("region", self.region)):
+            if wanted and not self.file:
+                raise Usage(
+                    f"--{option} says what a screenshot shows, and none is asked for: --screenshot FILE.png takes it"
+                )
+
     async def take(self, page: Context) -> None:
         """Writes it."""
         if not self.file:

@@ -179,10 +179,12 @@ class Dispatcher:
         for one in due:
             if one.session in kept:
                 known[one.session].renewed = now
-        for session, lease in known.items():
+        # A lease that ended meanwhile says nothing of the session, which may run under a new one.
+        still = {session: lease for session, lease in known.items() if self._board.leases.get(session) is lease}
+        for session, lease in still.items():
             if lease.work.job in stopped or (session, lease.work.fence) in lost:
                 unwanted.setdefault(lease.worker, []).append(session)
-        limits = news(known.values(), standings, self._crew.spending())
+        limits = news(still.values(), standings, self._crew.spending())
         for name in unwanted.keys() | limits.keys():
             self._crew.tell(name, unwanted.get(name, []), limits.get(name, {}))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,13 +14,11 @@ import orjson
 
 from agent.chromium import LaunchOptions, launch
 from agent.errors import BrowserError
-from agent.models.model import Model
-from agent.models.openai_compatible import OpenAICompatible
 from services.client import Client
-from services.cluster.configs import model_settings
 from services.errors import BadInput
 from services.evaluation.arena import Arena, arena
 from services.evaluation.episode import Episode, Result
+from services.evaluation.judging import judging
 from services.evaluation.report import as_text, report
 from services.evaluation.runner import Folder, Runner, RunOptions
 from services.evaluation.suite import episodes_of, labels_of, seeds_of
@@ -167,24 +165,3 @@ async def _goals(ground: Arena, episodes: Sequence[Episode], settings: Settings,
         return goals
     finally:
         await browser.close()
-
-
-@asynccontextmanager
-async def judging(settings: Settings, *, wanted: bool, url: str = "", name: str = "") -> AsyncIterator[Model | None]:
-    """The judge's model: one of its own, or the one that decides; None where none is `wanted`.
-
-    Raises:
-        BadInput: one is needed, and none is named.
-    """
-    if not wanted:
-        yield None
-        return
-    own = {"model_url": url, "model": name or settings.model} if url else {}
-    found = model_settings(settings.model_copy(update=own))
-    if found is None:
-        raise BadInput("a judge is wanted: name its server with --judge-url, or set SHOAL_MODEL_URL")
-    model = OpenAICompatible(found)
-    try:
-        yield model
-    finally:
-        await model.close()

@@ -155,14 +155,22 @@ class _Batch:
             self._write(number, next(done) if isinstance(job, NewJob) else job)
 
     async def _admit(self, jobs: list[NewJob]) -> list[Submitted | ServiceError]:
-        """Stores as many of a group as the tenant's quota has room for; the rest is refused line by line."""
-        try:
-            room = await self._quota.room(self._tenant, len(jobs))
-        except ServiceError as error:  # the store is away
-            return [error] * len(jobs)
-        done = await self._submit(jobs[:room])
-        self._quota.taken(self._tenant, sum(isinstance(one, Submitted) and one.created for one in done))
-        return [*done, *(self._quota.exceeded(self._tenant) for _ in jobs[room:])]
+        """Stores as many of a group as the tenant's quota has room for; the rest is refused line by line.
+
+        Lines that were stored before take no room, so that a batch that is sent again gets further than the last time.
+        """
+        done: list[Submitted | ServiceError] = []
+        while rest := jobs[len(done) :]:
+            try:
+                room = await self._quota.room(self._tenant, len(rest))
+            except ServiceError as error:  # the store is away
+                return [*done, *([error] * len(rest))]
+            if room < 1:
+                return [*done, *(self._quota.exceeded(self._tenant) for _ in rest)]
+            stored = await self._submit(rest[:room])
+            self._quota.taken(self._tenant, sum(isinstance(one, Submitted) and one.created for one in stored))
+            done += stored
+        return done
 
     async def _submit(self, jobs: list[NewJob]) -> list[Submitted | ServiceError]:
         """Stores a group in one transaction; where one line spoils it, each line in its own."""

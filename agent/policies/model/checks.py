@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from agent.policies.model.codes import code_field
 from agent.policies.model.elements import Offered, describe, walk
 from agent.policies.model.evidence import Known, quotes
 from agent.seen import PageText
-from agent.step import StepDecision, primitive_of
+from agent.step import StepDecision, names_element, primitive_of
 from agent.types import Action, Element
 
 Json = Any
@@ -23,7 +23,9 @@ _ENDS = frozenset({"complete", "terminate"})
 _GIVING_UP = "report_infeasible"
 _SHOWN_IDS = 12
 _SAID_CHARS = 300
-_BID_ARGUMENTS = frozenset({"bid", "from_bid", "to_bid"})
+_TYPED: Mapping[str, str] = {"fill": "value", "keyboard_type": "text", "keyboard_insert_text": "text"}
+"""The primitives that type, and the argument that says what."""
+
 _NAMES = ("label", "index", "value")
 _NO_OPTION: Mapping[str, Json] = dict.fromkeys(_NAMES)
 
@@ -83,17 +85,21 @@ def _check_given(action: Action, given: Given, base: str) -> None:
             given.check_file(reference)
 
 
-def check_values(decision: StepDecision, reply: Json, known: Known) -> None:
+def check_values(decision: StepDecision, reply: Json, known: Callable[[], Known]) -> None:
     """Whether what is typed was given by somebody.
+
+    Args:
+        known: what was given. It takes the words of a whole page, so it is asked only where something is typed.
 
     Raises:
         ReplyDoubt: neither the job nor what was seen so far has a value; one that follows from them is given again.
     """
-    typed = [str(action.args["value"]) for action in decision.actions if action.name == "fill"]
+    typed = [str(action.args[_TYPED[action.name]]) for action in decision.actions if action.name in _TYPED]
     if not typed:
         return
+    given = known()
     typed += [said.get("user_detail_answer") or "" for said in reply["actions"]]
-    made_up = [text for text in typed if not known.gives(text)]
+    made_up = [text for text in typed if not given.gives(text)]
     if made_up:
         raise ReplyDoubt(
             "neither the goal nor the data give these values: take them from there, or leave optional fields empty; "
@@ -179,7 +185,7 @@ def _checked(said: Json, offered: Offered) -> tuple[Action, bool]:
 def _checked_call(call: Action, offered: Offered) -> Action:
     args = dict(offered.canvas.meant(call) if offered.canvas else call.args)
     target = ""
-    for name in sorted(_BID_ARGUMENTS & args.keys()):  # of a drag, what is dragged comes first
+    for name in sorted(filter(names_element, args)):  # of a drag, what is dragged comes first
         element = offered.elements.get(str(args[name]))
         if element is not None:
             args[name] = element.bid

@@ -327,5 +327,5 @@ class _Decide:
         )
         decision = StepDecision(thought, actions)
         check_progress(decision, self._seen.elements)
-        check_values(decision, reply, known(self._scene, self._page))
+        check_values(decision, reply, lambda: known(self._scene, self._page))
         return decision

@@ -65,7 +65,6 @@ class Reader:
             raise FieldsMissing(f"{scene.page.url} shows nothing of what is wanted", transcript=_joined(answers))
         shown = _shown(answers, text)
         cut_off = any(answer.cut_off for answer in answers)
-        own = scene.spec.extract is not None and scene.spec.extract.json_schema is not None
         return Extraction(
             records=tuple(Record(value, text.sources(value, "model"), scene.page.url) for value in values),
             complete=whole and not cut_off and len(values) >= (shown or 0),
@@ -73,7 +72,7 @@ class Reader:
             prompt=_joined(answers),
             shown=shown if wanted.many else None,
             unproven=tuple(dict.fromkeys(one.field for one in doubted)),
-            schema=None if own else wanted.json_schema,
+            schema=scene.proposed,
         )
 
     async def _parts(
@@ -82,9 +81,9 @@ class Reader:
         """The readings of the page's parts, and whether these are all of them."""
         parts = in_parts(self._asker.text_to_read(scene, seen, addresses=asks_addresses(wanted)), chars)
         options = self._asker.options
-        read = _Careful(wanted, text, alone=len(parts) == 1)
 
         async def ask(part: int, words: str) -> Answer[Json]:
+            read = _Careful(wanted, text, alone=parts == [words])
             request = Ask(
                 messages=session_messages("extract", self._asker.told(scene, seen, words, chars, part)),
                 schema_name="extract",

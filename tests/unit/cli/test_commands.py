@@ -113,6 +113,7 @@ def test_run_with_json_tells_progress_in_json_too(served: Served, shoal: Shoal) 
         (("results", "j99"), "There is no job"),
         (("jobs", "--status", "odd"), "  status"),
         (("frobnicate",), "No such command"),
+        (("observe", "https://a.example", "--full-page"), "--screenshot FILE.png takes it"),
         (("results", "j1", "--format", "xml"), "Invalid value"),
     ],
 )

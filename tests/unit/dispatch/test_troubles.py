@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent.errors import PageCrashed
 from agent.status import Status
 from agent.testing import FakePage
 from agent.types import Checkpoint
@@ -15,7 +16,7 @@ from agent.work import Report
 from services.dispatch import dispatcher as module
 from services.dispatch.config import DispatchConfig
 from services.errors import StoreAway
-from services.store.records import Finish, Freed, Written
+from services.store.records import Finish, Freed, Renewal, Written
 from tests.cluster_world import EXTRACT, LOOP, World, form, shop, world
 
 URL = "http://shop.example/"
@@ -205,3 +206,25 @@ async def test_a_worker_that_cannot_be_given_sessions_is_replaced(monkeypatch: p
 
         assert job.counts.completed == 1
         assert worker.lost
+
+
+async def test_a_lease_that_ends_while_it_is_renewed_costs_its_session_s_next_attempt_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The store renews the old one no more, which says nothing of the new one."""
+    page = FakePage(seconds=0.6, raises=PageCrashed())
+    async with world({URL: page}, dispatch=DispatchConfig(lease_s=0.6)) as w:
+        its_own, again = w.store.renew, FakePage(read={"n": 1}, seconds=0.6)
+
+        async def renew(leases: Sequence[Renewal], **more: Any) -> frozenset[int]:
+            if w.browsers and w.browsers[0].pages[URL] is page:
+                w.browsers[0].pages[URL] = again
+                await w.until(job, lambda row: len(w.browsers[0].visits) == 2)
+            return await its_own(leases, **more)
+
+        monkeypatch.setattr(w.store, "renew", renew)
+        monkeypatch.setattr("services.dispatch.retry.FIRST_PAUSE_S", 0.0)
+        job = await begun(w, max_attempts=2)
+
+        assert (await w.final(job)).counts.completed == 1
+        assert len(w.browsers[0].visits) == 2

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from services.gateway import batch
+from services.gateway import batch, quota
 from services.store.records import JobFilter
-from tests.gateway_world import World, world
+from tests.gateway_world import World, completed, world
 
 SPEC = {"url": "https://shop.example/", "goal": "read"}
 TYPE = {"Content-Type": "application/x-ndjson"}
@@ -127,3 +127,17 @@ async def test_a_batch_is_taken_in_as_far_as_the_quota_goes(monkeypatch: pytest.
         assert (refused["status"], refused["code"]) == (429, "quota_exceeded")
         assert refused["detail"] == "5 sessions of this tenant are waiting already; at most 5 may."
         assert len(await busy.store.jobs(JobFilter())) == 5
+
+
+async def test_a_batch_that_is_sent_again_goes_on_behind_the_lines_that_are_stored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(quota, "COUNTED_FOR_S", -1.0)
+    lines = b"".join(line(goal=f"g{n}") for n in range(9))
+    async with world(tenant_queued=5) as busy:
+        first = await send(busy, lines, **{"Idempotency-Key": "k"})
+        assert ["job" in outcome for outcome in first] == [True] * 5 + [False] * 4
+        await busy.run(lambda work: completed())
+        again = await send(busy, lines, **{"Idempotency-Key": "k"})
+        assert [outcome.get("created") for outcome in again] == [False] * 5 + [True] * 4
+        assert [outcome["job"] for outcome in again[:5]] == [outcome["job"] for outcome in first[:5]]

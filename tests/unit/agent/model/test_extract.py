@@ -214,7 +214,7 @@ LONG = page(*(text(f"Lamp {letter} {'.' * 20} {n}") for n, letter in enumerate("
 LAMPS = [f"Lamp {n} of brass, {n}.00 EUR" for n in range(300)]
 
 
-@pytest.mark.parametrize("tokens", [120, 700, 3000])
+@pytest.mark.parametrize("tokens", [120, 700, 3000, 4000])
 async def test_a_list_that_one_reply_cannot_hold_is_read_in_halves(tokens: int) -> None:
     def reads(ask: Ask) -> Reply:
         seen = re.findall(r"Lamp (\d+) of brass", ask.messages[2].text)
@@ -227,6 +227,8 @@ async def test_a_list_that_one_reply_cannot_hold_is_read_in_halves(tokens: int) 
     assert [record.value["price"] for record in found.records] == list(range(300))
     assert found.complete
     assert len(model.asked) < 6 * 300 * 17 / tokens + 2, "halves, not line by line"
+    again = [ask for ask in model.asked if ask.messages[-2].role == "assistant"]
+    assert not again, "what the page counts is not missing from a half of it"
 
 
 async def test_a_list_that_does_not_end_says_so() -> None:

@@ -227,6 +227,15 @@ async def test_a_value_that_nobody_gave_is_asked_for_once_more(made_up: str, dat
     assert calls(decision)[0][1]["value"] == made_up
 
 
+@pytest.mark.parametrize("name", ["keyboard_type", "keyboard_insert_text"])
+async def test_what_is_typed_without_an_element_must_be_given_too(name: str) -> None:
+    made_up, given = (says(act("CALL", call={"name": name, "args": {"text": text}})) for text in ("John Doe", "Ada"))
+    spec = {"data": {"name": "Ada"}, "grounding": "coordinates"}
+    decision, model = await decide(made_up, given, spec=spec, calls=call_offers)
+    assert calls(decision) == [(name, {"text": "Ada"})]
+    assert "⟦said⟧\nJohn Doe\n⟦/said⟧" in model.asked[1].messages[-1].text
+
+
 async def test_an_answer_that_nobody_gave_is_doubted_like_the_text_itself() -> None:
     typed = act("INPUT_TEXT", id="2", text="Ada")
     doubted = says(typed | {"user_detail_query": "Phone?", "user_detail_answer": "555 1234"})

@@ -1,0 +1,33 @@
+"""The model that judges runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from agent.models.model import Model
+from agent.models.openai_compatible import OpenAICompatible
+from services.cluster.configs import model_settings
+from services.errors import BadInput
+from services.settings import Settings
+
+
+@asynccontextmanager
+async def judging(settings: Settings, *, wanted: bool, url: str = "", name: str = "") -> AsyncIterator[Model | None]:
+    """The judge's model: one of its own, or the one that decides; None where none is `wanted`.
+
+    Raises:
+        BadInput: one is needed, and none is named.
+    """
+    if not wanted:
+        yield None
+        return
+    own = {"model_url": url, "model": name or settings.model} if url else {}
+    found = model_settings(settings.model_copy(update=own))
+    if found is None:
+        raise BadInput("a judge is wanted: name its server with --judge-url, or set SHOAL_MODEL_URL")
+    model = OpenAICompatible(found)
+    try:
+        yield model
+    finally:
+        await model.close()
