@@ -8,10 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import ray
+from ray._private.node import Node
 from ray._raylet import AuthenticationTokenLoader  # type: ignore[attr-defined]  # its stub lacks this
 
 from services.cluster.run_dir import RunDir
 from services.errors import ClusterFailed
+
+_NOT_NEEDED = ("start_api_server", "start_monitor", "start_log_monitor")
+"""Ray's dashboard (its API server runs though none is asked for), autoscaler and log forwarder: three processes that
+take 350 MiB and half of the start, and nobody asks them for anything on one machine. Ray has no option for this."""
 
 
 @contextmanager
@@ -51,18 +56,36 @@ def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: s
     # Its notices (how to turn token authentication off, say) are for people who started Ray by hand.
     logging.getLogger("ray").setLevel(logging.ERROR)
     try:
-        ray.init(
-            address="local",
-            num_cpus=2,  # actors ask for none; Ray starts that many idle workers ahead
-            resources={"browser": browsers, "control": 1},
-            include_dashboard=False,
-            object_store_memory=object_store_bytes,
-            namespace=namespace,
-            log_to_driver=False,
-            configure_logging=False,
-            logging_level=logging.ERROR,
-            _temp_dir=str(run_dir.path / "ray"),
-        )
+        with _vital_parts_only():
+            ray.init(
+                address="local",
+                num_cpus=2,  # actors ask for none; Ray starts that many idle workers ahead
+                resources={"browser": browsers, "control": 1},
+                include_dashboard=False,
+                object_store_memory=object_store_bytes,
+                namespace=namespace,
+                log_to_driver=False,
+                configure_logging=False,
+                logging_level=logging.ERROR,
+                _temp_dir=str(run_dir.path / "ray"),
+            )
     except Exception as error:
         ray.shutdown()
         raise ClusterFailed(f"Ray did not start: {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def _vital_parts_only() -> Iterator[None]:
+    """Ray starts without `_NOT_NEEDED`; a later Ray that calls these otherwise starts them as it always did."""
+    kept = {name: getattr(Node, name) for name in _NOT_NEEDED if hasattr(Node, name)}
+    for name in kept:
+        setattr(Node, name, _start_nothing)
+    try:
+        yield
+    finally:
+        for name, method in kept.items():
+            setattr(Node, name, method)
+
+
+def _start_nothing(node: Node, **_: object) -> None:
+    """Takes the place of a method that starts a process."""

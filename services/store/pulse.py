@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,8 @@ log = logging.getLogger(__name__)
 
 _LOOK_S = 0.05
 """How often SQLite's file is looked at for writes of other processes."""
+_SAME_TICK_S = 0.02
+"""Two writes so near each other may leave a file with one time: the clock of files ticks every few milliseconds."""
 _LISTEN_S = 0.2
 """How long the listener sleeps before it looks whether the store was closed."""
 _RECONNECT_S = 1.0
@@ -68,7 +71,10 @@ class Pulse:
 
 
 class PollPulse(Pulse):
-    """SQLite: asks the writer's connection whether *another* one has written, for as long as somebody waits."""
+    """SQLite: asks the writer's connection whether *another* one has written, for as long as somebody waits.
+
+    Every commit writes to the log beside the file, so nobody is asked while that has not changed.
+    """
 
     def __init__(self, writer: Engine, thread: ThreadPoolExecutor) -> None:
         super().__init__()
@@ -76,16 +82,31 @@ class PollPulse(Pulse):
         self._thread = thread
         self._looked = 0.0
         self._version: int | None = None
+        self._log = f"{writer.url.database}-wal" if writer.url.database else ""  # nobody else sees one in memory
+        self._log_was: tuple[int, int] | None = None
 
     async def _sleep(self, event: asyncio.Event, seconds: float) -> None:
         await super()._sleep(event, min(seconds, _LOOK_S))
-        if not event.is_set() and self._writer.url.database and time.monotonic() - self._looked > _LOOK_S / 2:
+        if not event.is_set() and self._log and time.monotonic() - self._looked > _LOOK_S / 2:
             self._looked = time.monotonic()
+            if not self._log_changed():
+                return
             try:
                 await asyncio.get_running_loop().run_in_executor(self._thread, self._look)
             except RuntimeError:  # the thread was ended under us
                 if not self._ended:
                     raise
+
+    def _log_changed(self) -> bool:
+        try:
+            found = os.stat(self._log)  # noqa: PTH116  twenty times a second
+        except FileNotFoundError:  # nobody has written yet
+            return True
+        log_is = (found.st_mtime_ns, found.st_size)
+        changed = log_is != self._log_was
+        # What was written a moment ago is looked at once more: the next write may leave the same time and size.
+        self._log_was = log_is if time.time() - found.st_mtime > _SAME_TICK_S else None
+        return changed
 
     def _look(self) -> None:
         connection = self._writer.raw_connection()

@@ -1,4 +1,4 @@
-"""Ray on this machine: one cluster after another in the same process, each with its own token."""
+"""Ray on this machine: one cluster after another in a process, each with its own token and nothing nobody asks for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 TWO = """
+import psutil
 import ray
 from services.cluster.local_ray import local_ray
 from services.cluster.run_dir import RunDir
@@ -14,6 +15,9 @@ for browsers in (1, 2):
     run_dir = RunDir.make()
     try:
         with local_ray(run_dir, browsers=browsers, object_store_bytes=80 * 1024 * 1024, namespace="two"):
+            started = [" ".join(process.cmdline()) for process in psutil.Process().children()]
+            assert any("raylet" in command for command in started), started
+            assert not [command for command in started if "dashboard.py" in command or "monitor.py" in command], started
             print(ray.cluster_resources()["browser"])
     finally:
         run_dir.remove()
