@@ -128,7 +128,7 @@ class RayWorker:
         return await self._answer(self._actor.stats.remote())
 
     async def drain(self, drain_s: float) -> None:
-        await self._answer(self._actor.drain.remote(drain_s), limit_s=drain_s + _CALL_S)
+        await self._answer(self._actor.drain.remote(drain_s), longer_s=drain_s)
 
     async def end(self) -> None:
         try:
@@ -136,9 +136,9 @@ class RayWorker:
         finally:
             await asyncio.to_thread(ray.kill, self._actor)
 
-    async def _answer(self, call: Awaitable[T], *, limit_s: float = _CALL_S) -> T:
+    async def _answer(self, call: Awaitable[T], *, longer_s: float = 0.0) -> T:
         try:
-            return await _answer(call, self._name, limit_s=limit_s)
+            return await _answer(call, self._name, limit_s=_CALL_S + longer_s)
         except WorkerLost:
             _end(self._actor)
             raise
@@ -154,7 +154,7 @@ def _end(actor: ActorHandle[Any]) -> None:
     task.add_done_callback(_ending.discard)
 
 
-async def _answer(call: Awaitable[T], name: str, *, limit_s: float = _CALL_S) -> T:
+async def _answer(call: Awaitable[T], name: str, *, limit_s: float) -> T:
     """The actor's answer; a dead or silent actor is `WorkerLost`, an exception of the method stays what it is."""
     try:
         async with asyncio.timeout(limit_s):
