@@ -38,10 +38,10 @@ async def failing(error: RayError) -> NoReturn:
 )
 async def test_an_answer_that_cannot_arrive_means_that_the_worker_is_lost(error: RayError) -> None:
     with pytest.raises(WorkerLost, match="w-1"):
-        await _answer(failing(error), "w-1")
+        await _answer(failing(error), "w-1", limit_s=1)
 
 
 async def test_what_a_worker_s_method_raises_says_nothing_about_the_worker() -> None:
     error = RayTaskError("pull", "Traceback", ValueError("a bug"))
     with pytest.raises(RayTaskError):
-        await _answer(failing(error), "w-1")
+        await _answer(failing(error), "w-1", limit_s=1)
