@@ -122,20 +122,18 @@ async def every_snapshot(store: Store) -> dict[str, Snapshot]:
     return {name.removeprefix(PREFIX): Snapshot(data, age_s) for name, (data, age_s) in sorted(states.items())}
 
 
-async def read_snapshots(store: Store) -> dict[str, Snapshot]:
-    """The same without those that nobody misses any more."""
-    every = await every_snapshot(store)
-    return {name: snapshot for name, snapshot in every.items() if snapshot.age_s <= FORGOTTEN_S}
-
-
 async def overview(store: Store, caller: Caller) -> Overview:
     """The cluster as `caller` may see it."""
-    counts = await store.counts_by_status()
+    return overview_of(await store.counts_by_status(), await every_snapshot(store), caller)
+
+
+def overview_of(counts: Mapping[tuple[str, Status], int], every: Mapping[str, Snapshot], caller: Caller) -> Overview:
+    """The same of what was read already: sessions by tenant and status, and every snapshot."""
     sessions: dict[Status, int] = {}
     for (tenant, status), n in counts.items():
         if caller.sees in (None, tenant):
             sessions[status] = sessions.get(status, 0) + n
-    snapshots = await read_snapshots(store)
+    snapshots = {name: snapshot for name, snapshot in every.items() if snapshot.age_s <= FORGOTTEN_S}
     if caller.sees is not None:
         snapshots = {name: _for_tenant(one, caller.sees) for name, one in snapshots.items()}
     return Overview(sessions=sessions, dispatchers=snapshots)

@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from agent.status import Status
 from services.errors import StoreAway
 from services.gateway.keys import EVERYBODY
-from services.gateway.overview import Overview, Snapshot, every_snapshot, overview
+from services.gateway.overview import Overview, Snapshot, every_snapshot, overview_of
 from services.metrics import CATALOGUE, family, histogram_family, metric
 from services.store.store import Store
 from services.tally import Tally
@@ -44,14 +44,15 @@ async def read_values(store: Store) -> Values | None:
     """The whole cluster; None while the store is away (the metric `shoal_store_up` says so)."""
     try:
         webhooks = await store.count_deliveries()
-        return Values(
-            await overview(store, EVERYBODY),
-            list((await every_snapshot(store)).values()),
-            await store.counts_by_status(),
-            {str(state): n for state, n in webhooks.items()},
-        )
+        counts, snapshots = await store.counts_by_status(), await every_snapshot(store)
     except StoreAway:
         return None
+    return Values(
+        overview_of(counts, snapshots, EVERYBODY),
+        list(snapshots.values()),
+        counts,
+        {str(state): n for state, n in webhooks.items()},
+    )
 
 
 class Snapshots(Collector):

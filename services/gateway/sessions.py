@@ -14,7 +14,7 @@ from services.gateway.auth import Authenticator, guard
 from services.gateway.deps import GatewayDeps
 from services.gateway.jobs import JSON, LOCATION, bad_cursor
 from services.gateway.keys import Caller
-from services.gateway.overview import read_snapshots
+from services.gateway.overview import every_snapshot
 from services.gateway.views import SessionDetailView, SessionPage, SessionView
 from services.gateway.waiting import Scene, Wait, explain, now
 from services.store import ids
@@ -85,7 +85,7 @@ async def explained(store: Store, job: JobRow, rows: Sequence[SessionRow]) -> di
     waiting = [row for row in rows if row.status not in FINAL and row.status is not Status.RUNNING]
     if not waiting:
         return {}
-    live = [snapshot for snapshot in (await read_snapshots(store)).values() if snapshot.fresh]
+    live = [snapshot for snapshot in (await every_snapshot(store)).values() if snapshot.fresh]
     scene = Scene(job, live, now())
     queued = [row.id for row in waiting if row.status is Status.QUEUED]
     # Counted once for the page: its sessions follow each other in the order of their claims.

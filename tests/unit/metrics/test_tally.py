@@ -119,6 +119,18 @@ async def test_no_count_falls_while_a_dispatcher_is_silent(age_s: float) -> None
     assert seen["shoal_slots", ()] == (4 if age_s < 10 else 0), "what is there is another matter"
 
 
+async def test_a_scrape_counts_the_sessions_once() -> None:
+    """Counting walks all open sessions; and two counts of one scrape would not agree."""
+    store = await open_store("sqlite://")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("counts_by_status", "states"):
+            patch.setattr(store, name, AsyncMock(wraps=getattr(store, name)))
+        await read_values(store)
+        asked = {name: getattr(store, name).await_count for name in ("counts_by_status", "states")}
+    await store.close()
+    assert asked == {"counts_by_status": 1, "states": 1}
+
+
 def test_tenants_beyond_the_largest_are_one() -> None:
     tenants = {labels: n for (name, labels), n in _scraped(Counting()).items() if name == "shoal_tenant_sessions"}
     assert len(tenants) == 21 * len(Status)
