@@ -35,7 +35,7 @@ Json = Any
 
 LOOK_EVERY_S = 1.0
 _READ = 100
-"""Open jobs that are looked at; the newest."""
+"""Open jobs that are looked at; the newest. Of a longer backlog those that are pushed out of view are forgotten."""
 _SHOWN = 10
 """Open jobs with a line of their own."""
 _TITLE_CHARS = 32
@@ -48,7 +48,7 @@ class Look:
 
     open: Sequence[tuple[JobRow, Standing]]  # newest first
     ended: Sequence[JobRow]  # since the last look, in the order of their submission
-    total: Standing  # the items of all that were open since the beginning
+    total: Standing  # the items of the open ones, and of all that ended since the beginning
 
 
 class Show(Protocol):
@@ -83,6 +83,8 @@ class Watcher:
     async def look(self, at_s: float) -> Look:
         """How the jobs stand at `at_s` of a steady clock."""
         rows = await self.store.jobs(JobFilter(statuses=_OPEN, limit=_READ))
+        if len(rows) == _READ:
+            self._paces = {job: pace for job, pace in self._paces.items() if job >= rows[-1].id}
         ended = await self._ended({row.id for row in rows})
         for row in ended:
             self._paces.pop(row.id, None)
@@ -139,14 +141,15 @@ def shown(*, as_json: bool = False) -> Iterator[Show]:
 def ended_lines(row: JobRow) -> list[str]:
     """How a job ended, in a line or two."""
     took = (row.finished_at - row.started_at).total_seconds() if row.finished_at and row.started_at else None
-    return summary(_as_told(row), took)
+    return summary({"id": ids.job_id(row.id), **_as_told(row)}, took)
 
 
 def _as_told(row: JobRow) -> Mapping[str, Json]:
+    """What the event and the webhook of this name tell too."""
     error = row.error and {"code": row.error.code, "message": row.error.message}
     counts = {**asdict(row.counts), "final": row.counts.final}
     return {
-        **{"id": ids.job_id(row.id), "status": str(row.status), "labels": row.spec.labels},
+        **{"job": ids.job_id(row.id), "status": str(row.status), "labels": row.spec.labels},
         **{"counts": counts, "usage": asdict(row.usage), "error": error},
     }
 

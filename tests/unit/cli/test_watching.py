@@ -15,6 +15,7 @@ from services import logs
 from services.cli import watching
 from services.cli.watching import Bars, Lines, Watcher
 from services.store import ids
+from services.store.records import JobRow
 from tests.gateway_world import World, completed, failed, fan_out, world
 
 
@@ -64,6 +65,27 @@ async def test_a_job_that_is_deleted_is_forgotten(here: World) -> None:
     assert (await watcher.look(2.0)).ended == []
 
 
+async def test_jobs_that_newer_ones_push_out_of_view_are_not_asked_for_one_by_one(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "_READ", 2)
+    watcher, one, asked = Watcher(here.store), here.store.job, []
+
+    async def job(number: int, *, tenant: str | None = None) -> JobRow:
+        asked.append(ids.job_id(number))
+        return await one(number, tenant=tenant)
+
+    monkeypatch.setattr(here.store, "job", job)
+    for at_s in range(5):
+        newest = await here.submit()
+        (row, _), *_ = (await watcher.look(float(at_s))).open
+        assert ids.job_id(row.id) == newest
+    assert asked == []
+    await here.run(lambda work: completed({"n": 1}))
+    assert [ids.job_id(row.id) for row in (await watcher.look(6.0)).ended] == ["j4", "j5"]
+    assert asked == ["j4", "j5"]
+
+
 async def test_plain_lines_tell_how_it_goes_and_every_end(
     here: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,7 +113,8 @@ async def test_json_lines_tell_every_end(here: World, capsys: pytest.CaptureFixt
         show(await watcher.look(1.0))
     (line,) = capsys.readouterr().err.splitlines()
     told = json.loads(line)
-    assert (told["event"], told["id"], told["status"]) == ("job.finished", "j1", "failed")
+    assert (told["event"], told["job"], told["status"]) == ("job.finished", "j1", "failed")
+    assert "id" not in told, "the same fields as the event and the webhook of this name"
     assert told["error"]["code"] == "navigation_timeout"
 
 
