@@ -174,8 +174,6 @@ class _Batch:
 
     async def _submit(self, jobs: list[NewJob]) -> list[Submitted | ServiceError]:
         """Stores a group in one transaction; where one line spoils it, each line in its own."""
-        if not jobs:
-            return []
         began = time.time()
         try:
             done = await self._deps.store.submit(jobs)
