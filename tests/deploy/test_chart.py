@@ -265,6 +265,16 @@ def test_models_are_served_as_shoal_inference_would() -> None:
     assert settings["SHOAL_MODEL"] == "big" and settings["SHOAL_MODEL_IMAGE_TOKENS"] == "640"
 
 
+def test_the_server_cuts_images_into_the_tokens_that_the_client_counts() -> None:
+    model = {"name": "qwen", "model": "Qwen/Qwen2.5-VL-7B-Instruct"}
+    values = EXTERNAL | {"vllm": {"models": [model]}, "settings": {"model_image_grid": 28}}
+    objects = helm.render(values)
+    container = named(objects, "Deployment", "shoal-vllm-qwen")["spec"]["template"]["spec"]["containers"][0]
+    options = VllmOptions(model=model["model"], served_name="qwen", host="0.0.0.0", image_tokens=1280, image_grid=28)
+    assert _arguments([*container["command"], *container["args"]]) == _arguments(vllm_command(options))
+    assert _settings(objects)["SHOAL_MODEL_IMAGE_GRID"] == "28"
+
+
 def _arguments(command: Any) -> dict[str, Json]:
     """Options of a command by name, JSON read; words without a dash by their place."""
     words, found, place = list(command), {}, 0
