@@ -61,6 +61,8 @@ def _kind(field: FieldInfo) -> str:
         return names[annotation]
     if annotation is str:
         return "text"
+    if annotation == dict[str, Any]:
+        return "JSON object"
     inner = [choice for choice in get_args(annotation) if choice is not NoneType]
     if len(inner) == 1 and inner[0] in names:
         return names[inner[0]]
