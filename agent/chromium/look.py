@@ -66,7 +66,10 @@ class Look:
         self, world: World, options: ObserveOptions, at: FrameWalk, depth: int, clip: Json = None
     ) -> FrameWalk:
         walk = await self._alone(world, options, at, clip)
-        if not walk.frames or depth >= _MAX_FRAME_DEPTH:
+        if depth >= _MAX_FRAME_DEPTH:
+            walk.unread = len(walk.frames)
+            return walk
+        if not walk.frames:
             return walk
         if any(spot.in_view for spot in walk.frames) and _is_tight(_left_of(options, [walk]), options):
             # What is left is too little for frames that can be seen.

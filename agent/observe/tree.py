@@ -66,7 +66,7 @@ class FrameWalk:
     top: float = 0.0
     frames: tuple[FrameSpot, ...] = ()
     inner: dict[int, FrameWalk] | None = None  # walks of nested frames, by the iframe's element id
-    unread: int = 0  # nested frames for which the budget had nothing left
+    unread: int = 0  # nested frames for which the budget had nothing left, or that lie too deep
 
 
 def read_walk(text: str | bytes, prefix: str = "", left: float = 0.0, top: float = 0.0) -> FrameWalk:

@@ -24,7 +24,7 @@ globalThis.shoalWalker ??= (() => {
   let candidates = null;          // of this walk: what a budget chooses from
   let counted = null;             // how many they are, where they need not be listed
   let small = false;              // whether the page is small enough to ask every element for its cursor
-  let parts = [];                 // of a page in parts, since its first one: what each showed, and how much of it counts
+  let parts = [];                 // of a page in parts, since its first one: how far each showed what, and how much of it counts
 
   const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
   const set = words => new Set(words.split(' '));
@@ -65,9 +65,10 @@ globalThis.shoalWalker ??= (() => {
   const handles = element => (handling.get(element) || 0) | (element.getAttribute('draggable') === 'true' ? DRAGGABLE : 0);
   const POINTER = 1, MUTE = 2, FADED = 4;
   const ABOVE = 0.25; // what lies above the window counts for less than what lies below
-  const NAME_CHARS = 150, TEXT_CHARS = 2000, MAX_DEPTH = 300, MAX_OPTIONS = 200;
+  const NAME_CHARS = 150, MAX_DEPTH = 300, MAX_OPTIONS = 200;
   const MAX_STYLED = 4000; // elements of a page on which each is asked for its cursor, where a budget counts what there is
   const CONTROL_CHARS = 40; // of the text of one control, as a guess
+  const TEXT_CHARS = 2000; // a text up to this long is not cut in two: a budget may be exceeded by it
 
   const idOf = element => {
     let id = ids.get(element);
@@ -77,6 +78,11 @@ globalThis.shoalWalker ??= (() => {
   const squeeze = text => text.replace(/\s+/g, ' ').trim();
   // Cut between characters: an emoji is two of JavaScript's.
   const clip = (text, chars) => text.length > chars ? text.slice(0, chars - 1).replace(/[\ud800-\udbff]$/, '') + '…' : text;
+  // The beginning of a text, cut between words where there is one within reach.
+  const upTo = (text, chars) => {
+    const begun = text.slice(0, chars), at = begun.search(/\s\S{0,100}$/);
+    return at > 0 ? begun.slice(0, at) : begun.replace(/[\ud800-\udbff]$/, '');
+  };
   // Pages may hold halves of characters, which JSON can write and other programs refuse to read.
   const json = value => {
     const text = JSON.stringify(value);
@@ -409,7 +415,7 @@ globalThis.shoalWalker ??= (() => {
       found = pass(options, view, plan, modal);
     }
     const page = document.scrollingElement || document.documentElement;
-    for (const node of [...plan.chosen ?? [], ...plan.texts ?? []]) if (!found.dropped.has(node)) found.shown.add(node);
+    for (const node of [...plan.chosen ?? [], ...plan.texts ?? []]) if (!found.dropped.has(node) && !found.shown.has(node)) found.shown.set(node, Infinity);
     parts[options.part || 0] = { shown: found.shown, native: found.native };
     const native = parts.reduce((sum, part) => sum + part.native, 0), less = found.stopped || found.pruned;
     return json({
@@ -436,12 +442,17 @@ globalThis.shoalWalker ??= (() => {
     if (options.part > 0) {
       plan.band = null;
       const earlier = parts.slice(0, options.part).filter(Boolean).map(part => part.shown);
-      const isNew = plan.isNew = node => !earlier.some(shown => shown.has(node));
+      plan.from = node => {
+        let most = 0;
+        for (const shown of earlier) most = Math.max(most, shown.get(node) || 0);
+        return most;
+      };
+      const isNew = plan.isNew = node => plan.from(node) < (node.nodeType === 3 ? node.data.length : 1);
       // Parts that were never asked for are taken to have shown as much as they could.
       const missing = options.top ? options.part - earlier.length : 0;
       const room = max < Infinity ? max : Math.max(1, Math.floor(maxChars / CONTROL_CHARS));
       chosen.push(...ranked(all, view, options.words).filter(isNew).slice(missing * room, (missing + 1) * room));
-      plan.texts = nextTexts(isNew, maxChars < Infinity ? maxChars : max * CONTROL_CHARS);
+      plan.texts = nextTexts(plan, maxChars < Infinity ? maxChars : max * CONTROL_CHARS);
     } else if (options.words?.length) {
       chosen.push(...withWords(all, options.words).slice(0, max < Infinity ? Math.ceil(max / 2) : 200));
     }
@@ -481,15 +492,15 @@ globalThis.shoalWalker ??= (() => {
     for (const ref of listeners) if (isTarget(ref.deref())) found.add(ref.deref());
     return [...found];
   };
-  // Text that no earlier part showed, in document order, as much as fits.
-  const nextTexts = (isNew, chars) => {
+  // Text that no earlier part showed, or not to its end, in document order, as much as fits.
+  const nextTexts = ({ isNew, from }, chars) => {
     const texts = new Set();
     for (const place of places()) {
       const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
       for (let node; chars > 0 && (node = walker.nextNode());) {
         if (SKIP.has(node.parentNode.nodeName) || !isNew(node) || !/\S/.test(node.data)) continue;
         texts.add(node);
-        chars -= node.data.length;
+        chars -= node.data.length - from(node);
       }
     }
     return texts;
@@ -517,7 +528,7 @@ globalThis.shoalWalker ??= (() => {
   };
 
   const pass = (options, view, plan, modal) => {
-    const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false, pruned: false, shown: new WeakSet(), dropped: new Set() };
+    const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false, pruned: false, shown: new WeakMap(), dropped: new Set() };
     const { band, keep, chosen, texts } = plan;
     const limited = keep !== null;
     // Chosen elements have their places kept for them, wherever in the document they come.
@@ -559,14 +570,22 @@ globalThis.shoalWalker ??= (() => {
         const near = shown.size;
         for (const node of keep) if (node.parentNode === parent) shown.add(node);
         const inOrder = shown.size === near ? shown : [...shown].sort((a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
-        for (const child of inOrder) visitNode(child, mode, depth, out);
+        const textFrom = node => { // up to the next element
+          for (; node && node.nodeType !== 1; node = node.nextSibling) if (!shown.has(node)) visitNode(node, mode, depth, out);
+        };
+        if (first === 0) textFrom(parent.firstChild);
+        for (const child of inOrder) {
+          visitNode(child, mode, depth, out);
+          if (child.nodeType === 1) textFrom(child.nextSibling);
+        }
         return;
       }
       for (let child = parent.firstChild; child; child = child.nextSibling) visitNode(child, mode, depth, out);
     };
 
-    const addText = (data, out, node) => {
-      const text = squeeze(data);
+    const addText = (content, out, node) => {
+      const from = texts?.has(node) ? plan.from(node) : 0;
+      let data = content.slice(from), text = squeeze(data);
       if (!text) { if (data && out.length && typeof out[out.length - 1] === 'string') out.gap = true; return; }
       if (cramped()) {
         state.stopped = true;
@@ -574,20 +593,27 @@ globalThis.shoalWalker ??= (() => {
         if (out[out.length - 1] !== '…') out.push('…'); // the reader is to know where something is missing
         return;
       }
-      state.shown.add(node);
+      const room = Math.max(TEXT_CHARS, plan.maxChars - reserved * CONTROL_CHARS - state.chars);
+      if (data.length > room) {
+        state.stopped = true;
+        data = upTo(data, room);
+        text = squeeze(data) + ' …';
+      }
+      state.shown.set(node, from + data.length);
       state.chars += text.length + 1;
       const last = out.length - 1;
       if (last >= 0 && typeof out[last] === 'string' && !out.broken) {
         const gap = out.gap || /^\s/.test(data);
-        if (out[last].length < TEXT_CHARS) out[last] += (gap ? ' ' : '') + text;
-      } else out.push(clip(text, TEXT_CHARS));
+        out[last] += (gap ? ' ' : '') + text;
+      } else out.push(text);
       out.broken = false;
       out.gap = /\s$/.test(data);
     };
 
     const visitNode = (node, mode, depth, out) => {
       if (node.nodeType === 3) {
-        if (texts && !texts.has(node) && !insideChosen(node.parentNode)) return; // an earlier part's, or a later one's
+        // An earlier part's, or a later one's; the space between two words is no part's own.
+        if (texts && !texts.has(node) && /\S/.test(node.data) && !insideChosen(node.parentNode)) return;
         if (!(mode & (MUTE | FADED))) addText(node.data, out, node);
         return;
       }
@@ -690,7 +716,7 @@ globalThis.shoalWalker ??= (() => {
         state.dropped.add(element);
         return;
       }
-      state.shown.add(element);
+      state.shown.set(element, Infinity);
       const role = roleOf(element, tag, element.getAttribute('role'));
       const inner = [];
       const before = state.count;
@@ -738,7 +764,7 @@ globalThis.shoalWalker ??= (() => {
       if (tiny(box) || !frame.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return;
       let letter = letters.get(frame);
       if (letter === undefined) { letter = LETTERS[lastLetter++] || ''; letters.set(frame, letter); }
-      if (!letter) { state.cut++; return; }
+      if (!letter) { state.stopped = true; state.cut++; return; }
       const style = getComputedStyle(frame);
       const left = box.left + frame.clientLeft + parseFloat(style.paddingLeft), top = box.top + frame.clientTop + parseFloat(style.paddingTop);
       out.push(['iframe', idOf(frame), 'frame', clip(frame.title || frame.name || '', NAME_CHARS), letter, attributesOf(frame, 'IFRAME'), [left, top], 0, place(box), flagsOf(box) | FRAME]);

@@ -103,11 +103,14 @@ async def test_a_part_is_the_same_when_it_is_asked_for_again(context: Context) -
     assert not set(names(parts[2])) & set(names(parts[1]))
 
 
-async def test_text_that_is_cut_is_said_and_comes_in_the_next_parts(context: Context) -> None:
+@pytest.mark.parametrize("end", ["</p>", "<br>"])
+async def test_text_that_is_cut_is_said_and_comes_in_the_next_parts(context: Context, end: str) -> None:
     lines = [f"line {n} of a long text" for n in range(400)]
-    await show(context, "".join(f"<p>{line}</p>" for line in lines))
+    begin = "<p>" if end == "</p>" else ""
+    await show(context, "".join(f"{begin}{line}{end}" for line in lines))
     first = await context.observe(ObserveOptions(max_chars=1500))
     assert first.cut
+    assert lines[0] in compact(first.elements)
     assert "more text not shown" in render(first)
     assert len(compact(first.elements)) < 2500
     parts = await all_parts(context, max_chars=1500)
@@ -122,3 +125,24 @@ async def test_a_container_that_listens_for_all_that_is_in_it_keeps_to_the_budge
     seen = await context.observe(ObserveOptions(max_chars=1000))
     assert len(compact(seen.elements)) < 2000
     assert seen.cut
+
+
+async def test_one_long_text_is_whole_without_a_budget_and_comes_in_parts_within_one(context: Context) -> None:
+    words = [f"word{n}" for n in range(2000)]
+    bold = "".join(f"<b>bold{n}</b> " for n in range(500))
+    await show(context, f"<pre>{' '.join(words)}</pre><p>{bold}</p>")
+    whole = await context.observe()
+    assert not whole.cut
+    assert " ".join(words) in compact(whole.elements)
+    assert "bold499" in compact(whole.elements)
+    parts = await all_parts(context, max_chars=5000)
+    assert parts[0].cut
+    told = [word for part in parts for word in compact(part.elements).split()]
+    assert [word for word in told if word.startswith("word")] == words
+    assert [word for word in told if word.startswith("bold")] == [f"bold{n}" for n in range(500)]
+
+
+async def test_frames_beyond_those_that_have_a_letter_are_said_to_be_missing(context: Context) -> None:
+    await show(context, "<iframe height=30 width=30 srcdoc=x></iframe>" * 54)
+    seen = await context.observe()
+    assert (seen.cut, seen.omitted) == (True, 2)
