@@ -10,7 +10,7 @@ from agent.errors import ActionError, ActionInvalid, ActionRefused
 
 _OPENABLE = ("http", "https")
 _HOST_AND_PORT = re.compile(r"[\w.-]+:[0-9]{1,5}(?![^/?#])")
-_OWN_MACHINE = re.compile(r"localhost|127\.[0-9.]+")
+_OWN_MACHINE = re.compile(r"(localhost|127\.[0-9.]+)(?![^:/?#])")
 """Nobody has a certificate for it."""
 
 

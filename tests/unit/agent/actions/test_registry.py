@@ -170,6 +170,8 @@ def test_usual_spellings_of_keys(given_keys: str, expected: str) -> None:
         ("about:blank", "about:blank"),
         ("localhost:8080/x", "http://localhost:8080/x"),
         ("127.0.0.1:80", "http://127.0.0.1:80"),
+        ("localhost/x", "http://localhost/x"),
+        ("localhost.example.com/x", "https://localhost.example.com/x"),
     ],
 )
 def test_addresses(said: str, address: str) -> None:
