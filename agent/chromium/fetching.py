@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import urllib.parse
 from collections.abc import Mapping
 from typing import Any
 
 from playwright.async_api import CDPSession, Page
-from playwright.async_api import Error as PlaywrightError
 
 from agent.errors import ActionError, ActionRefused
 
@@ -40,8 +38,7 @@ async def fetched(page: Page, url: str, max_bytes: int) -> tuple[str, bytes]:
         data = await _body(session, answer, max_bytes)
     finally:
         opening.cancel()
-        with contextlib.suppress(PlaywrightError, asyncio.CancelledError):
-            await opening
+        await asyncio.gather(opening, return_exceptions=True)  # what it ended in no longer matters
     name = urllib.parse.unquote(urllib.parse.urlsplit(address).path.rpartition("/")[2])
     return name or "upload", data
 
@@ -55,9 +52,11 @@ async def _final(
     """The first answer that is no redirect, halted before its body."""
     while True:
         coming = asyncio.ensure_future(answers.get())
-        await asyncio.wait((coming, opening), return_when=asyncio.FIRST_COMPLETED)
-        if not coming.done():
+        try:
+            await asyncio.wait((coming, opening), return_when=asyncio.FIRST_COMPLETED)
+        finally:
             coming.cancel()
+        if not coming.done():
             raise ActionError(f"{url} could not be fetched: {opening.result().get('errorText', 'there is no answer')}")
         answer = coming.result()
         if "responseErrorReason" in answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import urllib.parse
 from pathlib import Path
 
@@ -88,4 +89,16 @@ async def test_uploads_are_limited_wherever_they_come_from(
     away = await context.act(Action("upload_file", {"bid": bid, "file": "http://127.0.0.1:9/x"}))
     assert away.error is not None and "could not be fetched" in away.error.message
     assert len((await context.observe()).tabs) == 1
+    await context.close()
+
+
+async def test_an_upload_that_its_server_never_answers_leaves_nothing_behind(browser: Browser, site: Site) -> None:
+    context = await browser.new_context(ContextOptions(action_timeout_s=1))
+    await context.goto("data:text/html,<input type=file aria-label=File>")
+    field = (await ids(context))["File"]
+    before = asyncio.all_tasks()
+    result = await context.act(Action("upload_file", {"bid": field, "file": f"{site.url}/hang"}))
+    assert result.error is not None and result.error.code == "action_timeout"
+    left = [task.get_coro() for task in asyncio.all_tasks() - before]
+    assert [one for one in left if getattr(one, "__qualname__", "") == "Queue.get"] == []
     await context.close()
