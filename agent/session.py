@@ -424,7 +424,7 @@ class _Session:
             status,
             records=(),
             error=error.info(),
-            reason=error.message,
+            reason="; ".join((error.message, *getattr(error, "__notes__", ()))),
             checkpoint=self._left_behind(),
             retry_after_s=float(str(retry_after)) if retry_after is not None else None,
         )

@@ -360,6 +360,15 @@ async def test_evidence_that_cannot_be_kept_fails_the_session_for_another_try() 
     assert (outcome.error.code, outcome.error.retryable) == ("artifacts_away", True)
 
 
+async def test_evidence_of_a_failure_that_is_lost_is_said_in_the_reason() -> None:
+    browser, notes = FakeBrowser({URL: FakePage(status=404)}), Notes()
+    notes.away = True
+    outcome = await session.run(work(extract=EXTRACT), desk(browser, notes))
+    assert outcome.error is not None
+    assert outcome.error.code == "page_missing"
+    assert outcome.reason.startswith(f"{outcome.error.message}; no screenshot: ")
+
+
 @pytest.mark.parametrize("nth", range(1, 8))
 async def test_whatever_call_into_the_browser_breaks_the_end_is_an_outcome(nth: int) -> None:
     item = LoopItem(0, f"{URL}0", is_link=True)
