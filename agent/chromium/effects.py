@@ -49,7 +49,7 @@ async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None
         if world is None:
             return _outside(context, tab, (await tab.journey()).windows)
         document = world.context
-        prefix, mutations = split_bid(bid)[0] if bid else "", 0
+        prefix = split_bid(bid)[0] if bid else ""
         if bid and not prefix:
             main = frame = await stage.pulse(bid)
         else:

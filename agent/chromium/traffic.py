@@ -19,7 +19,7 @@ class Traffic:
 
     def __init__(self, main_frame: str) -> None:
         self._main_frame = main_frame  # DevTools' id
-        self._open: dict[str, tuple[str, DevTools]] = {}  # by request: the frame that waits for it, and who tells of it
+        self._open: dict[str, DevTools] = {}  # by request: the session that tells of it
         self._last = time.monotonic()
         self._changed = asyncio.Event()
         self._followed: WeakSet[DevTools] = WeakSet()
@@ -36,7 +36,7 @@ class Traffic:
 
     def keep_to(self, sessions: Collection[DevTools]) -> None:
         """Waits no longer for what others than `sessions` began: with their frames they are gone."""
-        self._open = {request: at for request, at in self._open.items() if at[1] in sessions}
+        self._open = {request: told for request, told in self._open.items() if told in sessions}
 
     def quiet_for(self) -> float:
         """Seconds without any request; 0 while one is open."""
@@ -57,7 +57,7 @@ class Traffic:
             return
         if event.get("type") == "Document" and event.get("frameId") == self._main_frame:
             self._open.clear()  # a new document: what the old one asked for is dropped without a word
-        self._open[event["requestId"]] = (event.get("frameId", ""), session)
+        self._open[event["requestId"]] = session
         self._touch()
 
     def _ended(self, event: dict[str, Any]) -> None:
