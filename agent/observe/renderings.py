@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import orjson
 
-from agent.observe.ranking import lettered
+from agent.observe.letters import lettered
 from agent.observe.tree import clickable_elements
 from agent.types import Box, Element, Observation
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from agent.actions.dialects import automa, browsergym, seeact, stepjson, webaction, webvoyager
 from agent.actions.dialects.ui_element import UiElement, describer, resolver
 from agent.browser import Context
-from agent.observe.ranking import lettered
+from agent.observe.letters import lettered
 from agent.observe.tree import clickable_elements
 from agent.types import Action, Element
 

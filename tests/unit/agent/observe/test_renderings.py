@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
+from agent.observe.letters import lettered, letters
 from agent.observe.marks import Ink, marked_elements, paint_marks, place_marks
-from agent.observe.ranking import lettered, letters
 from agent.observe.renderings import FORMATS, compact, render
 from agent.observe.tree import clickable_elements, element_tree, find_element, focused_bid, omitted, read_walk
 from agent.types import Box, DialogSeen, Element, Observation, TabInfo

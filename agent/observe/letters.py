@@ -1,4 +1,4 @@
-"""Candidates for a model that chooses among elements, lettered."""
+"""Letters for elements that a model chooses among."""
 
 from __future__ import annotations
 
