@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import urllib.parse
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from agent.browser import Landing
 from agent.chromium.emptying import EMPTY_S, clear_traces, close_quietly
-from agent.chromium.landing import landing_from
+from agent.chromium.landing import landing_from, sign_in
 from agent.chromium.raw import ENDED, GONE, RawPage, RawPages, RawSession
 from agent.chromium.reader import Reader
 from agent.chromium.traffic import Traffic
@@ -25,7 +24,6 @@ BLANK = "about:blank"
 _ABORTED = "net::ERR_ABORTED"
 _NO_CONTENT = "net::ERR_HTTP_RESPONSE_CODE_FAILURE"
 _DOCUMENTS = {"patterns": [{"resourceType": "Document", "requestStage": "Response"}]}
-_ASKS_WHO = frozenset({401, 407})
 _SAYS = "() => [performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0, document.contentType]"
 
 
@@ -145,8 +143,7 @@ class BarePage:
             playwright.async_api.Error: the server could not be reached, or the page is gone.
         """
         self._answer = None
-        if "@" in urllib.parse.urlsplit(url).netloc:
-            self._stained("an address carried a password")
+        self._stained(sign_in(url))
         said = await self._navigate(url)
         failed = said.get("errorText", "")
         if failed == _ABORTED or said.get("isDownload"):
@@ -163,8 +160,7 @@ class BarePage:
     async def _landing(self) -> Landing:
         answer = self._answer
         if answer is not None:
-            if answer.status in _ASKS_WHO:
-                self._stained("a site asked for HTTP authentication")
+            self._stained(sign_in(self.url, answer.status))
             return landing_from(self.url, answer.status, answer.headers)
         if not self.url.startswith("http"):
             return Landing(self.url, 0)

@@ -7,7 +7,6 @@ import contextlib
 import io
 import json
 import time
-import urllib.parse
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ from agent.chromium.downloads import Downloads
 from agent.chromium.driver import Driver
 from agent.chromium.effects import Moment, effect, moment
 from agent.chromium.faults import action_error, navigation_error, net_error
-from agent.chromium.landing import landing_of
+from agent.chromium.landing import landing_of, sign_in
 from agent.chromium.pictures import page_shot, region_shot, viewport_shot
 from agent.chromium.stage import ChromiumStage, split_bid
 from agent.chromium.tab import Tab
@@ -51,7 +50,6 @@ _CRASH_S = 0.3
 """How long after a navigation was cut off a crash may become known."""
 _GONE_S = 1.0
 """How long after a call was cut off the end of the process may become known."""
-_ASKS_WHO = frozenset({401, 407})
 
 
 class ChromiumContext:
@@ -159,7 +157,7 @@ class ChromiumContext:
             ActionError: the call failed; its kinds say how.
             PageCrashed, BrowserGone: the context is of no further use.
         """
-        self._check()
+        self.check()
         try:
             async with asyncio.timeout(seconds):
                 yield
@@ -172,7 +170,8 @@ class ChromiumContext:
         """Whether `error` tells of the end of a tab or of the browser, rather than of a failed action."""
         return self._end() is not None or "closed" in error.message.lower() or "crashed" in error.message.lower()
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raises what ended this context, where it is of no further use."""
         end = self._end()
         if end is not None:
             raise end
@@ -206,7 +205,13 @@ class ChromiumContext:
 
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
         limit = timeout_s if timeout_s is not None else self.options.navigation_timeout_s
-        self._check()
+        self.check()
+        self._stained = self._stained or sign_in(url)  # whatever comes of it
+        landing = await self._land(url, limit)
+        self._stained = self._stained or sign_in(url, landing.status)
+        return landing
+
+    async def _land(self, url: str, limit: float) -> Landing:
         began = self.files.count
         try:
             async with asyncio.timeout(limit + _GRACE_S):
@@ -221,10 +226,7 @@ class ChromiumContext:
             if net_error(error.message) == "ERR_HTTP_RESPONSE_CODE_FAILURE":
                 return await self._empty_answer(url)
             raise await self._meaning(error) or navigation_error(error, url, limit) from error
-        landing = landing_of(self.tab.page.url, response)
-        if landing.status in _ASKS_WHO or "@" in urllib.parse.urlsplit(url).netloc:
-            self._stained = "a site asked for HTTP authentication"
-        return landing
+        return landing_of(self.tab.page.url, response)
 
     async def _go(self, url: str, limit_s: float) -> Response | None:
         """Playwright's `goto`, tried anew when a page that loads itself again and again got in its way."""
@@ -331,7 +333,7 @@ class ChromiumContext:
         return (found[0], found[1]) if found else None
 
     async def act(self, action: Action) -> ActionResult:
-        self._check()
+        self.check()
         started = time.monotonic()
         self._stained = "actions were performed"
         value: Json = None
@@ -414,7 +416,7 @@ class ChromiumContext:
                 await self._tab_came.wait()
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
-        self._check()
+        self.check()
         try:
             async with self.guard(budget_s, "settling"):
                 await self.tab.settled(quiet_s)

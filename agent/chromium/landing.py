@@ -12,6 +12,8 @@ from playwright.async_api import Response
 from agent.browser import Landing
 
 _DIGITS = re.compile(r"[0-9]+")
+_PASSWORD = re.compile(r"\s*[a-z][a-z0-9+.-]*:[/\\]{2}[^/\\?#]*@", re.IGNORECASE)
+_ASKS_WHO = frozenset({401, 407})
 _LONGEST_S = 31_536_000.0
 """A year: nobody waits longer, and whoever reckons with the answer gets a number that a clock can take."""
 
@@ -26,6 +28,13 @@ def landing_of(url: str, response: Response | None) -> Landing:
 def landing_from(url: str, status: int, headers: Mapping[str, str]) -> Landing:
     """The landing on `url` by an answer's status and headers (their names in lower case)."""
     return Landing(url, status, headers.get("content-type", ""), _seconds(headers.get("retry-after")))
+
+
+def sign_in(url: str, status: int = 0) -> str:
+    """Why the browser may know a password after going to `url`, which nothing makes it forget; "" when it does not."""
+    if _PASSWORD.match(url):
+        return "an address carried a password"
+    return "a site asked for HTTP authentication" if status in _ASKS_WHO else ""
 
 
 def _seconds(retry_after: str | None) -> float | None:
