@@ -265,6 +265,8 @@ async def _select_in_widget(on: Stage, element: Any, target: Target, wanted: lis
     for index, item in enumerate(wanted):
         clicked = False
         if target.tag == "input" and isinstance(item, str) and not target.readonly:
+            if index == 0:  # later on its own list may be open already
+                await on.before_opening(target.bid)
             await element.fill(item[:-1], timeout=on.left_ms)
             await element.press_sequentially(item[-1:], timeout=on.left_ms)
         elif target.role != "listbox" and not await _is_open(on, target.bid, item, first=index == 0):
