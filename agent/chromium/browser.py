@@ -16,6 +16,7 @@ from agent.browser import BrowserHealth, Context, ContextOptions
 from agent.chromium.bare import BarePage, open_bare
 from agent.chromium.context import ChromiumContext
 from agent.chromium.driver import Driver, forget_driver
+from agent.chromium.emptying import close_quietly
 from agent.chromium.processes import ProcessTree
 from agent.chromium.raw import RawPages
 from agent.chromium.reading import ReadingContext
@@ -116,12 +117,20 @@ class ChromiumBrowser:
         context = ChromiumContext(self, spare.context, spare.tab, self._driver, options)
         self._contexts.add(context)
         if options.browser.block:
-            await context.block(options.browser.block)
+            try:
+                await context.block(options.browser.block)
+            except BaseException:
+                await asyncio.shield(context.close())
+                raise
         return context
 
     async def _fresh(self, options: ContextOptions) -> Spare:
         context = await self._browser.new_context(**self._settings(options))
-        return Spare(context, Tab(await context.new_page()))
+        try:
+            return Spare(context, Tab(await context.new_page()))
+        except BaseException:
+            await asyncio.shield(close_quietly(context.close()))
+            raise
 
     async def _spare(self, options: ContextOptions) -> Spare | None:
         """An emptied context that looks as wanted, in the state that is wanted; None when a new one is needed."""
