@@ -144,14 +144,12 @@ class Downloads:
             return False
         return True
 
-    async def next(self, after: int, begin_s: float) -> Download:
-        """The download that begins after `after` others, once it has ended.
+    async def last(self) -> Download:
+        """The download that began last, once it has ended; one must have begun.
 
         Raises:
-            DownloadFailed: none begins within `begin_s`, or it fails.
+            DownloadFailed: it failed.
         """
-        if not await self.begins(after, begin_s):
-            raise DownloadFailed("no download began")
         assert self.latest is not None
         return await asyncio.shield(self.latest)
 

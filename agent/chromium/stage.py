@@ -24,7 +24,15 @@ from agent.chromium.driver import ENGINE, Driver
 from agent.chromium.faults import action_error
 from agent.chromium.fetching import fetched
 from agent.chromium.worlds import World
-from agent.errors import ActionError, ActionInvalid, ActionRefused, ActionTimeout, ElementMissing, ElementNotUsable
+from agent.errors import (
+    ActionError,
+    ActionInvalid,
+    ActionRefused,
+    ActionTimeout,
+    DownloadFailed,
+    ElementMissing,
+    ElementNotUsable,
+)
 from agent.types import Box, Download
 
 if TYPE_CHECKING:
@@ -201,8 +209,11 @@ class ChromiumStage:
                 for frame in self.page.frames:  # those that came since, too
                     if frame not in waits:
                         waits[frame] = asyncio.create_task(_frame_says(frame, text, left))
-                pending = [task for task in waits.values() if not task.done()]
-                await asyncio.wait(pending, timeout=min(left, _POLL_S), return_when=asyncio.FIRST_COMPLETED)
+                self._context.check()
+                if pending := [task for task in waits.values() if not task.done()]:
+                    await asyncio.wait(pending, timeout=min(left, _POLL_S), return_when=asyncio.FIRST_COMPLETED)
+                else:  # the tab is gone; the site may come with another
+                    await asyncio.sleep(min(left, _POLL_S))
                 if any(task.done() and task.exception() is None for task in waits.values()):
                     return
         finally:
@@ -280,8 +291,8 @@ class ChromiumStage:
             tab = self._context.tab
             asked = sure or (await tab.journey()).under_way or (await tab.traffic()).quiet_for() < _POLL_S
             if not asked or self.left_ms <= 1:  # nothing is under way that could turn out to be a file
-                break
-        return await self._context.files.next(after, 0)
+                raise DownloadFailed("no download began")
+        return await self._context.files.last()
 
     async def print_page(self) -> Download:
         session = await self._context.tab.session()

@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 import pytest_asyncio
+from playwright.async_api import Error as PlaywrightError
 
 from agent.browser import Browser, Context, ContextOptions, ObserveOptions
 from agent.chromium import LaunchOptions, find_chromium, launch
@@ -32,6 +33,7 @@ from agent.errors import (
     PageCrashed,
 )
 from agent.observe.tree import clickable_elements
+from agent.spec import BrowserSpec
 from agent.types import Action
 from tests.integration.browser.conftest import Site
 
@@ -85,6 +87,12 @@ async def test_nobody_listens_and_no_such_host(hasty: Context) -> None:
         await hasty.goto(f"http://127.0.0.1:{port}/")
     with pytest.raises(HostUnreachable):
         await hasty.goto("http://no-such-host.invalid/")
+
+
+@both
+async def test_an_address_that_is_none(hasty: Context) -> None:
+    with pytest.raises(NavigationError):
+        await hasty.goto("http://[bad")
 
 
 @both
@@ -208,6 +216,18 @@ async def test_a_crash_while_a_call_is_under_way(hasty: Context, site: Site) -> 
         await waiting
 
 
+async def test_a_crash_while_a_text_is_waited_for(hasty: Context, site: Site, browser: Browser) -> None:
+    await hasty.goto(f"{site.url}/second")
+    await hasty.observe()
+    waiting = asyncio.ensure_future(hasty.act(Action("wait_for", {"text": "no such text", "timeout": 20})))
+    await hasty.read("() => new Promise(done => setTimeout(done, 300))")  # every frame is watched by now
+    with pytest.raises(AgentError):
+        await hasty.goto("chrome://crash")
+    with pytest.raises(PageCrashed):
+        await waiting
+    await works(browser, site)
+
+
 async def test_a_download_that_never_ends(hasty: Context, site: Site) -> None:
     await hasty.goto(f"{site.url}/acts")
     link = next(e for e in clickable_elements((await hasty.observe()).elements) if e.name == "Endless")
@@ -245,6 +265,19 @@ async def test_a_page_whose_own_scripts_are_hostile(hasty: Context, site: Site) 
         '["The second page"]'
     )
     assert len(clickable_elements((await hasty.observe()).elements)) == 1
+
+
+async def test_a_context_whose_resources_cannot_be_blocked_is_closed_again(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object) -> None:
+        raise PlaywrightError("no")
+
+    monkeypatch.setattr("agent.chromium.context.block", refused)
+    before = (await browser.health()).contexts
+    with pytest.raises(AgentError):
+        await browser.new_context(ContextOptions(browser=BrowserSpec(block=("image",))))
+    assert (await browser.health()).contexts == before
 
 
 # --- the process --------------------------------------------------------------------------------------------

@@ -68,6 +68,15 @@ async def test_a_combobox_whose_field_cannot_be_typed_into(context: Context) -> 
     assert await said(context) == "Blue "
 
 
+async def test_what_is_typed_for_is_taken_from_the_list_that_opens_and_not_from_the_page(context: Context) -> None:
+    items = ITEMS.replace(" role=option", "")
+    menu = f"<ul>{items.replace('say(', 'say(1 + ')}</ul>"
+    widget = "<input role=combobox aria-label=Colour oninput='pop.hidden = false'>"
+    found = await show(context, f"{OUT}{menu}{widget}<ul id=pop hidden>{items}</ul>")
+    assert (await select(context, found["Colour"], ["Green", "Blue"])).error is None
+    assert await said(context) == "Green Blue "
+
+
 async def test_a_date_is_picked_in_a_calendar_of_buttons(context: Context) -> None:
     days = "".join(
         f"<td><button onclick=\"day.value = '2026-03-{n:02}'; pick.hidden = true\">{n}</button>" for n in (13, 14)
@@ -103,3 +112,16 @@ async def test_text_is_waited_for_in_a_frame_that_comes_later(context: Context, 
     )
     result = await context.act(Action("wait_for", {"text": "nothing yet", "timeout": 5}))
     assert result.error is None
+
+
+async def test_a_text_is_waited_for_until_its_time_is_up_though_the_last_tab_closed(
+    context: Context, site: Site
+) -> None:
+    found = await show(context, f"<button onclick='window.open(\"{site.url}/second\")'>Open</button>")
+    await context.act(Action("click", {"bid": found["Open"]}))
+    for name, args in (("tab_focus", {"index": 0}), ("tab_close", {})):
+        await context.act(Action(name, args))
+    await context.observe()
+    await context.read("() => { setTimeout(() => window.close(), 300) }")
+    result = await context.act(Action("wait_for", {"text": "no such text", "timeout": 1}))
+    assert result.error is not None and result.error.code == "action_timeout"
