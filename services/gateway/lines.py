@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json
@@ -22,8 +23,20 @@ Line = dict[str, Json]
 
 PAGE = 500
 """Lines of one query."""
-_ARCHIVE_CURSOR = re.compile(r"archive-([0-9]{1,18})", re.ASCII)
-"""The cursor of an archive: how many of its lines were given."""
+_ARCHIVE_CURSOR = re.compile(r"archive-([0-9]{1,5})-([0-9]{1,9})", re.ASCII)
+"""The cursor of an archive: a part of it, and how many lines of that part were given."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How far an archive was read."""
+
+    part: int = 0
+    lines: int = 0  # of this part
+
+    @property
+    def cursor(self) -> str:
+        return f"archive-{self.part}-{self.lines}"
 
 
 async def job_lines(deps: GatewayDeps, job: JobRow, after: str | None = None) -> AsyncIterator[Line]:
@@ -34,7 +47,7 @@ async def job_lines(deps: GatewayDeps, job: JobRow, after: str | None = None) ->
         ArtifactMissing: the job is archived and its archive is gone.
     """
     if job.archive is not None:
-        return await _begun(_archived(deps.artifacts, job.archive, _line_number(after)))
+        return await _begun(line async for _, line in _archived(deps.artifacts, job.archive, _place(after)))
     if after is not None:
         await _stored_page(deps.store, job.id, after, 1)
     return _stored(deps.store, job.id, after)
@@ -49,13 +62,12 @@ async def page_of_lines(
         BadInput, ArtifactMissing: as `job_lines`.
     """
     if job.archive is not None:
-        number = _line_number(after)
         found: list[Line] = []
-        async for line in _archived(deps.artifacts, job.archive, number):
+        async for place, line in _archived(deps.artifacts, job.archive, _place(after)):
             found.append(line)
             if len(found) == limit:
-                break
-        return _each(found), f"archive-{number + limit}" if len(found) == limit else None
+                return _each(found), place.cursor
+        return _each(found), None
     rows = await _stored_page(deps.store, job.id, after, limit)
     return _each([result_line(row) for row in rows]), rows[-1].cursor if len(rows) == limit else None
 
@@ -74,23 +86,23 @@ async def _stored_page(store: Store, job: int, after: str | None, limit: int) ->
         raise bad_cursor("after") from None
 
 
-async def _archived(artifacts: ArtifactStore, archive: str, skip: int) -> AsyncIterator[Line]:
-    number = 0
-    async for part in archived_parts(artifacts, archive):
-        for line in part.splitlines():
-            if number >= skip:
-                yield from_json(line)
-            number += 1
+async def _archived(artifacts: ArtifactStore, archive: str, after: _Place) -> AsyncIterator[tuple[_Place, Line]]:
+    """Lines, each with the place behind it; parts before `after` are not read."""
+    number, given = after.part, after.lines
+    async for part in archived_parts(artifacts, archive, number):
+        for lines, line in enumerate(part.splitlines()[given:], given + 1):
+            yield _Place(number, lines), from_json(line)
+        number, given = number + 1, 0
 
 
-def _line_number(after: str | None) -> int:
-    """How many lines of an archive the cursor says were given. A cursor of the time before the archive is refused."""
+def _place(after: str | None) -> _Place:
+    """What the cursor of an archive says was given. A cursor of the time before the archive is refused."""
     if after is None:
-        return 0
+        return _Place()
     found = _ARCHIVE_CURSOR.fullmatch(after)
     if found is None:
         raise bad_cursor("after")
-    return int(found[1])
+    return _Place(int(found[1]), int(found[2]))
 
 
 async def _begun(lines: AsyncIterator[Line]) -> AsyncIterator[Line]:

@@ -110,18 +110,18 @@ class Retention:
             yield await asyncio.to_thread(gzip.compress, bytes(lines))
 
 
-async def archived_parts(artifacts: ArtifactStore, archive: str) -> AsyncIterator[bytes]:
-    """The result lines of an archived job, part by part.
+async def archived_parts(artifacts: ArtifactStore, archive: str, first: int = 0) -> AsyncIterator[bytes]:
+    """The result lines of an archived job, part by part, from the part `first` on.
 
     Raises:
-        ArtifactMissing: nothing of the archive is there.
+        ArtifactMissing: that part is not there.
     """
-    number = 0
+    number = first
     while True:
         try:
             part = await artifacts.get(part_key(archive, number))
         except ArtifactMissing:
-            if number == 0:
+            if number == first:
                 raise
             return
         yield await asyncio.to_thread(gzip.decompress, part)

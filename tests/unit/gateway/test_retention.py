@@ -153,6 +153,29 @@ async def test_an_archive_is_read_page_by_page() -> None:
         assert refused.json()["errors"][0]["field"] == "after"
 
 
+async def test_a_page_of_an_archive_reads_no_part_that_lies_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "PART", 2)
+    monkeypatch.setattr(retention, "_PAGE", 2)
+    async with world() as w:
+        job = await archived(w, 8)
+        get, read, after, seen = w.artifacts.get, 0, {}, []
+
+        async def counted(key: str) -> bytes:
+            nonlocal read
+            read += 1
+            return await get(key)
+
+        monkeypatch.setattr(w.artifacts, "get", counted)
+        while True:
+            page = await w.client.get(f"/v1/jobs/{job}/results", params={"limit": 3, **after})
+            seen += [json.loads(line)["record"]["n"] for line in page.text.splitlines()]
+            if "shoal-next" not in page.headers:
+                break
+            after = {"after": page.headers["shoal-next"]}
+        assert seen == [1, 2, 3, 4, 5, 6, 7, 8]
+        assert read == 2 + 2 + 3, "the last page begins where its cursor stands, and looks for a fifth part"
+
+
 async def test_an_archive_whose_bytes_are_gone_is_no_empty_answer() -> None:
     async with world() as w:
         job = await archived(w)
