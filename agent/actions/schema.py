@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -39,9 +39,8 @@ def arguments(action: Action) -> dict[str, Json]:
     """
     one = primitive(action.name)
     for name, value in action.args.items():
-        for number in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(number, int) and abs(number) > _MAX_INT:
-                raise ActionInvalid(f"{one.name}: argument {name!r} is too large a number", argument=name)
+        if any(abs(number) > _MAX_INT for number in _whole_numbers(value)):
+            raise ActionInvalid(f"{one.name}: argument {name!r} is too large a number", argument=name)
     try:
         checked = _model(one)(**dict(action.args))
     except ValidationError as error:
@@ -50,6 +49,19 @@ def arguments(action: Action) -> dict[str, Json]:
     except TypeError as error:
         raise ActionInvalid(f"{one.name}: arguments are given by name: {error}") from error
     return {name: getattr(checked, name) for name in type(checked).model_fields}
+
+
+def _whole_numbers(value: Json) -> Iterator[int]:
+    """Those anywhere in `value`, which may be nested as deep as a reply's text allows."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list | tuple):
+            waiting.extend(one)
+        elif isinstance(one, Mapping):
+            waiting.extend(one.values())
+        elif isinstance(one, int):
+            yield one
 
 
 def _place(wrong: Mapping[str, Any]) -> str:

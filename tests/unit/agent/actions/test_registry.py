@@ -200,7 +200,7 @@ async def test_whatever_code_raises_is_a_failed_action(code: str) -> None:
         await perform(Action("python", {"code": code}), stage, allow_unsafe=True)
 
 
-@pytest.mark.parametrize("args", [{"index": 10**5000}, {"index": -(10**5000)}])
+@pytest.mark.parametrize("args", [{"index": 10**5000}, {"index": -(10**5000)}, {"index": [[{"a": 10**5000}]]}])
 def test_numbers_that_python_cannot_write_are_refused(args: Any) -> None:
     with pytest.raises(ActionInvalid, match="too large"):
         arguments(Action("tab_focus", args))
