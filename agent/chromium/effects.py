@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from agent.chromium.look import Look
 from agent.chromium.stage import ChromiumStage, split_bid
 from agent.chromium.tab import Tab
+from agent.chromium.worlds import World
 from agent.errors import ActionError, BrowserError
 from agent.types import Effect
 
@@ -77,12 +78,9 @@ async def moment(context: ChromiumContext, stage: ChromiumStage, bid: str | None
 
 async def _inside_frames(look: Look, main: Json) -> tuple[str, Json, int]:
     """The frame that has the focus, its pulse, and how often nested frames changed: keys and points reach them all."""
-    pulses = {"": main}
-    for prefix in tuple(look.frames):
-        world = look.world_of(prefix) if prefix else None
-        if world is not None:
-            with contextlib.suppress(PlaywrightError, BrowserError):  # it went away
-                pulses[prefix] = await world.call("shoalWalker.pulse(0)")
+    worlds = {prefix: world for prefix in look.frames if prefix and (world := look.world_of(prefix)) is not None}
+    told = await asyncio.gather(*map(_pulse, worlds.values()))
+    pulses = {"": main} | {prefix: pulse for prefix, pulse in zip(worlds, told, strict=True) if pulse}
     focused = ""
     while pulses[focused]["focus"]:
         path = (*look.paths.get(focused, ()), f"{focused}{pulses[focused]['focus']}")
@@ -92,6 +90,13 @@ async def _inside_frames(look: Look, main: Json) -> tuple[str, Json, int]:
         focused = inner
     changes = sum(pulse["mutations"] for prefix, pulse in pulses.items() if prefix)
     return focused, pulses[focused], changes
+
+
+async def _pulse(world: World) -> Json:
+    try:
+        return await world.call("shoalWalker.pulse(0)")
+    except (PlaywrightError, BrowserError):
+        return None  # the frame went away
 
 
 def _outside(context: ChromiumContext, tab: Tab, windows: int) -> Moment:
