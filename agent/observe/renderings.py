@@ -65,14 +65,15 @@ def compact(root: Element, *, omitted: int = 0, max_chars: int | None = None) ->
 
 
 def _fit(lines: list[str], max_chars: int) -> tuple[list[str], int]:
-    """As many lines as fit, and how many elements were in the others."""
-    kept, used = 0, 0
+    """As many lines as fit, the last one in part if it is text only, and how many elements were in the others."""
+    kept, left = 0, max_chars
     for line in lines:
-        used += len(line) + 1
-        if used > max_chars:
+        if len(line) + 1 > left:
             break
+        left -= len(line) + 1
         kept += 1
-    return lines[:kept], sum(max(1, line.count("[")) for line in lines[kept:])
+    begun = [f"{line[: left - 2]}…" for line in lines[kept : kept + 1] if left > 2 and "[" not in line]
+    return lines[:kept] + begun, sum(max(1, line.count("[")) for line in lines[kept:])
 
 
 class _Lines:

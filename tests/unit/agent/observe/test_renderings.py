@@ -211,6 +211,12 @@ def test_text_that_was_cut_is_said() -> None:
     assert "more text not shown" not in render(page())
 
 
+def test_a_text_that_is_longer_than_what_may_be_said_is_begun() -> None:
+    long = Element("", "body", children=(Element("", "#text", text="word " * 1000),))
+    text = compact(long, max_chars=100)
+    assert text.splitlines() == [("word " * 1000)[:98] + "…", "… 1 more not shown; scroll, or ask for the next part"]
+
+
 def test_letters_go_on_after_z() -> None:
     several = letters()
     found = [next(several) for _ in range(703)]
