@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import io
 import json
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from PIL import Image
 from playwright.async_api import BrowserContext, Page, Response
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
@@ -25,9 +23,9 @@ from agent.chromium.dialogs import Dialogs
 from agent.chromium.downloads import Downloads
 from agent.chromium.driver import Driver
 from agent.chromium.effects import Moment, effect, moment
-from agent.chromium.faults import action_error, navigation_error, net_error
+from agent.chromium.faults import CRASH_S, GONE_S, action_error, navigation_error, net_error
 from agent.chromium.landing import landing_of, sign_in
-from agent.chromium.pictures import page_shot, region_shot, viewport_shot
+from agent.chromium.pictures import as_shot, page_shot, region_shot, viewport_shot
 from agent.chromium.stage import ChromiumStage, split_bid
 from agent.chromium.tab import Tab
 from agent.chromium.titles import Titles
@@ -46,10 +44,6 @@ _GRACE_S = 2.0
 _LOOK_S = 5.0
 _QUIET_S, _SETTLE_S = 0.05, 1.5
 """How long a page is to be quiet after an action before it is looked at, and how long that is waited for."""
-_CRASH_S = 0.3
-"""How long after a navigation was cut off a crash may become known."""
-_GONE_S = 1.0
-"""How long after a call was cut off the end of the process may become known."""
 
 
 class ChromiumContext:
@@ -188,12 +182,12 @@ class ChromiumContext:
         """What `error` means where it tells of a page or a browser that ended, else None."""
         end = self._end()
         if end is None and "ERR_ABORTED" in error.message:
-            await self.tab.crashes(within_s=_CRASH_S)
+            await self.tab.crashes(within_s=CRASH_S)
             return self._end()
         if end is not None or "closed" not in error.message.lower():
             return end
         # A killed process is known to be gone a moment after the calls into it are cut off.
-        if await self._browser.ended(within_s=_GONE_S):
+        if await self._browser.ended(within_s=GONE_S):
             return self._end()
         return ActionError("the tab was closed")
 
@@ -436,8 +430,7 @@ class ChromiumContext:
                 data = await region_shot(self.tab, region)
             else:
                 data = await (page_shot(self.tab) if full_page else viewport_shot(self.tab))
-        width, height = Image.open(io.BytesIO(data)).size
-        return Shot(data, "image/jpeg", width, height)
+        return as_shot(data)
 
     async def downloads(self) -> Sequence[Download]:
         return await self.files.take(self.options.action_timeout_s)

@@ -21,6 +21,11 @@ from agent.errors import (
     PageCrashed,
 )
 
+CRASH_S = 0.3
+"""How long after a navigation was cut off a crash may become known."""
+GONE_S = 1.0
+"""How long after a call was cut off the end of the process may become known."""
+
 # Chromium has about 250 network errors (net_error_list.h). What is not listed becomes a NavigationError.
 _NET_ERRORS: dict[str, type[NavigationError]] = {
     "ERR_NAME_NOT_RESOLVED": HostUnreachable,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import io
 from typing import Any
 
+from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 
+from agent.browser import Shot
 from agent.chromium.devtools import Readable
 from agent.errors import ActionInvalid
 from agent.types import Box
@@ -47,6 +50,12 @@ async def region_shot(tab: Readable, region: Box) -> bytes:
     height = min(bottom - top, _MAX_HEIGHT)
     clip = {"x": left, "y": top, "width": right - left, "height": height, "scale": 1}
     return await _shot(tab, {**_SHOT, "clip": clip, "captureBeyondViewport": True})
+
+
+def as_shot(data: bytes) -> Shot:
+    """JPEG data with its size."""
+    width, height = Image.open(io.BytesIO(data)).size
+    return Shot(data, "image/jpeg", width, height)
 
 
 async def _shot(tab: Readable, asked: dict[str, Any]) -> bytes:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PIL import Image
 from playwright.async_api import Error as PlaywrightError
 
 from agent.browser import Context, ContextOptions, Landing, ObserveOptions, Shot
 from agent.chromium.bare import BLANK, BarePage
-from agent.chromium.faults import action_error, navigation_error
-from agent.chromium.pictures import page_shot, viewport_shot
+from agent.chromium.faults import CRASH_S, GONE_S, action_error, navigation_error
+from agent.chromium.pictures import as_shot, page_shot, viewport_shot
 from agent.chromium.tab import DOM_QUIET
 from agent.errors import ActionError, ActionTimeout, BrowserGone, NavigationTimeout, PageCrashed
 from agent.types import Action, ActionResult, Box, Download, Observation
@@ -25,10 +23,6 @@ if TYPE_CHECKING:
 
 Json = Any
 
-_CRASH_S = 0.3
-"""How long after a navigation was cut off a crash may become known."""
-_GONE_S = 1.0
-"""How long after a call was cut off the end of the process may become known."""
 _STORED = "() => [location.origin, Object.entries(localStorage).map(([name, value]) => ({name, value}))]"
 
 
@@ -74,7 +68,7 @@ class ReadingContext:
         if "closed" not in error.message.lower():
             return
         # A killed process is known to be gone a moment after the calls into it are cut off.
-        if await self._browser.ended(within_s=_GONE_S):
+        if await self._browser.ended(within_s=GONE_S):
             self._check()
         raise ActionError("the tab was closed") from error
 
@@ -99,7 +93,7 @@ class ReadingContext:
             await self._ended(error)
             raise navigation_error(error, url, limit) from error
         if landing is None:
-            await self.page.crashes(within_s=_CRASH_S)
+            await self.page.crashes(within_s=CRASH_S)
             self._check()
             return await (await self._move(reopen=False)).goto(url, timeout_s=timeout_s)
         return landing
@@ -128,8 +122,7 @@ class ReadingContext:
             return await (await self._move()).screenshot(full_page=full_page, bid=bid, region=region)
         async with self._guard(self.options.action_timeout_s, "the screenshot"):
             data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
-        width, height = Image.open(io.BytesIO(data)).size
-        return Shot(data, "image/jpeg", width, height)
+        return as_shot(data)
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         return await (await self._move()).observe(options)
