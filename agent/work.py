@@ -29,6 +29,11 @@ class Work:
     seconds_left: float | None  # until the job's deadline, when this was sent; None without one
     job_tokens: int = 0  # model tokens that the job's finished attempts have spent; counted where it has a budget
 
+    @property
+    def limited(self) -> bool:
+        """Whether its job had a deadline or a budget when it was claimed."""
+        return self.seconds_left is not None or self.spec.budget.job_tokens is not None
+
 
 @dataclass(frozen=True)
 class JobLimits:
@@ -42,6 +47,11 @@ class JobLimits:
     def of(cls, work: Work) -> JobLimits:
         """What held when `work` was claimed."""
         return cls(work.seconds_left, work.spec.budget.job_tokens, work.job_tokens)
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a limit."""
+        return self.seconds_left is not None or self.job_tokens is not None
 
 
 @dataclass(frozen=True)

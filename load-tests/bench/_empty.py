@@ -18,7 +18,7 @@ from agent.types import Checkpoint, FanOut, LoopItem, Outcome
 from agent.work import JobLimits, Report, Work
 from services.browsers.journal import Outbox
 from services.browsers.pool import WorkerHandle, WorkerStats
-from services.browsers.ray_pool import RayWorker
+from services.browsers.ray_pool import RayWorker, pack, unpack
 from services.store.records import Finish, NewJob, Take
 from services.store.sql import SqlStore, open_store
 
@@ -35,13 +35,13 @@ class EmptyWorker:
         self._slots = slots
         self._outbox = Outbox()
 
-    async def submit(self, works: Sequence[Work]) -> None:
-        for work in works:
+    async def submit(self, works: bytes) -> None:
+        for work in unpack(works):
             self._outbox.put(Report(work.session, work.fence, outcome=Outcome(Status.COMPLETED)))
 
-    async def pull(self, seen: int, committed: int) -> list[Report]:
+    async def pull(self, seen: int, committed: int) -> bytes:
         self._outbox.confirm(committed, frozenset())
-        return await self._outbox.pull(seen, 5.0)
+        return pack(await self._outbox.pull(seen, 5.0))
 
     async def confirm(self, committed: int, refused: frozenset[int]) -> None:
         self._outbox.confirm(committed, refused)

@@ -28,6 +28,7 @@ from _empty import (
 )
 from _report import Report, Target, arguments
 
+from services import interpreter
 from services.dispatch.config import DispatchConfig
 from services.dispatch.dispatcher import Dispatcher
 from services.store.sql import SqlStore
@@ -128,6 +129,7 @@ def main() -> None:
     options = parser.parse_args()
     sizes = [int(size) for size in (options.sizes or ("10000" if options.quick else "10000,100000")).split(",")]
     report = Report("dispatch")
+    interpreter.tune()  # as the dispatcher's own process does
     bare = {"sqlite": bare_sqlite, "postgresql": bare_postgresql}
     with quiet_ray():
         for _ in range(options.rounds):

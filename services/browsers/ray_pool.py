@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import re
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
@@ -43,6 +44,17 @@ _ADOPT_S = 15.0
 T = TypeVar("T")
 
 
+def pack(records: list[Any]) -> bytes:
+    """Works or reports for the way through Ray, which would ask for each record in Python how it is to be pickled."""
+    return pickle.dumps(records, pickle.HIGHEST_PROTOCOL)
+
+
+def unpack(packed: bytes) -> list[Any]:
+    """What `pack` was given. Only of this cluster's own processes: it runs what the bytes say."""
+    records: list[Any] = pickle.loads(packed)
+    return records
+
+
 class BrowserWorkerActor:
     """The actor: one `Worker` with its browser. All methods run on one event loop, beside each other."""
 
@@ -62,11 +74,11 @@ class BrowserWorkerActor:
             raise WorkerLost("the worker was not opened")
         return self._worker
 
-    async def submit(self, works: Sequence[Work]) -> None:
-        await self._here().submit(works)
+    async def submit(self, works: bytes) -> None:
+        await self._here().submit(unpack(works))
 
-    async def pull(self, seen: int, committed: int) -> list[Report]:
-        return await self._here().pull(seen, committed)
+    async def pull(self, seen: int, committed: int) -> bytes:
+        return pack(await self._here().pull(seen, committed))
 
     async def confirm(self, committed: int, refused: frozenset[int]) -> None:
         await self._here().confirm(committed, refused)
@@ -110,10 +122,11 @@ class RayWorker:
         return self._slots
 
     async def submit(self, works: Sequence[Work]) -> None:
-        await self._answer(self._actor.submit.remote(list(works)))
+        await self._answer(self._actor.submit.remote(pack(list(works))))
 
     async def pull(self, seen: int, committed: int) -> list[Report]:
-        return await self._answer(self._actor.pull.remote(seen, committed))
+        reports: list[Report] = unpack(await self._answer(self._actor.pull.remote(seen, committed)))
+        return reports
 
     async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
         await self._answer(self._actor.confirm.remote(committed, refused))

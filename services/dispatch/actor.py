@@ -12,7 +12,7 @@ import ray
 import structlog
 from ray.actor import ActorHandle
 
-from services import tracing
+from services import interpreter, tracing
 from services.browsers.config import WorkerConfig
 from services.browsers.ray_pool import RayPool
 from services.dispatch.config import DispatchConfig
@@ -63,6 +63,7 @@ class DispatcherActor:
     def __init__(self, parts: DispatcherParts) -> None:
         set_up(parts.worker.log_level, parts.worker.log_format)
         tracing.start(parts.worker.traces, "dispatcher")
+        interpreter.tune()
         self._parts = parts
         self._store: Store | None = None
         self._dispatcher: Dispatcher | None = None

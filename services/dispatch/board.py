@@ -13,7 +13,6 @@ import structlog
 from agent.status import FINAL, Status
 from agent.work import Work
 from services import tracing
-from services.dispatch.clock import loop_time
 from services.dispatch.config import DispatchConfig
 from services.dispatch.counting import Counting
 from services.dispatch.domains import Domains
@@ -76,10 +75,9 @@ class Board:
 
     # --- leases --------------------------------------------------------------------------------------
 
-    def lease(self, one: Claimed, *, adopted: bool = False) -> None:
+    def lease(self, one: Claimed, now: float, *, adopted: bool = False) -> None:
         """A session was claimed for a worker, by this dispatcher or by the one before (then renewing it is due)."""
         work = one.work
-        now = loop_time()
         self._drop(work.session)  # another dispatcher may have ended an older one
         self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now)
         self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, now)
@@ -104,11 +102,16 @@ class Board:
         if (lease := self.leases.get(session)) is not None and lease.work.fence == fence:
             self._drop(session)
 
-    def forget(self, workers: Container[str], *, before: float) -> None:
-        """Drops leases of other workers than these that ran out: renewed before that time, and ended by anybody."""
+    def leases_of(self, workers: Container[str], *, before: float) -> dict[int, Lease]:
+        """Leases of these workers. Those of others that ran out are dropped: renewed before that time, and ended by
+        anybody."""
+        others = {lease.worker for lease in self.leases.values() if lease.worker not in workers}
+        if not others:
+            return dict(self.leases)
         for session, lease in list(self.leases.items()):
-            if lease.worker not in workers and lease.renewed < before:
+            if lease.worker in others and lease.renewed < before:
                 self._drop(session)
+        return {session: lease for session, lease in self.leases.items() if lease.worker not in others}
 
     def freed(self, some: Iterable[Freed]) -> None:
         """Leases ended without a report."""

@@ -22,7 +22,7 @@ class DispatchConfig:
     lease_s: float = 60.0
     per_domain: int = 8  # sessions on one domain at once
     max_attempts: int = 10  # upper bound for what jobs ask for
-    group: int = 256  # outcomes of one commit at most
+    group: int = 512  # outcomes of one commit at most
     group_s: float = 0.01  # how long a commit waits for company
     drain_s: float = 20.0  # what running sessions get to end when the dispatcher stops
     admission: AdmissionConfig | None = None  # the model servers whose queue is heeded; None: none is

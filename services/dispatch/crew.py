@@ -82,8 +82,8 @@ class Member:
 
     @property
     def wants_more(self) -> bool:
-        """Whether a claim is worth its price: in quarters of what the worker may hold, before its slots run dry."""
-        return self.credit > 0 and (self.credit >= self.capacity // 4 or len(self.held) <= self.handle.slots)
+        """Whether a claim is worth its price: in halves of what the worker may hold, before its slots run dry."""
+        return self.credit > 0 and (self.credit >= self.capacity // 2 or len(self.held) <= self.handle.slots)
 
     def idle_s(self, now: float) -> float:
         """For how long it has held nothing."""

@@ -165,9 +165,8 @@ class Dispatcher:
         The others are told what holds for their jobs now. Leases of a worker that is gone are left to run out,
         whatever became of the call that was to end them.
         """
-        now, members = loop_time(), self._crew.members
-        self._board.forget(members, before=now - self._config.lease_s)
-        known = {session: lease for session, lease in self._board.leases.items() if lease.worker in members}
+        now = loop_time()
+        known = self._board.leases_of(self._crew.members, before=now - self._config.lease_s)
         third = self._config.lease_s / 3
         due = [Renewal(session, lease.work.fence) for session, lease in known.items() if now - lease.renewed >= third]
         kept = await self._store.renew(due, lease_s=self._config.lease_s) if due else frozenset()
@@ -175,16 +174,16 @@ class Dispatcher:
         standings = await self._store.standings(jobs) if jobs else {}
         stopped = {job for job in jobs if job not in standings or not standings[job].wanted}
         lost = {(one.session, one.fence) for one in due if one.session not in kept}
-        unwanted: dict[str, list[int]] = {}
         for one in due:
             if one.session in kept:
                 known[one.session].renewed = now
         # A lease that ended meanwhile says nothing of the session, which may run under a new one.
-        still = {session: lease for session, lease in known.items() if self._board.leases.get(session) is lease}
-        for session, lease in still.items():
-            if lease.work.job in stopped or (session, lease.work.fence) in lost:
-                unwanted.setdefault(lease.worker, []).append(session)
-        limits = news(still.values(), standings, self._crew.spending())
+        still = [lease for session, lease in known.items() if self._board.leases.get(session) is lease]
+        unwanted: dict[str, list[int]] = {}
+        for lease in still if stopped or lost else ():
+            if lease.work.job in stopped or (lease.work.session, lease.work.fence) in lost:
+                unwanted.setdefault(lease.worker, []).append(lease.work.session)
+        limits = news(still, standings, self._crew.spending())
         for name in unwanted.keys() | limits.keys():
             self._crew.tell(name, unwanted.get(name, []), limits.get(name, {}))
 

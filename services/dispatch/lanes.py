@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from services.store.records import Lane, Take
@@ -43,7 +43,8 @@ class Scarce:
 class _Job:
     weight: float
     served: float = 0.0  # virtual time
-    lanes: dict[int, Lane] = field(default_factory=dict)  # by domain, those that are parked too
+    lanes: dict[int, Lane] = field(default_factory=dict)  # by domain, those that are parked too; as they were added
+    cursors: dict[int, int] = field(default_factory=dict)  # by domain: up to here each lane was claimed
     open: deque[int] = field(default_factory=deque)  # domains that are not parked, in turn
     ticket: int = 0  # its turn in its tenant's line; 0: it does not stand there
 
@@ -112,12 +113,11 @@ class Lanes:
                 job = tenant.jobs[lane.job] = _Job(weight, tenant.debts.pop(lane.job, 0.0))
                 self._of[lane.job] = tenant
             job.weight = weight  # its owner may have changed it
-            known = job.lanes.get(lane.domain)
-            if known is not None:
-                job.lanes[lane.domain] = replace(lane, cursor=min(lane.cursor, known.cursor))
-                continue
+            known = lane.domain in job.lanes
             job.lanes[lane.domain] = lane
-            self._open(lane)
+            job.cursors[lane.domain] = min(lane.cursor, job.cursors[lane.domain]) if known else lane.cursor
+            if not known:
+                self._open(lane)
 
     def drop(self, job: int, domain: int) -> None:
         """This lane has nothing ready for now."""
@@ -127,6 +127,7 @@ class Lanes:
         found = tenant.jobs[job]
         if found.lanes.pop(domain, None) is None:
             return
+        del found.cursors[domain]
         if domain in found.open:
             found.open.remove(domain)
         if not found.lanes:
@@ -137,9 +138,9 @@ class Lanes:
 
     def advance(self, job: int, domain: int, cursor: int) -> None:
         """Everything up to `cursor` in this lane was claimed."""
-        lane = self._lane(job, domain)
-        if lane is not None:
-            self._of[job].jobs[job].lanes[domain] = replace(lane, cursor=max(lane.cursor, cursor))
+        if self._lane(job, domain) is not None:
+            cursors = self._of[job].jobs[job].cursors
+            cursors[domain] = max(cursors[domain], cursor)
 
     def park(self, job: int, domain: int) -> None:
         """This lane cannot be served before its domain is among those `freed`."""
@@ -180,8 +181,8 @@ class Lanes:
         return [self._take(*key, n) for key, n in picked.wanted.items()]
 
     def _take(self, job: int, domain: int, n: int) -> Take:
-        lane = self._of[job].jobs[job].lanes[domain]
-        return Take(job, domain, lane.cursor, n, lane.politeness)
+        found = self._of[job].jobs[job]
+        return Take(job, domain, found.cursors[domain], n, found.lanes[domain].politeness)
 
     def _next(self, tenant: _Tenant, picked: _Picked, scarce: Scarce) -> Lane | None:
         """The tenant's next lane with room; what has none is parked on the way."""

@@ -20,12 +20,13 @@ def news(
         standings: how their jobs stand.
         spending: model tokens of each job's running attempts, over all workers.
     """
+    limited = {job for job, standing in standings.items() if standing.limits.any}
     found: dict[str, dict[int, JobLimits]] = {}
     for lease in leases:
-        job = lease.work.job
-        if job in found.get(lease.worker, ()) or (standing := standings.get(job)) is None:
-            continue
-        now, then = standing.limits, JobLimits.of(lease.work)
-        if any(limit is not None for one in (now, then) for limit in (one.seconds_left, one.job_tokens)):
-            found.setdefault(lease.worker, {})[job] = replace(now, spent=now.spent + spending.get(job, 0))
+        work = lease.work
+        if (work.job in limited or work.limited) and work.job in standings:
+            now = standings[work.job].limits
+            told = found.setdefault(lease.worker, {})
+            if work.job not in told:
+                told[work.job] = replace(now, spent=now.spent + spending.get(work.job, 0))
     return found

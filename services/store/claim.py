@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row
@@ -57,7 +58,8 @@ def running_sessions(tx: Tx, sessions: Collection[int]) -> list[Claimed]:
 def _claimed(tx: Tx, rows: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]]) -> list[Claimed]:
     hosts = host_names(tx, {row.domain for row in rows})
     states = _loop_states(tx, {row.parent for row in rows if row.parent is not None and row.checkpoint is None})
-    return [Claimed(_work(tx, row, jobs[row.job], states), row.domain, hosts[row.domain], row.owner) for row in rows]
+    common = {number: _common(tx, job) for number, job in jobs.items()}
+    return [Claimed(_work(tx, row, common[row.job], states), row.domain, hosts[row.domain], row.owner) for row in rows]
 
 
 def _still_held(
@@ -122,9 +124,23 @@ def _loop_states(tx: Tx, parents: set[int]) -> dict[int, Checkpoint]:
     return {row.id: codec.load_checkpoint(row.loop_state) for row in rows}
 
 
-def _work(tx: Tx, row: Row[Any], job: Row[Any], states: dict[int, Checkpoint]) -> Work:
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """What the works of one job have in common."""
+
+    tenant: str
+    spec: JobSpec
+    seconds_left: float | None
+    tokens: int
+
+
+def _common(tx: Tx, job: Row[Any]) -> _Common:
+    tokens = job.prompt_tokens + job.completion_tokens
+    return _Common(job.tenant, _within(_spec(tx, job.id), job), _left_s(tx, job), tokens)
+
+
+def _work(tx: Tx, row: Row[Any], job: _Common, states: dict[int, Checkpoint]) -> Work:
     checkpoint = codec.load_checkpoint(row.checkpoint) if row.checkpoint else states.get(row.parent or 0)
-    spec = _spec(tx, row.job)
     return Work(
         session=row.id,
         fence=row.fence,
@@ -132,12 +148,12 @@ def _work(tx: Tx, row: Row[Any], job: Row[Any], states: dict[int, Checkpoint]) -
         tenant=job.tenant,
         attempt=row.attempt,
         depth=row.depth,
-        spec=_within(spec, job),
+        spec=job.spec,
         item=item_of(row.item),
         checkpoint=checkpoint,
         children=_summary(tx, row.first_child, row.loop_children) if row.first_child else None,
-        seconds_left=_left_s(tx, job),
-        job_tokens=job.prompt_tokens + job.completion_tokens,
+        seconds_left=job.seconds_left,
+        job_tokens=job.tokens,
     )
 
 
