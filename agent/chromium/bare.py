@@ -60,6 +60,7 @@ class BarePage:
         self._reader = Reader(raw.session, raw.frame)
         self._traffic: Traffic | None = None
         self._moved = asyncio.Event()
+        self._loader = ""  # of the document that is there
         self._loaders: set[str] = set()  # documents that came since the last navigation began
         self._parsed = False
         self._answer: _Answer | None = None
@@ -83,7 +84,7 @@ class BarePage:
         }
         for event, f in heard.items():
             self._talk.on(event, f)
-        await asyncio.gather(self._talk.send("Page.enable"), self._talk.send("Fetch.enable", _DOCUMENTS))
+        await self._talk.send("Page.enable")
 
     # --- what the page does --------------------------------------------------------------------------
 
@@ -92,7 +93,8 @@ class BarePage:
         if "parentId" in frame:
             return
         self.url = frame["url"] + frame.get("urlFragment", "")
-        self._loaders.add(frame["loaderId"])
+        self._loader = frame["loaderId"]
+        self._loaders.add(self._loader)
         self._parsed = False
         self._reader.forget_world()
         self._moved.set()
@@ -117,12 +119,14 @@ class BarePage:
 
     def _on_answer(self, event: dict[str, Any]) -> None:
         """A document's headers are here: what they say is noted, and the document may come."""
+        self._soon(self._talk.send("Fetch.continueRequest", {"requestId": event["requestId"]}))
         status = event.get("responseStatusCode", 0)
         if event["frameId"] == self.raw.frame and status:
             headers = {header["name"].lower(): header["value"] for header in event.get("responseHeaders", ())}
             if "location" not in headers or not 300 <= status < 400:
                 self._answer = _Answer(status, headers)
-        self._soon(self._talk.send("Fetch.continueRequest", {"requestId": event["requestId"]}))
+                # Before the document is there: else all that it asks for would pass through the browser's process.
+                self._soon(self._talk.send("Fetch.disable"))
 
     def _stained(self, why: str) -> None:
         self.stain = self.stain or why
@@ -144,7 +148,8 @@ class BarePage:
         """
         self._answer = None
         self._stained(sign_in(url))
-        said = await self._navigate(url)
+        listening, navigating = self._talk.send("Fetch.enable", _DOCUMENTS), self._navigate(url)
+        said: dict[str, Any] = (await asyncio.gather(listening, navigating))[1]
         failed = said.get("errorText", "")
         if failed == _ABORTED or said.get("isDownload"):
             return None
@@ -155,16 +160,17 @@ class BarePage:
             raise PlaywrightError(f"{failed} at {url}")
         if "loaderId" in said:  # else only the fragment changed
             await self._document(said["loaderId"], parsed=True)
-        return await self._landing()
+        return await self._landing(said.get("loaderId"))
 
-    async def _landing(self) -> Landing:
+    async def _landing(self, loader: str | None) -> Landing:
+        """Where the page is; `loader`: the document that was asked for."""
         answer = self._answer
-        if answer is not None:
+        if answer is not None and self._loader == loader:
             self._stained(sign_in(self.url, answer.status))
             return landing_from(self.url, answer.status, answer.headers)
         if not self.url.startswith("http"):
             return Landing(self.url, 0)
-        status, kind = await self.read(_SAYS)  # a service worker answered
+        status, kind = await self.read(_SAYS)  # a service worker answered, or the page went on by itself
         return Landing(self.url, int(status), str(kind))
 
     async def _navigate(self, url: str) -> dict[str, Any]:

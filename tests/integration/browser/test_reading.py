@@ -49,6 +49,17 @@ async def test_a_page_s_alerts_are_answered_and_its_own_moves_are_followed(brows
     await context.close()
 
 
+async def test_each_navigation_tells_what_its_own_document_s_server_said(browser: Browser, site: Site) -> None:
+    context = await browser.new_context(READING)
+    for path, status, pause in (("/second", 200, None), ("/busy", 503, 7), ("/missing", 404, None), ("/busy", 503, 7)):
+        landing = await context.goto(f"{site.url}{path}")
+        assert (landing.url, landing.status, landing.retry_after_s) == (f"{site.url}{path}", status, pause)
+    for _ in range(5):
+        landing = await context.goto(f"{site.url}/onward")  # whose script opens another
+        assert (landing.url, landing.status) in {(f"{site.url}/onward", 200), (f"{site.url}/missing", 404)}
+    await context.close()
+
+
 async def test_a_page_that_cannot_be_opened_again_stays_as_it_is(browser: Browser, site: Site) -> None:
     others = (await browser.health()).contexts
     context = await browser.new_context(replace(READING, navigation_timeout_s=0.5))
