@@ -7,7 +7,8 @@ import sys
 
 _YOUNG = 50_000
 """Objects made since the last pass before the collector looks for cycles. Python's 700 are reached a dozen times in one
-claim; each pass then also ages what only waits for its commit, until whole passes over all of it come every second."""
+claim; each pass then also ages what only waits for its commit, until whole passes over all of it come every second. In
+a gateway such a pass stopped every hundredth request for 200 ms (`load-tests/bench/submit.py`)."""
 
 _SWITCH_S = 0.001
 """How long a thread that is ready waits for one that computes. Database drivers let the others run at each statement

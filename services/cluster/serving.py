@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 import uvicorn
 
-from services import tracing
+from services import interpreter, tracing
 from services.artifacts.store import ArtifactStore
 from services.cluster.configs import artifact_store, gateway_options, trace_options
 from services.errors import ClusterFailed
@@ -92,6 +92,7 @@ async def gateway(
     Beside it the outbox of webhooks is emptied, where the settings want that, and old jobs are archived.
     """
     tracing.start(trace_options(settings), "gateway")
+    interpreter.tune()
     deps = GatewayDeps(store, artifacts, gateway_options(settings))
     async with AsyncExitStack() as stack:
         if settings.webhooks:

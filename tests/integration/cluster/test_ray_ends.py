@@ -12,8 +12,8 @@ from tests.embedded import up
 pytestmark = pytest.mark.timeout(200)  # Ray has to start
 
 
-def test_a_cluster_whose_ray_ends_says_so_and_ends_with_it() -> None:
-    part = "raylet"  # the end of its "gcs_server" is told in the same way; one of them is half a minute
+@pytest.mark.parametrize("part", ["raylet", "gcs_server"])
+def test_a_cluster_whose_ray_ends_says_so_and_ends_with_it(part: str) -> None:
     with up() as cluster:
         (victim,) = [one for one in cluster.tree() if one.name() == part]
         victim.send_signal(signal.SIGKILL)
