@@ -46,6 +46,7 @@ def play(env: BrowserEnv, script: str | Script) -> tuple[float, bool, bool, Any]
     return reward, terminated, truncated, told
 
 
+@pytest.mark.timeout(400)  # 130 tasks
 def test_every_task_loads_can_be_seen_and_acted_on_and_says_how_it_stands(env: BrowserEnv) -> None:
     by_place = []
     for name in MiniWob.names():

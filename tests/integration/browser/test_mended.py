@@ -130,7 +130,7 @@ async def test_a_tab_in_the_background_that_hangs_or_crashed_is_still_listed(bro
     await context.act(Action("noop", {"wait_ms": 300}))
     started = time.monotonic()
     seen = await context.observe()
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5  # the limit of a call into a page is ten
     assert [tab.title for tab in seen.tabs] == ["Second", "Acts"]
     await context.close()
 
