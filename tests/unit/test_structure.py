@@ -17,6 +17,7 @@ MAY = {
     "services.metrics": set[str](),
     "services.tally": {"services.metrics"},
     "services.tracing": {"services.errors"},
+    "services.interpreter": set[str](),
     "services.addresses": {"services.errors", "services.events"},
     "services.store": {
         "agent.types",
@@ -53,6 +54,7 @@ MAY = {
         "services.inference",
         "services.errors",
         "services.events",
+        "services.interpreter",
         "services.logs",
         "services.tally",
         "services.tracing",
