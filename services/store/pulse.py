@@ -89,26 +89,24 @@ class PollPulse(Pulse):
         await super()._sleep(event, min(seconds, _LOOK_S))
         if not event.is_set() and self._log and time.monotonic() - self._looked > _LOOK_S / 2:
             self._looked = time.monotonic()
-            if not self._log_changed():
+            log_is = self._settled_log()
+            if log_is is not None and log_is == self._log_was:
                 return
             try:
-                await asyncio.get_running_loop().run_in_executor(self._thread, self._look)
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._look, log_is)
             except RuntimeError:  # the thread was ended under us
                 if not self._ended:
                     raise
 
-    def _log_changed(self) -> bool:
+    def _settled_log(self) -> tuple[int, int] | None:
+        """Time and size of the log; None while they say nothing: the next write may leave them as they are."""
         try:
             found = os.stat(self._log)  # noqa: PTH116  twenty times a second
         except FileNotFoundError:  # nobody has written yet
-            return True
-        log_is = (found.st_mtime_ns, found.st_size)
-        changed = log_is != self._log_was
-        # What was written a moment ago is looked at once more: the next write may leave the same time and size.
-        self._log_was = log_is if time.time() - found.st_mtime > _SAME_TICK_S else None
-        return changed
+            return None
+        return (found.st_mtime_ns, found.st_size) if time.time() - found.st_mtime > _SAME_TICK_S else None
 
-    def _look(self) -> None:
+    def _look(self, log_is: tuple[int, int] | None) -> None:
         connection = self._writer.raw_connection()
         try:
             cursor = connection.cursor()
@@ -118,6 +116,7 @@ class PollPulse(Pulse):
             cursor.close()
         finally:
             connection.close()
+        self._log_was = log_is  # only now: whoever asked may have been canceled while this waited for its turn
         if version != self._version:
             self._version = version
             self.beat()

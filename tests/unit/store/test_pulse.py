@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from services.store import pulse
 from services.store.pulse import PollPulse
 from services.store.sql import SqlStore, open_store
 
@@ -35,6 +38,25 @@ async def test_every_write_of_another_process_is_heard_of(store: SqlStore, tmp_p
 async def test_a_file_that_rests_is_not_asked(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = await store.changed(0.3)
     asked: list[PollPulse] = []
-    monkeypatch.setattr(PollPulse, "_look", asked.append)
+    monkeypatch.setattr(PollPulse, "_look", lambda look, log_is: asked.append(look))
     assert await store.changed(0.5, since=seen) == seen
     assert asked == []
+
+
+async def test_a_look_that_its_waiter_gave_up_is_taken_again(
+    store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "_SAME_TICK_S", 0.0)
+    other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+    other.execute("create table scratch (n int)")
+    seen = await store.changed(0.3)
+    freed = threading.Event()
+    busy = asyncio.create_task(store._db.call(freed.wait))  # the look has to wait behind this
+    other.execute("insert into scratch values (1)")
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await store.changed(5.0, since=seen)
+    freed.set()
+    await busy
+    assert await store.changed(2.0, since=seen) > seen
+    other.close()
