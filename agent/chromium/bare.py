@@ -64,6 +64,7 @@ class BarePage:
         self._loaders: set[str] = set()  # documents that came since the last navigation began
         self._parsed = False
         self._answer: _Answer | None = None
+        self._under_way = False  # a navigation, or one that was given up
         self._tasks: set[asyncio.Task[None]] = set()
         self.url = BLANK
         self._crash = asyncio.Event()
@@ -146,10 +147,13 @@ class BarePage:
             PageCrashed: the renderer ended.
             playwright.async_api.Error: the server could not be reached, or the page is gone.
         """
-        self._answer = None
         self._stained(sign_in(url))
+        if self._under_way:  # what it still says, it says before this ends
+            await self._talk.send("Page.stopLoading")
+        self._answer, self._under_way = None, True
         listening, navigating = self._talk.send("Fetch.enable", _DOCUMENTS), self._navigate(url)
         said: dict[str, Any] = (await asyncio.gather(listening, navigating))[1]
+        self._under_way = False
         failed = said.get("errorText", "")
         if failed == _ABORTED or said.get("isDownload"):
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,28 @@ async def test_each_navigation_tells_what_its_own_document_s_server_said(browser
     for _ in range(5):
         landing = await context.goto(f"{site.url}/onward")  # whose script opens another
         assert (landing.url, landing.status) in {(f"{site.url}/onward", 200), (f"{site.url}/missing", 404)}
+    await context.close()
+
+
+async def test_what_a_given_up_navigation_still_says_is_not_the_next_one_s(
+    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = await browser.new_context(READING)
+    assert isinstance(context, ReadingContext)
+    with pytest.raises(NavigationTimeout):
+        await context.goto(f"{site.url}/hang", timeout_s=0.3)
+    page = context.page
+    late = {"requestId": "gone", "frameId": page.raw.frame, "responseStatusCode": 503, "responseHeaders": []}
+    said, its_own = [late], page._talk.send
+
+    async def send(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        while said:  # it was on its way when the next call was made
+            page._on_answer(said.pop())
+        return await its_own(method, params)
+
+    monkeypatch.setattr(page._talk, "send", send)
+    landing = await context.goto(f"{site.url}/second")
+    assert (landing.status, said) == (200, [])
     await context.close()
 
 
