@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 import openai
-from httpx2 import Limits  # the HTTP library that the openai package is built on
+from httpx2 import ConnectTimeout, Limits  # the HTTP library that the openai package is built on
 from openai import AsyncOpenAI, DefaultAsyncHttpx2Client
 from openai.types.chat import ChatCompletion
 
@@ -246,6 +246,8 @@ class _Server:
             raise
         except (openai.APITimeoutError, TimeoutError) as err:
             self.breaker.failed()
+            if isinstance(err.__cause__, ConnectTimeout):  # a machine that is gone: nothing was asked of it
+                raise _Trouble(f"no connection within {self._settings.connect_timeout_s:g} s", away=True) from err
             # Not tried again here: the server may still be at work on it, and a second request would double its load.
             raise ModelUnavailable(f"no answer within {self._settings.timeout_s:.0f} s", server=self.url) from err
         except openai.APIStatusError as err:

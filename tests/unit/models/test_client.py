@@ -6,7 +6,8 @@ import asyncio
 import socket
 import time
 from collections import Counter
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -115,6 +116,38 @@ async def test_a_patient_client_waits_for_a_server_that_comes_back() -> None:
             (server,) = await servers(stack, 1)
             await asyncio.gather(client.use([server.url]), *waiting)
             assert len(server.requests) == 5
+
+
+async def test_a_server_that_takes_no_connection_is_away() -> None:
+    """Its machine is gone: packets to it get no answer. Nothing was asked of it, so the next server is asked."""
+    async with AsyncExitStack() as stack:
+        full = stack.enter_context(_full())
+        (server,) = await servers(stack, 1)
+        gone = f"http://127.0.0.1:{full.getsockname()[1]}/v1"
+        both = await client_of(stack, gone, server.url, connect_timeout_s=0.2, retries=1)
+        for n in range(10):  # some of these loops belong to the one that is gone
+            assert (await both.ask(replace(ASK, affinity=f"loop {n}"))).text
+        alone = await client_of(stack, gone, connect_timeout_s=0.2, retries=0, patience_s=20)
+        waiting = asyncio.create_task(alone.ask(ASK))
+        await asyncio.wait([waiting], timeout=0.6)
+        assert not waiting.done()
+        await alone.use([server.url])
+        assert (await waiting).text
+
+
+@contextmanager
+def _full() -> Iterator[socket.socket]:
+    """A listening socket that takes no further connection: those that wait to be accepted fill its queue."""
+    with ExitStack() as stack:
+        full = stack.enter_context(socket.socket())
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(3):
+            caller = stack.enter_context(socket.socket())
+            caller.setblocking(False)
+            with suppress(BlockingIOError):
+                caller.connect(full.getsockname())
+        yield full
 
 
 async def test_a_server_that_says_503_while_it_starts_is_waited_for() -> None:
