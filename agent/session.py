@@ -90,6 +90,7 @@ async def run(work: Work, desk: Desk) -> Outcome:
         at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         seconds=round(time.monotonic() - started, 4),
         usage=replace(session.scene.usage, pages=session.page.pages),
+        usage_before=session.scene.spent_before,
         artifacts=tuple(session.kept),
     )
 

@@ -219,6 +219,11 @@ class Usage:
             self.pages + other.pages,
         )
 
+    def share(self, number: int, of: int) -> Usage:
+        """What number `number` (from 0) of `of` records cost, in whole numbers; all of them together cost this."""
+        whole = (self.model_calls, self.prompt_tokens, self.completion_tokens, self.cached_tokens, self.pages)
+        return Usage(*(spent // of + (number < spent % of) for spent in whole))
+
 
 # --- what a session is given, and what it gives back --------------------------------------------------
 
@@ -291,6 +296,7 @@ class Outcome:
     seconds: float = 0.0
     tasks: tuple[Task, ...] = ()
     usage: Usage = Usage()  # of this attempt
+    usage_before: Usage = Usage()  # of the session's earlier attempts, as far as it is known
     artifacts: tuple[ArtifactRef, ...] = ()
     screenshot: str | None = None  # artifact id of the page that the result came from
     answer: str = ""  # free-text answer, where the goal asked for one

@@ -272,7 +272,8 @@ def _result_row(
         attempts=row.attempt,
         seconds=outcome.seconds,
         screenshot=outcome.screenshot,
-        usage=outcome.usage,
+        # What was spent on the item, over all its attempts, is spread over its records: sums over lines are true.
+        usage=(outcome.usage_before + outcome.usage).share(number, max(1, len(outcome.records))),
     )
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from agent.status import Status
-from agent.types import (
-    Outcome,
-    Record,
-)
+from agent.types import Outcome, Record, Usage
 from services.errors import BadInput, NotFound
 from services.store.records import JobFilter, NewJob
 from tests.store_world import BROKEN, DONE, ERROR, World, spec
@@ -52,6 +50,24 @@ async def test_results_have_a_line_per_record_or_one_for_an_item_without(w: Worl
     assert paged == lines == [line async for line in w.store.stream_results(job)]
     with pytest.raises(BadInput):
         await w.store.results(job, after="nonsense")
+
+
+async def test_what_the_lines_of_a_session_cost_is_together_what_it_cost_over_all_its_attempts(w: World) -> None:
+    job, _ = await w.open_loop(2)
+    held = await w.claim()
+    three = Outcome(
+        S.COMPLETED,
+        records=tuple(Record(i) for i in range(3)),
+        usage=Usage(model_calls=1, prompt_tokens=1_000, completion_tokens=50),
+        usage_before=Usage(model_calls=1, prompt_tokens=400, completion_tokens=0),
+    )
+    gave_none = replace(BROKEN, usage=Usage(1, 70, 7), usage_before=Usage(2, 30, 3))
+    await w.finish((held[1], three), (held[0], gave_none))
+    none, *lines = await w.store.results(job)
+    assert none.usage == Usage(3, 100, 10)
+    assert sum((line.usage for line in lines), Usage()) == Usage(2, 1_400, 50)
+    assert [line.usage.prompt_tokens for line in lines] == [467, 467, 466]
+    assert [line.usage.model_calls for line in lines] == [1, 1, 0]
 
 
 async def test_a_job_without_a_loop_has_its_root_as_item(w: World) -> None:

@@ -117,6 +117,7 @@ async def test_what_earlier_attempts_spent_goes_on_in_the_checkpoint() -> None:
     assert outcome.error is not None
     assert outcome.error.code == "budget_spent"
     assert outcome.usage.prompt_tokens == 0, "of this attempt alone"
+    assert outcome.usage_before == before.usage
 
     _, _, notes = await run(replace(work(goal="x"), checkpoint=before), FORM, policy=Slow(times=1))
     assert notes.checkpoints[-1][0].usage.prompt_tokens == 700
