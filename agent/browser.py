@@ -75,7 +75,7 @@ class BrowserHealth:
     contexts: int
     started_at: float  # seconds since the epoch
     sessions: int  # contexts opened since the start
-    rss_bytes: int = 0  # resident memory of the process tree
+    rss_bytes: int = 0  # memory of the process tree, what its processes share counted once
     pids: tuple[int, ...] = field(default_factory=tuple)  # of the process tree
 
 

@@ -78,7 +78,7 @@ CATALOGUE: tuple[Metric, ...] = (
         Metric("shoal_reports_uncommitted", "gauge", (), "Outcomes that wait in memory to be written."),
         Metric("shoal_queues_waiting", "gauge", ("cause",), "Queues (a job on a site) by what they wait for."),
         Metric("shoal_queue_age_seconds", "gauge", (), "Longest time that a queue was not served, in seconds."),
-        Metric("shoal_worker_memory_bytes", "gauge", (), "Resident memory of all workers and their browsers."),
+        Metric("shoal_worker_memory_bytes", "gauge", (), "Memory of all workers and their browsers, in bytes."),
         Metric("shoal_model_servers", "gauge", ("state",), "Model servers that admission watches: `up` or `away`."),
         Metric("shoal_model_admitted", "gauge", (), "Model-bound sessions that run."),
         Metric("shoal_model_admission_limit", "gauge", (), "Model-bound sessions that may run at once."),

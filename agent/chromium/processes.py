@@ -9,6 +9,8 @@ from pathlib import Path
 
 import psutil
 
+from agent.memory import held_bytes
+
 _PROFILE_FLAG = "--user-data-dir="
 _KILL_S = 3.0
 
@@ -58,16 +60,15 @@ class ProcessTree:
             return []
 
     def measure(self) -> tuple[tuple[int, ...], int]:
-        """Process ids, and resident memory in bytes (pages that processes share count for each)."""
-        pids, total = [], 0
+        """Process ids, and the memory that they hold in bytes (see `agent.memory`)."""
+        alive = []
         for process in self.members():
             try:
                 if process.status() != psutil.STATUS_ZOMBIE:
-                    total += process.memory_info().rss
-                    pids.append(process.pid)
+                    alive.append(process)
             except psutil.Error:
                 continue
-        return tuple(pids), total
+        return tuple(process.pid for process in alive), held_bytes(alive)
 
     def _group(self) -> list[psutil.Process]:
         """The main process's group: its children stay in it when it was killed and they have another parent."""

@@ -19,7 +19,7 @@ class BrowserLimits:
 
     max_sessions: int = 1000  # contexts opened
     max_age_s: float = 3600.0
-    max_rss_bytes: int = 3 * 1024**3  # resident memory of the process tree
+    max_rss_bytes: int = 3 * 1024**3  # memory of the process tree, what its processes share counted once
     idle_s: float = 60.0  # closed when nobody used it for so long
 
 

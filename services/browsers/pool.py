@@ -27,7 +27,7 @@ class WorkerStats:
     browsers: int  # Chromium processes
     browser_restarts: int
     held: Mapping[int, int]  # session: fence, of everything it has not reported yet
-    rss_bytes: int = 0  # of the worker and its browsers
+    rss_bytes: int = 0  # of the worker and its browsers, what their processes share counted once
     ends_in_s: float | None = None  # its node ends then: what it runs should end before, nothing should begin
     spending: Mapping[tuple[int, int], int] = field(default_factory=dict)  # model tokens, by session and fence
     figures: Mapping[str, Any] = field(default_factory=dict)  # what it has counted, as `services.tally` writes it

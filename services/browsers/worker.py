@@ -21,6 +21,7 @@ from agent.allowance import Allowance
 from agent.desk import Desk
 from agent.errors import AgentError, BrowserError, NavigationTimeout, Unexpected
 from agent.help import Helper
+from agent.memory import held_bytes
 from agent.policies.policy import Policy
 from agent.spec import JobSpec
 from agent.status import Status
@@ -201,7 +202,7 @@ class Worker:
             browser_restarts=owner.restarts,
             held=dict(sorted(self._held)),
             spending={attempt: n for attempt, held in self._held.items() if (n := held.allowance.spent())},
-            rss_bytes=await asyncio.to_thread(_tree_rss),
+            rss_bytes=await asyncio.to_thread(_tree_bytes),
             figures=self._tally.figures(),
         )
 
@@ -222,16 +223,10 @@ class Worker:
         await self._parts.close()
 
 
-def _tree_rss() -> int:
-    """Resident memory of this process and all below it, in bytes."""
-    total = 0
+def _tree_bytes() -> int:
+    """Memory of this process and all below it, in bytes."""
     me = psutil.Process()
-    for process in [me, *me.children(recursive=True)]:
-        try:
-            total += process.memory_info().rss
-        except psutil.NoSuchProcess:
-            continue
-    return total
+    return held_bytes([me, *me.children(recursive=True)])
 
 
 def _names(error: type[AgentError]) -> set[str]:

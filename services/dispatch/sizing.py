@@ -14,7 +14,7 @@ class Load:
     running: int  # leased sessions
     workers: int  # that run or are being started
     slots: int  # of one worker
-    worker_bytes: float = 0.0  # resident memory of a busy worker, as measured; 0: not known yet
+    worker_bytes: float = 0.0  # memory of a busy worker, as measured; 0: not known yet
     free_bytes: float | None = None  # memory that further workers may take; None: the cluster finds it, or says no
     model_places: int | None = None  # sessions that the model servers admit in all; None: as many as there are
     model_share: float = 0.0  # part of the sessions that ask the model
