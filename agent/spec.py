@@ -30,7 +30,8 @@ def _http_url(text: str) -> str:
     except ValueError as err:
         raise ValueError(f"not a URL: {err}") from err
     if parts.scheme.lower() not in ("http", "https"):
-        raise ValueError(f"must start with http:// or https://, not {parts.scheme or 'nothing'!r}")
+        instead = f", not with {parts.scheme}:" if parts.scheme else ""
+        raise ValueError(f"must start with http:// or https://{instead}")
     if not parts.hostname:
         raise ValueError("has no host name")
     if parts.username or parts.password:

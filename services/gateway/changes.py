@@ -109,7 +109,7 @@ def parsed(model: type[B], body: bytes) -> B:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        faults = [told(fault) for fault in error.errors(include_url=False)]
+        faults = [told(fault, model) for fault in error.errors(include_url=False)]
         first = f"{faults[0]['field']}: {faults[0]['reason']}"
         raise BadInput(f"The request is not valid: {first}.", errors=faults) from None
 

@@ -102,7 +102,10 @@ def install(app: FastAPI) -> None:
     async def parameters(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         faults = [
-            {"field": ".".join(str(part) for part in fault["loc"][1:]) or "body", "reason": fault["msg"]}
+            {
+                "field": ".".join(part for part in fault["loc"][1:] if isinstance(part, str)) or "body",
+                "reason": fault["msg"].replace("Input should", "must"),
+            }
             for fault in error.errors()
         ]
         return problem(400, "bad_input", "The request is not valid.", faults=faults, request_id=request_id(request))

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from agent.spec import JobSpec
 from services.addresses import HostNames, Reach, plain_host
 from services.errors import BadInput
 from services.gateway.browsable import unbrowsable
+from services.gateway.doable import address_fault, undoable
 from services.gateway.supported import unsupported
 from services.store.records import NewJob
 
@@ -52,7 +54,8 @@ class SpecGate:
             BadInput: listing each fault as {field, reason}.
         """
         spec = parse_spec(body, idempotency_key=idempotency_key)
-        faults = unsupported(spec) + unbrowsable(spec) + self._limits(spec) + await self._addresses(spec)
+        faults = unsupported(spec) + unbrowsable(spec) + undoable(spec) + self._limits(spec)
+        faults += await self._addresses(spec)
         if faults:
             raise refused(faults)
         return NewJob(tenant=tenant, spec=spec, domain=plain_host(urlsplit(spec.url).hostname or ""))
@@ -71,23 +74,27 @@ class SpecGate:
         Names are looked up too, once per host. That is a courtesy to the caller: what holds is the check of the
         worker, at each request. A name that does not resolve here may do so there, so it passes.
         """
+        faults, places = [], []
+        for field, url in _urls(spec):
+            reason = address_fault(url)
+            if reason is None:
+                places.append((field, urlsplit(url)))
+            else:
+                faults.append(_fault(field, reason))
         if self._rules.reach.allow_private:
-            return []
-        places = [(field, urlsplit(url)) for field, url in _urls(spec)]
+            return faults
         hosts = {parts.hostname or "" for _, parts in places}
         if len(hosts) == 1:  # as most jobs have it: not worth a task
             found = {host: await self._names.addresses(host) for host in hosts}
         else:
             found = dict(zip(hosts, await asyncio.gather(*map(self._names.addresses, hosts)), strict=True))
-        faults = []
         for field, parts in places:
             host = parts.hostname or ""
             port = parts.port or _DEFAULT_PORTS.get(parts.scheme.lower())
             reason = self._rules.reach.refusal(host, port, found[host])
             if reason:
-                faults.append(
-                    _fault(field, f"{host} is not allowed: the address is {reason}; the operator can allow it")
-                )
+                how = "the operator can allow it (SHOAL_ALLOW_HOSTS, SHOAL_ALLOW_PRIVATE)"
+                faults.append(_fault(field, f"{host} is not allowed: the address is {reason}; {how}"))
         return faults
 
 
@@ -102,7 +109,7 @@ def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
         spec = JobSpec.model_validate_json(body, strict=True)
     except ValidationError as err:
         parse_json(body)  # says line and column where it is no JSON at all
-        raise refused([told(error) for error in err.errors(include_url=False)]) from None
+        raise refused([told(error, JobSpec) for error in err.errors(include_url=False)]) from None
     faults = list(_unstorable(parse_json(body), ())) if _SUSPICIOUS.search(body) else []
     if idempotency_key is not None:
         if spec.idempotency_key not in (None, idempotency_key):
@@ -172,12 +179,13 @@ def _fault(field: str, reason: str) -> Fault:
     return {"field": field, "reason": reason}
 
 
-def told(error: ErrorDetails) -> Fault:
-    """One of pydantic's errors in our words where its own are about Python."""
+def told(error: ErrorDetails, model: type[BaseModel]) -> Fault:
+    """One of pydantic's errors about `model` in our words where its own are about Python."""
     kind, context = error["type"], error.get("ctx", {})
     field = field_name(error["loc"]) or "body"
+    if kind == "extra_forbidden":
+        return _fault(field, "is not a field of a job" + _hint(error["loc"], model))
     words = {
-        "extra_forbidden": "is not a field of a job",
         "missing": "is required",
         "model_type": "must be an object",
         "dict_type": "must be an object",
@@ -187,14 +195,42 @@ def told(error: ErrorDetails) -> Fault:
         "int_from_float": "must be a whole number",
         "float_type": "must be a number",
         "bool_type": "must be true or false",
+        "literal_error": "must be {expected}",
+        "enum": "must be {expected}",
+        "greater_than": "must be more than {gt}",
+        "greater_than_equal": "must be at least {ge}",
+        "less_than": "must be less than {lt}",
+        "less_than_equal": "must be at most {le}",
+        "string_too_long": "must have at most {max_length} characters",
+        "too_short": "needs at least {min_length}",
+        "finite_number": "must be a number",
     }
     if kind in words:
-        return _fault(field, words[kind])
-    if kind == "literal_error":
-        return _fault(field, f"must be {context['expected']}")
-    if kind == "too_short":
-        return _fault(field, f"needs at least {context['min_length']}")
+        return _fault(field, words[kind].format(**context))
+    if kind == "string_too_short" and context["min_length"] == 1:
+        return _fault(field, "must not be empty")
+    if field == "policy":
+        return _fault(field, "must be auto, model or rules")
     return _fault(field, _lowered(error["msg"].removeprefix("Value error, ").replace("Input should", "must")))
+
+
+def _hint(path: Sequence[str | int], model: type[BaseModel]) -> str:
+    """Which field may have been meant by the unknown one at the end of `path`."""
+    here: type[BaseModel] | None = model
+    for step in path[:-1]:
+        if here is None or isinstance(step, int):
+            return ""
+        here = _part_of(here, step)
+    names = [info.alias or name for name, info in here.model_fields.items()] if here else []
+    meant = difflib.get_close_matches(str(path[-1]), names, 1)
+    return f"; did you mean {meant[0]!r}?" if meant else ""
+
+
+def _part_of(model: type[BaseModel], field: str) -> type[BaseModel] | None:
+    """The model of a part of a spec; None where it is no object of fields."""
+    info = next((info for name, info in model.model_fields.items() if field in (name, info.alias)), None)
+    kinds = () if info is None else (info.annotation, *get_args(info.annotation))
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
 def _lowered(text: str) -> str:

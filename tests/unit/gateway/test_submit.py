@@ -61,16 +61,24 @@ def faults(answer: httpx.Response) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("change", "field", "reason"),
     [
-        ({"urls": 1}, "urls", "is not a field of a job"),
-        ({"browser": {"viewprt": {}}}, "browser.viewprt", "is not a field of a job"),
+        ({"colour": 1}, "colour", "is not a field of a job"),
+        ({"urls": 1}, "urls", "is not a field of a job; did you mean 'url'?"),
+        ({"browser": {"viewprt": {}}}, "browser.viewprt", "is not a field of a job; did you mean 'viewport'?"),
+        (
+            {"loop": {"from": {"select": "a", "max_page": 3}}},
+            "loop.from.max_page",
+            "is not a field of a job; did you mean 'max_pages'?",
+        ),
+        ({"loop": {"values": ["a"], "loop": {"valeus": ["b"]}}}, "loop.loop.valeus", None),
         ({"url": None}, "url", "must be a string"),
-        ({"url": "ftp://shop.example/"}, "url", "must start with http:// or https://, not 'ftp'"),
+        ({"url": "ftp://shop.example/"}, "url", "must start with http:// or https://, not with ftp:"),
+        ({"url": "shop.example"}, "url", "must start with http:// or https://"),
         ({"url": "https:///x"}, "url", "has no host name"),
         ({"url": "https://u:p@shop.example/"}, "url", "must not carry a user name or password; use `secrets`"),
         ({"max_steps": "5"}, "max_steps", "must be a whole number"),
         ({"max_steps": 5.5}, "max_steps", "must be a whole number"),
         ({"max_steps": True}, "max_steps", "must be a whole number"),
-        ({"max_steps": 0}, "max_steps", "must be greater than or equal to 1"),
+        ({"max_steps": 0}, "max_steps", "must be at least 1"),
         ({"deadline_s": "soon"}, "deadline_s", "must be a number"),
         ({"allow_terminate": "yes"}, "allow_terminate", "must be true or false"),
         ({"labels": {"a": 1}}, "labels.a", "must be a string"),
@@ -104,7 +112,8 @@ def faults(answer: httpx.Response) -> dict[str, str]:
         ({"browser": {"headers": {"X-A": "1\r\nX-B: 2"}}}, "browser.headers.X-A", None),
         ({"browser": {"user_agent": "a\nb"}}, "browser.user_agent", None),
         ({"secrets": {"login": {"domains": []}}}, "secrets.login.domains", "needs at least 1"),
-        ({"policy": "guess"}, "policy", None),
+        ({"policy": "guess"}, "policy", "must be auto, model or rules"),
+        ({"goal": ""}, "goal", "must not be empty"),
         ({"data": {"n": 2**70}}, "data.n", "is a number of more than 64 bits; send it as a string"),
         ({"data": ["a\0b"]}, "data[0]", "must not contain the character U+0000"),
         ({"max_attempts": 50}, "max_attempts", "this cluster allows at most 10"),
@@ -127,6 +136,106 @@ async def test_a_bad_field_is_refused_by_name(
     assert field in told
     assert reason is None or told[field] == reason
     assert await here.store.jobs(JobFilter()) == [], "nothing may be stored of a job that was refused"
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "reason"),
+    [
+        ({"deadline_s": 1e300}, "deadline_s", "must be at most 1000000000"),
+        ({"artifacts": {"retention_days": 10**9}}, "artifacts.retention_days", "must be at most 36500"),
+        ({"politeness": {"per_domain": 2**40}}, "politeness.per_domain", "must be at most 2147483647"),
+        ({"budget": {"job_tokens": 2**60}}, "budget.job_tokens", "must be at most 9007199254740992"),
+        ({"loop": {"values": ["a"], "concurrency": 2**40}}, "loop.concurrency", "must be at most 2147483647"),
+        (
+            {"loop": {"values": ["a"], "loop": {"from": {"select": "p"}, "max_items": 2**40}}},
+            "loop.loop.max_items",
+            "must be at most 2147483647",
+        ),
+        ({"goal": " \t"}, "goal", "must not be blank"),
+        ({"extract": {"goal": ""}}, "extract.goal", "must not be blank"),
+        ({"loop": {"from": {"select": "  "}}}, "loop.from.select", "must not be blank"),
+        ({"loop": {"from": {"select": "a", "next": ""}}}, "loop.from.next", "must not be blank"),
+        ({"loop": {"values": ["a", " "]}}, "loop.values[1]", "must not be blank"),
+        (
+            {"loop": {"values": ["https://a.example/", "/p/2"], "is_link": True}},
+            "loop.values[1]",
+            "must be an http:// or https:// address, since `is_link` is true",
+        ),
+        ({"loop": {"values": ["ftp://a.example/"], "is_link": True}}, "loop.values[0]", None),
+        ({"loop": {"values": ["https://a b.example/x"]}}, "loop.values[0]", "'a b.example' is no host name"),
+        ({"webhook": {"url": "https://a.example/", "events": []}}, "webhook.events", None),
+        ({"webhook": {"url": "https://a..example/"}}, "webhook.url", "'a..example' is no host name"),
+        ({"url": "http://a b.example/"}, "url", "'a b.example' is no host name"),
+        ({"url": "http://./"}, "url", "'.' is no host name"),
+        ({"url": "http://shop.example|x/"}, "url", "'shop.example|x' is no host name"),
+        ({"url": "http://a.example/\nx"}, "url", "must not contain line breaks or other control characters"),
+        ({"url": f"http://{'a' * 64}.example/"}, "url", None),
+    ],
+)
+async def test_what_nobody_could_do_is_refused_by_name(
+    here: World, change: dict[str, Any], field: str, reason: str | None
+) -> None:
+    """A deadline beyond the calendar was stored, and broke every list of jobs from then on."""
+    answer = await here.client.post("/v1/jobs", json={**SPEC, **change})
+    assert answer.status_code == 400, answer.text
+    told = faults(answer)
+    assert list(told) == [field]
+    assert reason is None or told[field] == reason
+    assert (await here.client.get("/v1/jobs")).json()["jobs"] == []
+
+
+REFERS_OUT = "which is not in it; nothing is fetched from elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ({"$ref": "#/$defs/none"}, f"refers to #/$defs/none, {REFERS_OUT}"),
+        ({"properties": {"a": {"$ref": "#/$defs/none"}}}, f"refers to #/$defs/none, {REFERS_OUT}"),
+        (
+            {"properties": {"a": {"items": {"$ref": "https://a.example/s.json"}}}},
+            f"refers to https://a.example/s.json, {REFERS_OUT}",
+        ),
+        (
+            {"$schema": "https://a.example/draft"},
+            "names a $schema that is not known: https://a.example/draft; leave it out for draft 2020-12",
+        ),
+        (
+            {"type": "array", "items": {"type": "string"}},
+            "must describe an array of objects: its `items` are something else",
+        ),
+    ],
+)
+async def test_a_schema_that_no_record_could_be_checked_against_is_refused(
+    here: World, schema: Any, reason: str
+) -> None:
+    answer = await here.client.post("/v1/jobs", json={**SPEC, "extract": {"schema": schema}})
+    assert faults(answer) == {"extract.schema": reason}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$defs": {"p": {"type": "object"}}, "type": "array", "items": {"$ref": "#/$defs/p"}},
+        {"definitions": {"t": {"$id": "t", "type": "string"}}, "properties": {"a": {"$ref": "#/definitions/t"}}},
+        {"$id": "https://a.example/s", "$defs": {"t": {"$anchor": "t"}}, "properties": {"a": {"$ref": "#t"}}},
+        {"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"$ref": "#"}}},
+        {"properties": {"$ref": {"type": "string"}}},
+        {"properties": {"a": {"enum": [{"$ref": "#/none"}]}}},
+    ],
+)
+async def test_a_schema_may_refer_to_itself(here: World, schema: Any) -> None:
+    answer = await here.client.post("/v1/jobs", json={**SPEC, "extract": {"schema": schema}})
+    assert answer.status_code == 201, answer.text
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://bücher.example/", "http://a_b.example./", "http://[2606:4700::1111]/", "http://93.184.216.34:8/a b?c=ü"],
+)
+async def test_odd_addresses_that_browsers_open_are_taken(here: World, url: str) -> None:
+    answer = await here.client.post("/v1/jobs", json={**SPEC, "url": url})
+    assert answer.status_code == 201, answer.text
 
 
 async def test_every_fault_is_told_at_once(here: World) -> None:
