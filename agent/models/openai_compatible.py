@@ -38,6 +38,9 @@ _OVERLOAD = frozenset({429, 503, 529})
 _AWAY = frozenset({502, 503, 504})
 """What a proxy or a service answers for a server that is not there, and vLLM while it starts or ends."""
 
+_BROKEN_OFF = "abort"
+"""Why a reply ended, in vLLM's words, when the server itself ends: what came so far is sent with status 200."""
+
 _TOO_LONG = ("context length", "context_length", "max_model_len", "maximum model length", "prompt is too long")
 """No status says this one; these are the words of vLLM, OpenAI, llama.cpp and SGLang."""
 
@@ -360,6 +363,8 @@ def _reply(completion: ChatCompletion, seconds: float) -> Reply:
     if message is None or not isinstance(content, str | None):
         raise _Trouble(f"not a chat completion: {str(completion)[:_SHOWN_CHARS]}")
     finish = getattr(choice, "finish_reason", None)
+    if finish == _BROKEN_OFF:
+        raise _Trouble("the server broke the reply off", away=True)
     return Reply(
         text=content or "",
         usage=_usage(getattr(completion, "usage", None)),

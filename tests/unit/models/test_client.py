@@ -17,7 +17,7 @@ from agent.errors import ModelUnavailable
 from agent.models.model import Ask, Image, Message
 from agent.models.openai_compatible import OpenAICompatible
 from agent.models.settings import ModelSettings
-from tests.model_server import ModelServer, serving, slow, status, until
+from tests.model_server import ModelServer, says, serving, slow, status, until
 from tests.unit.models.test_images import picture
 
 ASK = Ask((Message("user", "hello"),), affinity="one loop")
@@ -157,6 +157,16 @@ async def test_a_server_that_says_503_while_it_starts_is_waited_for() -> None:
         client = await client_of(stack, server.url, patience_s=20, retries=1)
         assert (await client.ask(ASK)).text
         assert len(server.requests) == 7
+
+
+async def test_a_reply_that_an_ending_server_broke_off_is_asked_for_again() -> None:
+    """vLLM answers 200 with what it has when it is told to end: half of a list would pass for a whole one."""
+    async with AsyncExitStack() as stack:
+        (server,) = await servers(stack, 1)
+        server.behaviours = [says('{"records": [{"n": 1}, {"n": ', finish_reason="abort")] * 2
+        client = await client_of(stack, server.url, patience_s=20, retries=0)
+        assert (await client.ask(ASK)).text == "ok"
+        assert len(server.requests) == 3
 
 
 async def test_patience_ends() -> None:
