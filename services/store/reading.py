@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, exists, select
 
-from agent.status import Status
+from agent.status import FINAL, Status
 from agent.types import Checkpoint, LoopItem, Outcome, Record
 from services.errors import BadInput, NotFound
 from services.store import codec, tables
@@ -60,20 +60,27 @@ def job_row(tx: Tx, job: int, tenant: str | None = None) -> JobRow:
 
 def list_jobs(tx: Tx, wanted: JobFilter) -> list[JobRow]:
     """Jobs that match, newest first."""
+    rows = tx.conn.execute(matching(wanted)).all()
+    running = leased(tx, [row.id for row in rows]) if rows else {}
+    return [_job_row(tx, row, running.get(row.id, Leased())) for row in rows]
+
+
+def matching(wanted: JobFilter) -> Select[Any]:
+    """The query for rows of jobs that match, newest first."""
     table = tables.job
     query = select(table).order_by(table.c.id.desc()).limit(wanted.limit)
     if wanted.tenant is not None:
         query = query.where(table.c.tenant == wanted.tenant)
     if wanted.statuses:
         query = query.where(table.c.status.in_([State[status.name] for status in wanted.statuses]))
+        if not FINAL.intersection(wanted.statuses):
+            query = query.where(table.c.finished_at.is_(None))  # says no more, but its index holds open jobs only
     if wanted.before is not None:
         query = query.where(table.c.id < wanted.before)
     for name, value in wanted.labels.items():
         label = tables.job_label.alias()
         query = query.where(exists().where(label.c.name == name, label.c.value == value, label.c.job == table.c.id))
-    rows = tx.conn.execute(query).all()
-    running = leased(tx, [row.id for row in rows]) if rows else {}
-    return [_job_row(tx, row, running.get(row.id, Leased())) for row in rows]
+    return query
 
 
 def _job_row(tx: Tx, row: Row[Any], running: Leased) -> JobRow:

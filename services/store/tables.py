@@ -94,6 +94,8 @@ Index(
 Index("job_tenant", job.c.tenant, job.c.id)
 _with_deadline = text("deadline_at is not null and finished_at is null")
 Index("job_deadline", job.c.deadline_at, postgresql_where=_with_deadline, sqlite_where=_with_deadline)
+_open = text("finished_at is null")
+Index("job_open", job.c.id, postgresql_where=_open, sqlite_where=_open)
 _kept = text("finished_at is not null and archive is null")
 Index("job_finished", job.c.finished_at, postgresql_where=_kept, sqlite_where=_kept)
 _expires = text("expires_at is not null")

@@ -129,6 +129,8 @@ async def test_jobs_are_listed_newest_first_and_filtered(w: World) -> None:
     assert await ids(before=c) == [b, a]
     assert await ids(tenant="acme") == [b, a]
     assert await ids(statuses=(S.CANCELED,)) == [b]
+    assert await ids(statuses=(S.QUEUED, S.RUNNING)) == [c, a]
+    assert await ids(statuses=(S.QUEUED, S.CANCELED)) == [c, b, a]
     assert await ids(labels={"team": "x"}) == [b, a]
     assert await ids(labels={"team": "x", "kind": "1"}) == [a]
     assert await ids(tenant="other", labels={"team": "x"}) == []
