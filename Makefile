@@ -1,6 +1,6 @@
 # Every target sets up what it needs by itself; the second time that takes a second.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-vllm test-chaos test-deploy unit check bench lock clean
+.PHONY: help setup demo up test test-vllm test-chaos test-deploy unit check bench images pin-images lock clean
 
 # Not PYTHON: that one names the Python to make .venv with, for scripts/setup.
 VENV_PYTHON := .venv/bin/python
@@ -38,6 +38,12 @@ check: setup ## lint, format and types
 
 bench: setup ## run the benchmarks and write docs/benchmarks.md
 	@$(VENV_PYTHON) load-tests/bench/all.py
+
+images: ## build the two images (docker with buildx); REGISTRY=… VERSION=… PUSH=true
+	@PUSH=$(PUSH) scripts/images $(REGISTRY) $(VERSION)
+
+pin-images: ## write the base image's digest and today's Debian into the Dockerfiles
+	@scripts/pin-images
 
 lock: setup ## remake requirements.lock after a change of pyproject.toml
 	@scripts/lock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -52,10 +53,70 @@ def test_the_browser_is_pinned_and_pages_have_their_fonts() -> None:
     assert {"fonts-noto-cjk", "fonts-noto-color-emoji", "tini", "wget"} <= set(text.split())
 
 
+_SOURCES = """\
+Types: deb
+# http://past.example/archive/debian/20250520T000000Z
+URIs: http://mirror.example/debian
+Suites: bookworm bookworm-updates
+# a remark
+
+Types: deb
+# http://past.example/archive/debian-security/20250520T000000Z
+URIs: http://mirror.example/debian-security
+Suites: bookworm-security
+"""
+"""Debian's sources as its images bring them."""
+
+
+@each_file
+def test_debian_s_packages_are_those_of_one_moment(path: Path, tmp_path: Path) -> None:
+    """The Dockerfile's own commands, on such a file of sources."""
+    last = re.split(r"^FROM ", path.read_text(), flags=re.M)[-1]
+    (command,) = re.findall(r"^RUN (if (?:.*\\\n)*.*fi)$", last, re.M)
+    sources = tmp_path / "debian.sources"
+    command = command.replace("\\\n", "").replace("/etc/apt/sources.list.d/debian.sources", str(sources))
+    (moment,) = re.findall(r"^ARG DEBIAN_SNAPSHOT=(20\d{6}T\d{6}Z)$", last, re.M)
+
+    def run(text: str, chosen: str) -> int:
+        sources.write_text(text)
+        environment = {**os.environ, "DEBIAN_SNAPSHOT": chosen}
+        return subprocess.run(["/bin/sh", "-c", command], env=environment, timeout=10, check=False).returncode
+
+    assert run(_SOURCES, moment) == 0
+    assert re.findall("^URIs: (.*)$", sources.read_text(), re.M) == [
+        f"http://past.example/archive/{name}/{moment}" for name in ("debian", "debian-security")
+    ]
+    assert "mirror.example" not in sources.read_text() and "# a remark" in sources.read_text()
+    assert run(_SOURCES, "") == 0
+    assert sources.read_text() == _SOURCES, "with no moment they stay as they are"
+    assert run(_SOURCES.replace("# http", "# see http"), moment) != 0, "of a base that names no past nothing is built"
+
+
+def test_a_base_is_pinned_by_its_digest(tmp_path: Path) -> None:
+    digest, other = f"sha256:{'ab' * 32}", f"sha256:{'cd' * 32}"
+    for path in FILES:
+        (tmp_path / path.name).write_text(path.read_text())
+
+    def pin(*args: str) -> int:
+        command = [sys.executable, DOCKER / "pin.py", *args, tmp_path]
+        return subprocess.run(command, capture_output=True, timeout=10, check=False).returncode
+
+    for chosen, moment in ((digest, "20261201T000000Z"), (other, "20270101T120000Z")):
+        assert pin(chosen, moment) == 0
+        for path in FILES:
+            bases = re.findall(r"^ARG PYTHON_IMAGE=(.*)$", (tmp_path / path.name).read_text(), re.M)
+            assert bases == [f"python:3.12-slim-bookworm@{chosen}"]
+            assert f"ARG DEBIAN_SNAPSHOT={moment}\n" in (tmp_path / path.name).read_text()
+    assert pin("latest", "20261201T000000Z") != 0
+    assert pin(digest, "yesterday") != 0
+
+
 def test_both_images_hold_the_same_packages() -> None:
     """A Ray client must be of the cluster's Ray; a gateway of the workers' Shoal."""
     first, second = (re.split(r"^FROM ", path.read_text(), flags=re.M)[1] for path in FILES)
     assert first == second
+    pins = [re.findall(r"^ARG (?:PYTHON_IMAGE|DEBIAN_SNAPSHOT)=.*$", path.read_text(), re.M) for path in FILES]
+    assert pins[0] == pins[1] and len(pins[0]) == 2
 
 
 def test_the_images_lock_has_the_versions_that_were_tested() -> None:
