@@ -16,12 +16,12 @@ from services import tracing
 from services.artifacts.store import ArtifactStore
 from services.errors import ArtifactStoreAway, BadInput, NotFound, ServiceError
 from services.events import LogEvent
+from services.gateway.archive import archive_folder
 from services.gateway.auth import Authenticator, guard
 from services.gateway.body import JSON_TYPES, read_body, require_type
 from services.gateway.deps import GatewayDeps
 from services.gateway.keys import Caller
 from services.gateway.quota import Quota
-from services.gateway.retention import archive_folder
 from services.gateway.specs import SpecGate
 from services.gateway.views import JobPage, JobSummary, JobView, SubmittedJob
 from services.store import ids

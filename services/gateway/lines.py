@@ -11,9 +11,9 @@ from pydantic_core import from_json
 
 from services.artifacts.store import ArtifactStore
 from services.errors import BadInput
+from services.gateway.archive import Archive
 from services.gateway.deps import GatewayDeps
 from services.gateway.jobs import bad_cursor
-from services.gateway.retention import archived_parts
 from services.gateway.views import result_line
 from services.store.records import JobRow, ResultRow
 from services.store.store import Store
@@ -44,7 +44,7 @@ async def job_lines(deps: GatewayDeps, job: JobRow, after: str | None = None) ->
 
     Raises:
         BadInput: the cursor is none of this job's.
-        ArtifactMissing: the job is archived and its archive is gone.
+        ArtifactMissing: the job is archived and a part of its archive is gone; of a later one while lines are read.
     """
     if job.archive is not None:
         return await _begun(line async for _, line in _archived(deps.artifacts, job.archive, _place(after)))
@@ -88,8 +88,10 @@ async def _stored_page(store: Store, job: int, after: str | None, limit: int) ->
 
 async def _archived(artifacts: ArtifactStore, archive: str, after: _Place) -> AsyncIterator[tuple[_Place, Line]]:
     """Lines, each with the place behind it; parts before `after` are not read."""
-    number, given = after.part, after.lines
-    async for part in archived_parts(artifacts, archive, number):
+    whole, number, given = Archive.named(archive), after.part, after.lines
+    if number >= whole.parts:
+        raise bad_cursor("after")
+    async for part in whole.read(artifacts, number):
         for lines, line in enumerate(part.splitlines()[given:], given + 1):
             yield _Place(number, lines), from_json(line)
         number, given = number + 1, 0

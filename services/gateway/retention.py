@@ -16,8 +16,9 @@ import structlog
 from pydantic_core import to_json
 
 from services.artifacts.store import ArtifactStore
-from services.errors import ArtifactMissing, ArtifactStoreAway, NotFound, StoreAway, WrongState
+from services.errors import ArtifactStoreAway, NotFound, StoreAway, WrongState
 from services.events import LogEvent
+from services.gateway.archive import Archive, archive_folder, part_key
 from services.gateway.views import result_line
 from services.store import ids
 from services.store.records import JobRow
@@ -81,20 +82,20 @@ class Retention:
         that was not taken may be cut short. It is removed; where the store gave no answer it may have been taken, and
         stays.
         """
-        archive = f"{archive_folder(row.id)}/{secrets.token_hex(8)}"
+        folder = f"{archive_folder(row.id)}/{secrets.token_hex(8)}"
         number = 0
         async for part in self._parts(row.id):
-            await self._artifacts.put(part_key(archive, number), part, "application/gzip")
+            await self._artifacts.put(part_key(folder, number), part, "application/gzip")
             number += 1
         try:
             if (await self._store.job(row.id)).finished_at != row.finished_at:
                 raise WrongState(f"job {ids.job_id(row.id)} was retried while it was archived", job=row.id)
-            taken = await self._store.archived(row.id, archive)
+            taken = await self._store.archived(row.id, Archive(folder, number).name)
         except (NotFound, WrongState):
-            await self._artifacts.delete(archive)
+            await self._artifacts.delete(folder)
             raise
         if not taken:
-            await self._artifacts.delete(archive)
+            await self._artifacts.delete(folder)
 
     async def _parts(self, job: int) -> AsyncIterator[bytes]:
         """The result lines in compressed parts; at least one, so that an archive can be told from none."""
@@ -108,31 +109,3 @@ class Retention:
                 lines, count, first = bytearray(), 0, False
         if lines or first:
             yield await asyncio.to_thread(gzip.compress, bytes(lines))
-
-
-async def archived_parts(artifacts: ArtifactStore, archive: str, first: int = 0) -> AsyncIterator[bytes]:
-    """The result lines of an archived job, part by part, from the part `first` on.
-
-    Raises:
-        ArtifactMissing: that part is not there.
-    """
-    number = first
-    while True:
-        try:
-            part = await artifacts.get(part_key(archive, number))
-        except ArtifactMissing:
-            if number == first:
-                raise
-            return
-        yield await asyncio.to_thread(gzip.decompress, part)
-        number += 1
-
-
-def archive_folder(job: int) -> str:
-    """Under what the archives of one job lie: the one that the store names, and what attempts that died have left."""
-    return f"archive/{ids.job_id(job)}"
-
-
-def part_key(archive: str, number: int) -> str:
-    """Where one part of an archive lies."""
-    return f"{archive}/{number:05d}.jsonl.gz"

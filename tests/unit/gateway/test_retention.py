@@ -173,7 +173,7 @@ async def test_a_page_of_an_archive_reads_no_part_that_lies_before_it(monkeypatc
                 break
             after = {"after": page.headers["shoal-next"]}
         assert seen == [1, 2, 3, 4, 5, 6, 7, 8]
-        assert read == 2 + 2 + 3, "the last page begins where its cursor stands, and looks for a fifth part"
+        assert read == 2 + 2 + 2, "the last page begins where its cursor stands, and no part is looked for that is none"
 
 
 async def test_an_archive_whose_bytes_are_gone_is_no_empty_answer() -> None:
@@ -181,6 +181,22 @@ async def test_an_archive_whose_bytes_are_gone_is_no_empty_answer() -> None:
         job = await archived(w)
         await w.artifacts.delete(f"archive/{job}")
         assert (await w.client.get(f"/v1/jobs/{job}/results")).status_code == 410
+
+
+async def test_an_archive_that_lacks_a_part_does_not_look_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "PART", 2)
+    monkeypatch.setattr(retention, "_PAGE", 2)
+    async with world() as w:
+        job = await archived(w, 5)
+        await w.artifacts.delete(next(key for key in w.artifacts.keys if key.endswith("00002.jsonl.gz")))
+        path = f"/v1/jobs/{job}/results"
+        page = await w.client.get(path, params={"limit": 4})
+        assert len(page.text.splitlines()) == 4
+        assert (await w.client.get(path, params={"after": page.headers["shoal-next"]})).status_code == 410
+        with pytest.raises(RuntimeError, match="response already started"):  # a server breaks the answer off
+            await w.client.get(path)
+        refused = await w.client.get(path, params={"after": "archive-3-0"})
+        assert refused.status_code == 400
 
 
 async def test_deleting_an_archived_job_removes_its_archive() -> None:
