@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from agent.models.model import Ask, Image, Model
 from agent.models.reply import ReplyProblem, ask_for
-from agent.policies.model.asking import call_text, fitting, messages_for
+from agent.policies.model.asking import fitting, messages_for
+from agent.policies.model.history import call_text
 from agent.spec import JobSpec
 from agent.types import LoopItem, Record, Task, Usage
 

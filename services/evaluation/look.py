@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from agent.policies.model.asking import call_text
+from agent.policies.model.history import call_text
 from agent.types import Action
 from services.errors import BadInput
 from services.evaluation.episode import Result

@@ -111,7 +111,7 @@ class Asker:
         framed = self._framed(scene, text, chars)
         return {
             **self.jobs.variables(scene.spec),
-            **session_variables(scene),
+            **session_variables(scene, chars),
             **page_variables(seen, framed, now, part=part),
         }
 

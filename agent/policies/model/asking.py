@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from agent.errors import PromptTooLong
 from agent.models.model import Image, Message
-from agent.policies.model.canvas import Canvas
 from agent.policies.model.frames import Framed
+from agent.policies.model.history import task_lines
 from agent.policies.policy import Scene
-from agent.types import Action, ActionResult, Observation, Step, Task
+from agent.types import Observation
 from prompts import render_parts
 
 Json = Any
 T = TypeVar("T")
-
-_ARGUMENT_CHARS = 120
-_ERROR_CHARS = 300
-_RESULT_CHARS = 1_000
 
 
 def messages_for(prompt: str, images: Sequence[Image], variables: Mapping[str, Json]) -> tuple[Message, ...]:
@@ -55,9 +50,9 @@ def session_messages(
     )
 
 
-def session_variables(scene: Scene) -> dict[str, Json]:
-    """What a session was given and has done so far."""
-    return {"item": scene.item, "tasks": [_told(task) for task in scene.history]}
+def session_variables(scene: Scene, chars: int) -> dict[str, Json]:
+    """What a session was given and has done so far, told with some `chars` characters at most."""
+    return {"item": scene.item, "tasks": task_lines(scene.history, chars)}
 
 
 def page_variables(seen: Observation, told: Framed, now: datetime, *, part: int = 0) -> dict[str, Json]:
@@ -78,58 +73,6 @@ def content_type(data: bytes) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return "image/jpeg"
-
-
-def step_lines(steps: Sequence[Step], canvas: Canvas | None = None) -> list[dict[str, Json]]:
-    """The steps of a mini goal as the history shows them; lines only ever get added, so that the prefix stays.
-
-    Args:
-        canvas: in whose units a model reads where it pointed; None: in CSS pixels.
-    """
-    return [
-        {
-            "url": step.url,
-            "thought": step.thought,
-            "results": [{"call": call_text(_as_told(r.action, canvas)), "outcome": _outcome(r)} for r in step.results],
-        }
-        for step in steps
-    ]
-
-
-def _as_told(action: Action, canvas: Canvas | None) -> Action:
-    return action if canvas is None else replace(action, args=canvas.told(action))
-
-
-def call_text(action: Action) -> str:
-    """An action as a call, long arguments cut."""
-    args = ", ".join(f"{name}={_short(repr(value), _ARGUMENT_CHARS)}" for name, value in action.args.items())
-    return f"{action.name}({args})"
-
-
-def _outcome(result: ActionResult) -> str:
-    if result.error is not None:
-        return f"failed: {_short(result.error.message, _ERROR_CHARS)}"
-    effect = result.effect
-    told = [
-        f"the page is now {effect.url}" if effect.url else "",
-        "a new tab opened" if effect.new_tab else "",
-        "a dialog came" if effect.dialog else "",
-        "a file was downloaded" if effect.download else "",
-        f"it gave {_short(str(result.value), _ERROR_CHARS)}" if result.value is not None else "",
-    ]
-    return ", ".join(["done", *(words for words in told if words)])
-
-
-def _told(task: Task) -> dict[str, Json]:
-    result = task.result
-    if isinstance(result, str):
-        result = _short(result, _RESULT_CHARS)
-    reason = _short(task.reason, _ERROR_CHARS)
-    return {"type": task.type, "status": task.status.value, "plan": task.plan, "result": result, "reason": reason}
-
-
-def _short(text: str, chars: int) -> str:
-    return text if len(text) <= chars else text[:chars] + " …"
 
 
 async def fitting(ask: Callable[[int], Awaitable[T]], chars: int, least: int) -> T:

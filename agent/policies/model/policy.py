@@ -15,13 +15,14 @@ from agent.observe.renderings import compact
 from agent.plan import Plan, PlanShape, criterion_schema, plan_from, plan_schema
 from agent.policies.model.addresses import given
 from agent.policies.model.asker import Asker, ModelPolicyOptions
-from agent.policies.model.asking import session_messages, step_lines
+from agent.policies.model.asking import session_messages
 from agent.policies.model.calls import action_types, call_offers
 from agent.policies.model.canvas import canvas_of
 from agent.policies.model.checks import actions_of, check_progress, check_values
 from agent.policies.model.collecting import Found, collect_schema, collected, is_css
 from agent.policies.model.elements import Offered, in_parts, offered, only_in
 from agent.policies.model.evidence import known
+from agent.policies.model.history import step_lines
 from agent.policies.model.jobs import Jobs
 from agent.policies.model.memory import earlier, remember
 from agent.policies.model.pictures import Shown, pictures_of
@@ -192,7 +193,7 @@ class ModelPolicy:
                 **self._asker.told(scene, seen, text, chars),
                 "pictures": shown.words,
                 "mini_goal": goal,
-                "steps": step_lines(steps, choices.canvas),
+                "steps": step_lines(steps, choices.canvas, chars=chars),
                 "candidates": choices.candidates,
             }
             request = Ask(

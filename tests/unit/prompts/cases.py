@@ -37,14 +37,25 @@ JOB: dict[str, Any] = {
     "error_codes": {"NO_LAMPS": "the shop sells no lamps"},
     "item": LoopItem(3, "https://shop.example/p/3", is_link=True, label="Lamp C"),
     "tasks": [
-        {"type": "navigate", "status": "completed", "plan": "Search for lamps", "result": None, "reason": ""},
-        {"type": "loop", "status": "completed", "plan": "Read them", "result": {"expected": 3}, "reason": "done"},
+        {
+            "number": 1,
+            "type": "navigate",
+            "status": "completed",
+            "plan": "Search for lamps",
+            "result": None,
+            "reason": "",
+        },
+        {
+            **{"number": 2, "type": "loop", "status": "completed", "plan": "Read them"},
+            **{"result": {"expected": 3}, "reason": "done"},
+        },
     ],
 }
 BARE: dict[str, Any] = dict.fromkeys(JOB) | {"goal": "Look around", "error_codes": {}, "tasks": []}
 
 STEPS = [
     {
+        "number": 1,
         "url": "https://shop.example/",
         "thought": "Search first",
         "results": [
@@ -95,6 +106,14 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "step_bare": (
         "step",
         {**BARE_SESSION, "pictures": [], "mini_goal": "Look around", "steps": [], "candidates": {}},
+    ),
+    "step_long": (
+        "step",
+        {
+            **{**BARE_SESSION, "tasks": [{**task, "number": n} for n, task in enumerate(JOB["tasks"], 39)]},
+            **{"pictures": [], "mini_goal": "Look around", "candidates": {}},
+            "steps": [{**step, "number": n} for n, step in enumerate(STEPS, 30)],
+        },
     ),
     "step_points": (
         "step",

@@ -103,7 +103,8 @@ def test_what_changes_stands_behind_what_stays(change: str) -> None:
 
 def test_history_only_grows() -> None:
     name, variables = CASES["step_full"]
-    more = {**variables, "steps": [*variables["steps"], {"url": "https://x.example", "thought": "t", "results": []}]}
+    another = {"number": 2, "url": "https://x.example", "thought": "t", "results": []}
+    more = {**variables, "steps": [*variables["steps"], another]}
     before = render_parts(name, **variables)["now"].partition("⟦/steps⟧")[0]
     assert render_parts(name, **more)["now"].startswith(before)
 
@@ -186,7 +187,7 @@ def _with(variables: dict[str, Any], place: str, text: str) -> dict[str, Any]:
         case "step":
             return {
                 **variables,
-                "steps": [{"url": text, "thought": text, "results": [{"call": text, "outcome": text}]}],
+                "steps": [{"number": 1, "url": text, "thought": text, "results": [{"call": text, "outcome": text}]}],
             }
         case _:
             page = replace(page, **{place: text})

@@ -1,0 +1,45 @@
+"""What was done, as prompts tell it: its newest part, within bounds, whatever a session went through."""
+
+from __future__ import annotations
+
+from agent.status import Status
+from agent.types import Action, ActionResult, Effect, Step, Task
+from tests.unit.agent.model import test_plan as plans
+from tests.unit.agent.model.pages import URL
+from tests.unit.agent.model.test_step import act, decide
+from tests.unit.agent.model.test_step import says as step_says
+
+
+def steps(n: int, thought: str) -> tuple[Step, ...]:
+    clicked = ActionResult(Action("click", {"bid": "4"}), effect=Effect())
+    return tuple(Step(index, f"{URL}?{index}", f"{index} {thought}", (clicked,)) for index in range(n))
+
+
+async def test_a_long_history_leaves_room_for_the_page() -> None:
+    _, model = await decide(step_says(act("CLICK", id="4")), steps=steps(400, "because of this and that. " * 200))
+    asked = model.asked[0].messages[-1].text
+    assert len(asked) < 26_000
+    assert f"400. on {URL}?399: 399 because" in asked
+    (told,) = [line for line in asked.split("\n") if "earlier steps are not shown" in line]
+    left_out = int(told.split()[0].strip("("))
+    assert f"{left_out + 1}. on {URL}?{left_out}: " in asked
+    assert f"\n{left_out}. on" not in asked
+
+
+async def test_a_history_that_fits_is_told_whole() -> None:
+    _, model = await decide(step_says(act("CLICK", id="4")), steps=steps(40, "so it is"))
+    asked = model.asked[0].messages[-1].text
+    assert "not shown" not in asked
+    assert all(f"{n}. on {URL}?{n - 1}: {n - 1} so it is" in asked for n in range(1, 41))
+
+
+async def test_finished_tasks_and_their_results_are_bounded_too() -> None:
+    read = {"expected": 9, "completed": 9, "failed": 0, "first_records": [{"text": "long " * 2_000}] * 5}
+    loop = Task("loop", "Read them all", Status.COMPLETED, result=read)
+    done = tuple(Task("navigate", f"Mini goal {n} " + "word " * 150, Status.COMPLETED) for n in range(39))
+    _, model = await plans.planned(plans.says(), history=(*done, loop))
+    asked = model.asked[0].messages[-1].text
+    assert len(asked) < 26_000
+    assert "40. loop, completed: Read them all" in asked
+    assert '"expected": 9' in asked
+    assert "earlier tasks are not shown" in asked
