@@ -9,6 +9,7 @@ from agent.actions.stage import Stage
 from agent.errors import ActionError, ActionInvalid, ActionRefused
 
 _OPENABLE = ("http", "https")
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _HOST_AND_PORT = re.compile(r"[\w.-]+:[0-9]{1,5}(?![^/?#])")
 _OWN_MACHINE = re.compile(r"(localhost|127\.[0-9.]+)(?![^:/?#])")
 """Nobody has a certificate for it."""
@@ -34,8 +35,8 @@ def web_address(url: str) -> str:
     if url == "about:blank":
         return url
     try:
-        if "://" not in url and (_HOST_AND_PORT.match(url) or not urlsplit(url).scheme.isalpha()):
-            url = f"{'http' if _OWN_MACHINE.match(url) else 'https'}://{url}"
+        if not _ABSOLUTE.match(url) and (_HOST_AND_PORT.match(url) or not urlsplit(url).scheme.isalpha()):
+            url = f"{'http' if _OWN_MACHINE.match(url) else 'https'}://{url.removeprefix('//')}"
         url.encode()  # halves of characters are in no address
         parts = urlsplit(url)
         _ = parts.port  # which may be none

@@ -172,6 +172,9 @@ def test_usual_spellings_of_keys(given_keys: str, expected: str) -> None:
         ("127.0.0.1:80", "http://127.0.0.1:80"),
         ("localhost/x", "http://localhost/x"),
         ("localhost.example.com/x", "https://localhost.example.com/x"),
+        ("example.com/login?next=https://example.com/a", "https://example.com/login?next=https://example.com/a"),
+        ("www.example.com:8080?from=ftp://x", "https://www.example.com:8080?from=ftp://x"),
+        ("//example.com/x", "https://example.com/x"),
     ],
 )
 def test_addresses(said: str, address: str) -> None:
