@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
 from agent.models.reply import ReplyDoubt, ReplyProblem
 from agent.plan import Plan
 from agent.policies.model.addresses import Given
-from agent.policies.model.evidence import quotes
+from agent.policies.model.evidence import Known, quotes
 from agent.policies.policy import Scene
 from agent.seen import PageText
 from agent.status import Status
@@ -16,6 +17,9 @@ from agent.types import TaskType
 
 MAX_PLANNED_DEPTH = 3
 """How deep loops nest that no job spelled out: a model that fans out at every level would multiply without end."""
+
+
+_SAID_CHARS = 300
 
 
 def spelled_out(scene: Scene) -> Plan | None:
@@ -99,6 +103,28 @@ def sound(plan: Plan, url: str, scene: Scene, *, page: PageText, given: Given) -
     if plan.task_type != "loop":
         return replace(plan, loop_values=None, is_loop_value_link=False)
     return _sound_loop(plan, url, scene, given)
+
+
+def check_loop_values(plan: Plan, known: Callable[[], Known]) -> None:
+    """Whether the values that a plan loops over were given by somebody.
+
+    Each becomes a session that takes its value for granted. Addresses are held to more (`sound`).
+
+    Raises:
+        ReplyDoubt: neither the job nor what was seen so far has some of them; such that follow from them are given
+            again.
+    """
+    if plan.task_type != "loop" or plan.loop_values is None or plan.is_loop_value_link:
+        return
+    given = known()
+    made_up = [value for value in plan.loop_values if not given.gives(value)]
+    if made_up:
+        raise ReplyDoubt(
+            "neither goal, data nor page give these loop_values: take them from there, or leave loop_values null and "
+            "say in the plan what on the page is meant; only what follows from the goal may be given again",
+            plan,
+            "; ".join(made_up)[:_SAID_CHARS],
+        )
 
 
 def _sound_loop(plan: Plan, url: str, scene: Scene, given: Given) -> Plan:

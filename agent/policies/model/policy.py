@@ -26,7 +26,7 @@ from agent.policies.model.history import step_lines
 from agent.policies.model.jobs import Jobs
 from agent.policies.model.memory import earlier, remember
 from agent.policies.model.pictures import Shown, pictures_of
-from agent.policies.model.planning import sound, spelled_out, task_types
+from agent.policies.model.planning import check_loop_values, sound, spelled_out, task_types
 from agent.policies.model.reading import Reader
 from agent.policies.model.wholes import in_whole
 from agent.policies.policy import Extraction, Policy, Scene
@@ -117,7 +117,9 @@ class ModelPolicy:
             page, may_open = PageText([seen]), given(scene, seen)
 
             def read(reply: Json) -> Plan:
-                return sound(plan_from(reply), seen.url, scene, page=page, given=may_open)
+                plan = sound(plan_from(reply), seen.url, scene, page=page, given=may_open)
+                check_loop_values(plan, lambda: known(scene, page))
+                return plan
 
             planned = said
             if planned is None:

@@ -214,6 +214,19 @@ async def test_loop_values_of_the_plan() -> None:
     assert plan.loop_values is None
 
 
+async def test_loop_values_that_nobody_gave_are_asked_for_once_more() -> None:
+    made_up = says(task_type="loop", loop_values=["lamps", "Berlin", "Hamburg"])
+    plan, model = await planned(
+        made_up, says(task_type="loop", loop_values=["lamps", "chairs"]), spec={"data": "chairs"}
+    )
+    assert plan.loop_values == ("lamps", "chairs")
+    said = model.asked[1].messages[-1].text
+    assert "⟦said⟧\nBerlin; Hamburg\n⟦/said⟧" in said
+    plan, model = await planned(made_up, made_up)
+    assert plan.loop_values == ("lamps", "Berlin", "Hamburg"), "they may follow from the goal: 'the largest cities'"
+    assert len(model.asked) == 2
+
+
 async def test_a_loop_that_the_job_gives_is_collected_and_not_invented() -> None:
     plan, model = await planned(
         says(task_type="loop", loop_values=["made up"]), spec={"loop": {"from": {"select": "all lamps"}}}
@@ -227,7 +240,8 @@ async def test_a_nested_loop_does_not_go_over_its_own_value() -> None:
     plan, model = await planned(loop, says(), item=LoopItem(0, "lamps", is_link=False), depth=1)
     assert plan.task_type == "navigate"
     assert "never ends" in model.asked[1].messages[-1].text
-    plan, _ = await planned(loop, item=LoopItem(0, "furniture", is_link=False), depth=1)
+    data = {"of": ["lamps", "chairs"]}
+    plan, _ = await planned(loop, item=LoopItem(0, "furniture", is_link=False), depth=1, spec={"data": data})
     assert plan.loop_values == ("lamps", "chairs")
 
 
