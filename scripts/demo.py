@@ -123,7 +123,6 @@ async def main(items: int | None, data: Path) -> Exit:
                 text = b"".join([chunk async for chunk in client.results(job["id"])])
                 rows = [json.loads(line) for line in text.splitlines()]
             report(final, rows, seconds, cluster.url, data)
-            say("stopping …")
     say(f"stopped. See it again: SHOAL_DATA_DIR={data} .venv/bin/shoal up")
     return code
 

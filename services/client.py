@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -69,7 +70,7 @@ class Client:
 
     async def submit(self, spec: bytes | Mapping[str, Json], *, key: str | None = None) -> dict[str, Json]:
         """Hands in one job; without a key of its own it gets one, so that trying again cannot make two of it."""
-        body = spec if isinstance(spec, bytes) else orjson.dumps(spec)
+        body = spec if isinstance(spec, bytes) else json.dumps(spec).encode()  # what cannot be kept, the gateway tells
         headers = {"Content-Type": "application/json"}
         if key is not None:
             headers["Idempotency-Key"] = key

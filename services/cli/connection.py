@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from services.cli import heavy
-from services.cli.ending import tell
+from services.cli.ending import Usage, tell
 from services.client import Client, GatewayAway
 from services.cluster.address import running_cluster
 from services.settings import Settings
@@ -18,17 +18,25 @@ def client_of(settings: Settings, gateway: str) -> Client:
 
     Raises:
         GatewayAway: there is none.
+        Usage: its address is none.
     """
-    url = gateway or settings.gateway or running_cluster(settings.data_dir)
+    url = gateway_of(settings, gateway)
     if not url:
         raise GatewayAway("no gateway is named, and no Shoal runs on this machine with this data folder")
+    if not url.startswith(("http://", "https://")):
+        raise Usage(f"a gateway's address starts with http:// or https://, not like {url!r}")
     return Client(url, settings.api_key.get_secret_value())
+
+
+def gateway_of(settings: Settings, gateway: str) -> str | None:
+    """The address that the option, the setting or the cluster that runs here gives; None: there is no gateway."""
+    return gateway or settings.gateway or running_cluster(settings.data_dir)
 
 
 @asynccontextmanager
 async def client_or_cluster(settings: Settings, gateway: str) -> AsyncIterator[Client]:
     """A client of a gateway that exists, else of a cluster that lives as long as the context."""
-    if gateway or settings.gateway or running_cluster(settings.data_dir):
+    if gateway_of(settings, gateway):
         async with client_of(settings, gateway) as client:
             yield client
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -51,7 +51,7 @@ def exit_of(error: Exception) -> Exit:
 def sentences(error: Exception) -> list[str]:
     """What a person is told: the error, then a line per fault."""
     if isinstance(error, Refused):
-        lines = [_sentence(error.detail), *(f"  {fault['field']}: {fault['reason']}" for fault in error.errors)]
+        lines = [_sentence(error.detail), *_untold(error.detail, error.errors)]
         if error.status == 401:
             lines.append("  Set SHOAL_API_KEY to a key; `shoal keys create` makes one.")
         return lines
@@ -60,7 +60,15 @@ def sentences(error: Exception) -> list[str]:
     if isinstance(error, BadSetting):
         faults = error.details.get("faults")
         return [_sentence(str(fault)) for fault in faults] if isinstance(faults, list) else [_sentence(str(error))]
+    if isinstance(error, BadInput):
+        faults = error.details.get("errors")
+        return [_sentence(error.message), *_untold(error.message, faults if isinstance(faults, list) else [])]
     return [_sentence(str(error) or type(error).__name__)]
+
+
+def _untold(sentence: str, faults: Sequence[Mapping[str, str]]) -> list[str]:
+    """A line for each fault that the sentence does not tell already; it mostly tells the first."""
+    return [f"  {one['field']}: {one['reason']}" for one in faults if one["reason"] not in sentence]
 
 
 def _sentence(text: str) -> str:

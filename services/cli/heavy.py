@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from services.cluster.embedded import Cluster
     from services.cluster.supervisor import Supervisor
     from services.doctor import Finding
+    from services.gateway.specs import SpecGate
     from services.settings import Settings
     from services.store.sql import SqlStore
 
@@ -25,6 +26,13 @@ def embedded_cluster(settings: Settings, tell: Callable[[str], None]) -> Abstrac
     """See `services.cluster.embedded.embedded_cluster`."""
     module = import_module("services.cluster.embedded")
     return cast("AbstractAsyncContextManager[Cluster]", module.embedded_cluster(settings, tell=tell))
+
+
+def spec_gate(settings: Settings) -> SpecGate:
+    """The check that a gateway with these settings makes of each job."""
+    rules = import_module("services.cluster.configs").spec_rules(settings)
+    names = import_module("services.addresses").HostNames()
+    return cast("SpecGate", import_module("services.gateway.specs").SpecGate(rules, names))
 
 
 def gateway_alone(settings: Settings) -> AbstractAsyncContextManager[str]:

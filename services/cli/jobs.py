@@ -64,7 +64,7 @@ def submit(
         with _opened(file) as source:
             head = _first_line(source)
             if not head.strip():
-                raise Usage(f"{file}: there is no job in it")
+                raise Usage(f"{'standard input' if file == '-' else file}: there is no job in it")
             if not _is_whole(head):
                 head += source.read()  # one spec over many lines
             elif more := _first_line(source):

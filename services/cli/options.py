@@ -29,14 +29,14 @@ def json_from(option: str, text: str) -> Json:
     source = text
     if text == "-":
         source = sys.stdin.read()
-    elif not text.lstrip().startswith(("{", "[")):
+    elif not text.lstrip().startswith(("{", "[", '"')):
         try:
             source = Path(text).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise Usage(f"{option}: cannot read {text}: {_why(error)}") from error
     try:
-        return json.loads(source)
-    except ValueError as error:
+        return json.loads(source, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
         raise Usage(f"{option}: not valid JSON: {error}") from error
 
 
@@ -74,6 +74,10 @@ def pairs_from(option: str, texts: list[str]) -> dict[str, str]:
             raise Usage(f"{option}: write NAME=VALUE, not {text!r}")
         pairs[name] = value
     return pairs
+
+
+def _no_number(text: str) -> Json:
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def _why(error: Exception) -> str:

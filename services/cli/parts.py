@@ -25,7 +25,9 @@ def add_to(app: typer.Typer) -> None:
 
 def gateway(
     host: Host = "",
-    port: Annotated[int, typer.Option(min=-1, max=65535, help="Port; default: SHOAL_PORT, 8700; 0: a free one.")] = -1,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port; default: SHOAL_PORT, 8700; 0: a free one.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Serve API and dashboard alone, over SHOAL_STORE_URL and SHOAL_ARTIFACTS_URL, until SIGTERM.
@@ -36,7 +38,7 @@ def gateway(
 
     async def work() -> Exit:
         wanted: dict[str, object] = {"host": host} if host else {}
-        settings = settings_of_process(serves=True, **wanted, **({"port": port} if port >= 0 else {}))
+        settings = settings_of_process(serves=True, **wanted, **({} if port is None else {"port": port}))
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         async with heavy.gateway_alone(settings) as url:
             if as_json:
@@ -50,8 +52,8 @@ def gateway(
 
 def supervise(
     health_port: Annotated[
-        int, typer.Option(min=-1, max=65535, help="Port of /healthz and /readyz, on SHOAL_HOST; default: none.")
-    ] = -1,
+        int | None, typer.Option(min=0, max=65535, help="Port of /healthz and /readyz, on SHOAL_HOST; default: none.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Keep the dispatcher of the Ray cluster at SHOAL_RAY_ADDRESS running, until SIGTERM.
@@ -62,7 +64,7 @@ def supervise(
 
     async def work() -> Exit:
         settings = settings_of_process(serves=True)
-        async with heavy.supervised(settings, health_port=health_port if health_port >= 0 else None):
+        async with heavy.supervised(settings, health_port=health_port):
             if as_json:
                 print(json.dumps({"ray": settings.ray_address}), flush=True)
             else:

@@ -34,7 +34,7 @@ def shown(title: str, *, as_json: bool = False) -> Iterator[Show]:
         with _bar(title) as show:
             yield show
     else:
-        yield _Lines()
+        yield _Lines(title)
 
 
 def _json_line(event: Event) -> None:
@@ -44,7 +44,8 @@ def _json_line(event: Event) -> None:
 class _Lines:
     """A line every few seconds, and at what matters."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str) -> None:
+        self._title = title
         self._pace = Pace()
         self._last_s = float("-inf")
         self._said = ""
@@ -57,8 +58,13 @@ class _Lines:
         text = sentence(self._pace.note(counts, now_s))
         matters = event.name != "job.progress"
         if text != self._said and (matters or now_s - self._last_s >= LINE_EVERY_S):
-            tell(f"{event.name}: {text}" if matters else text)
+            tell(f"{self._title} {_happened(event.name)}: {text}" if matters else f"{self._title}: {text}")
             self._last_s, self._said = now_s, text
+
+
+def _happened(name: str) -> str:
+    """`job.fanned_out` for people."""
+    return name.rpartition(".")[2].replace("_", " ")
 
 
 @contextmanager

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from services.cli.connection import client_or_cluster
+from services.cli import heavy
+from services.cli.connection import client_or_cluster, gateway_of
 from services.cli.ending import Exit, Usage
 from services.cli.following import cancel_and_print, follow
 from services.cli.options import Gateway, json_from, lines_from, pairs_from
@@ -41,12 +43,14 @@ def run(
     loop_select: Annotated[str, typer.Option(metavar="CSS|WORDS", help="Loop over what this finds.")] = "",
     loop_next: Annotated[str, typer.Option(metavar="CSS|WORDS", help="The link to the next page of items.")] = "",
     loop_values: Annotated[str, typer.Option(metavar="FILE|JSON", help="Loop over these values, one a line.")] = "",
-    max_pages: Annotated[int, typer.Option(min=0, help="Collect items from at most so many pages.")] = 0,
-    max_items: Annotated[int, typer.Option(min=0, help="Collect at most so many items.")] = 0,
-    concurrency: Annotated[int, typer.Option(min=0, help="At most so many items at once.")] = 0,
-    max_steps: Annotated[int, typer.Option(min=0, help="Steps of one session.")] = 0,
+    max_pages: Annotated[int | None, typer.Option(min=1, help="Collect items from at most so many pages.")] = None,
+    max_items: Annotated[int | None, typer.Option(min=1, help="Collect at most so many items.")] = None,
+    concurrency: Annotated[int | None, typer.Option(min=1, help="At most so many items at once.")] = None,
+    max_steps: Annotated[int | None, typer.Option(min=1, help="Steps of one session.")] = None,
     policy: Annotated[str, typer.Option(help="auto, model or rules.")] = "",
-    deadline: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="The job must end within this time.")] = 0,
+    deadline: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="The job must end within this time.")
+    ] = None,
     label: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A label; may be given often.")] = None,
     screenshots: Annotated[Screenshots | None, typer.Option(help="Which screenshots are kept.")] = None,
     robots: Annotated[bool, typer.Option(help="Obey robots.txt.")] = True,
@@ -91,7 +95,10 @@ def run(
 
 async def run_spec(spec: dict[str, Json], gateway: str, as_json: bool) -> Exit:
     """Runs the job that `spec` describes; a canceled run cancels its job."""
-    async with client_or_cluster(settings_of_process(), gateway) as client:
+    settings = settings_of_process()
+    if not gateway_of(settings, gateway):  # a cluster of its own takes seconds to start: too long for a wrong field
+        await heavy.spec_gate(settings).check(json.dumps(spec).encode(), "default")
+    async with client_or_cluster(settings, gateway) as client:
         job = await client.submit(spec)
         nested = isinstance(spec.get("loop"), dict) and "loop" in spec["loop"]
         lines = OrderedLines(client, job["id"], binary_stdout(), early=not nested)
@@ -105,7 +112,7 @@ async def run_spec(spec: dict[str, Json], gateway: str, as_json: bool) -> Exit:
 
 def _put(spec: dict[str, Json], path: str, value: Json) -> None:
     """Sets a field by its dotted name, unless the option was not given."""
-    if value is None or value == "" or (value == 0 and not isinstance(value, bool)):
+    if value is None or value == "":
         return
     *parents, last = path.split(".")
     for parent in parents:

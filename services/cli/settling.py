@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Annotated, Any
 
 import typer
@@ -108,6 +109,9 @@ def _limit(option: str, text: str, *, whole: bool) -> float | int | None:
     if text == _NONE:
         return None
     try:
-        return int(text) if whole else float(text)
-    except ValueError as error:
-        raise Usage(f"{option}: write a number or {_NONE}, not {text!r}") from error
+        number = int(text) if whole else float(text)
+        if math.isfinite(number):
+            return number
+    except (ValueError, OverflowError):
+        pass
+    raise Usage(f"{option}: write a {'whole number' if whole else 'number'} or {_NONE}, not {text!r}")

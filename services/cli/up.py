@@ -21,14 +21,16 @@ def add_to(app: typer.Typer) -> None:
 
 def up(
     host: Annotated[str, typer.Option(help="Address to listen on; default: SHOAL_HOST, 127.0.0.1.")] = "",
-    port: Annotated[int, typer.Option(min=-1, max=65535, help="Port; default: SHOAL_PORT, 8700; 0: a free one.")] = -1,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port; default: SHOAL_PORT, 8700; 0: a free one.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Start Ray, dispatcher, browsers, gateway and dashboard here, until Ctrl-C; show how the jobs go."""
 
     async def work() -> Exit:
         wanted: dict[str, object] = {"host": host} if host else {}
-        settings = settings_of_process(serves=True, **wanted, **({"port": port} if port >= 0 else {}))
+        settings = settings_of_process(serves=True, **wanted, **({} if port is None else {"port": port}))
         async with heavy.embedded_cluster(settings, lambda stage: tell(f"{stage} …")) as cluster:
             if as_json:
                 print(json.dumps({"url": cluster.url, "data_dir": str(cluster.data_dir)}), flush=True)

@@ -124,13 +124,18 @@ def artifact_store(settings: Settings) -> ArtifactStore:
     return open_artifacts(settings.artifacts_url, settings.artifact_options())
 
 
+def spec_rules(settings: Settings) -> SpecRules:
+    """What the operator lets jobs ask for."""
+    return SpecRules(reach(settings), settings.max_attempts, people=bool(settings.help_url))
+
+
 def gateway_options(settings: Settings) -> GatewayOptions:
     """What the operator sets for the gateway."""
     return GatewayOptions(
         cookie_secret=settings.cookie_secret.get_secret_value().encode() or secrets.token_bytes(32),
         webhook_secrets=tuple(filter(None, settings.webhook_secret.get_secret_value().split(","))),
         auth=needs_keys(settings.auth, settings.host),
-        rules=SpecRules(reach(settings), settings.max_attempts, people=bool(settings.help_url)),
+        rules=spec_rules(settings),
         help_token=settings.help_token.get_secret_value(),
         body_limit=settings.body_limit_kib * 1024,
         batch_limit=settings.batch_limit_mib * _MIB,

@@ -42,7 +42,7 @@ def test_run_prints_records_to_stdout_and_progress_to_stderr(served: Served, sho
         *("--schema", str(schema), "--data", '{"who": "me"}', "--label", "team=x", "--no-robots", "--max-items", "9"),
     )
     assert records(result.stdout) == [{"name": "a"}, {"name": "b"}, None, {"name": "d"}]
-    assert "4 of 4 items: 3 done, 1 failed" in result.stderr
+    assert "j1 finished: 4 of 4 items: 3 done, 1 failed" in result.stderr
     assert "j1 completed: 4 items, 3 completed, 1 failed" in result.stderr
     (job,) = served.do(served.world.store.jobs(JobFilter()))
     assert job.spec.loop is not None
@@ -104,7 +104,7 @@ def test_run_with_json_tells_progress_in_json_too(served: Served, shoal: Shoal) 
         (("run", "x", "--url", "https://a.example", "--schema", "/no/file"), "--schema: cannot read /no/file: No such"),
         (("run", "x", "--url", "https://a.example", "--loop-values", "[1]"), "--loop-values: the values must be texts"),
         (("run", "x", "--url", "https://a.example", "--label", "x"), "--label: write NAME=VALUE, not 'x'"),
-        (("run", "x", "--url", "ftp://a.example"), "url: must start with http:// or https://, not 'ftp'"),
+        (("run", "x", "--url", "ftp://a.example"), "url: must start with http:// or https://, not with ftp:"),
         (("run", "x", "--url", "http://127.0.0.1/"), "the address is loopback"),
         (("show", "j99"), "There is no job"),
         (("show", "../../keys"), "Not Found"),
@@ -113,6 +113,20 @@ def test_run_with_json_tells_progress_in_json_too(served: Served, shoal: Shoal) 
         (("results", "j99"), "There is no job"),
         (("jobs", "--status", "odd"), "  status"),
         (("frobnicate",), "No such command"),
+        (("run", "x", "--url", "https://a.example", "--max-items", "0"), "--max-items"),
+        (("run", "x", "--url", "https://a.example", "--deadline", "0"), "deadline_s: must be more than 0"),
+        (
+            ("run", "x", "--url", "https://a.example", "--data", '{"a": NaN}'),
+            "not valid JSON: NaN is no number",
+        ),
+        (
+            ("run", "x", "--url", "https://a.example", "--data", f'{{"a": {10**30}}}'),
+            "data.a: is a number of more",
+        ),
+        (("run", "x", "--url", "https://a.example", "--data", '"\\ud800"'), "The body is not valid JSON"),
+        (("change", "j1", "--deadline", "1e400"), "--deadline: write a number or none, not '1e400'"),
+        (("change", "j1", "--deadline", "nan"), "--deadline: write a number or none, not 'nan'"),
+        (("jobs", "--gateway", "localhost:8700"), "address starts with http:// or https://, not like 'localhost:8700'"),
         (("observe", "https://a.example", "--full-page"), "--screenshot FILE.png takes it"),
         (("results", "j1", "--format", "xml"), "Invalid value"),
     ],
@@ -124,6 +138,35 @@ def test_wrong_usage_ends_with_2_and_a_sentence(
     assert told in result.stderr
     assert result.stdout == ""
     assert "Traceback" not in result.stderr
+
+
+def test_each_fault_is_told_once(served: Served, shoal: Shoal) -> None:
+    told = shoal("run", "x", "--url", "shop.example", code=2).stderr
+    assert told == "The job is not valid: url: must start with http:// or https://.\n"
+    told = shoal("run", " ", "--url", "https://a..b/", "--deadline", "1e300", code=2).stderr
+    assert told.splitlines() == [
+        "The job is not valid: deadline_s: must be at most 1000000000 (and 2 more).",
+        "  goal: must not be blank",
+        "  url: 'a..b' is no host name",
+    ]
+
+
+def test_a_job_that_cannot_be_is_refused_before_a_cluster_is_started_for_it(
+    shoal: Shoal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.cli.heavy.embedded_cluster", lambda *_: pytest.fail("a cluster was started"))
+    told = shoal("run", "x", "--url", "http://127.0.0.1:8000/", "--policy", "magic", code=2).stderr
+    assert told == "The job is not valid: policy: must be auto, model or rules.\n"
+    told = shoal("run", "x", "--url", "http://127.0.0.1:8000/", "--label", "a=b", code=2).stderr
+    assert "127.0.0.1 is not allowed: the address is loopback; the operator can allow it (SHOAL_ALLOW_HOSTS, " in told
+
+
+def test_any_json_may_be_data(served: Served, shoal: Shoal) -> None:
+    served.work(lambda work: completed({"a": 1}))
+    for text in ('"a text"', "[0]"):
+        shoal("run", "look", "--url", "https://shop.example/", "--data", text)
+    jobs = served.do(served.world.store.jobs(JobFilter()))
+    assert [job.spec.data for job in jobs] == [[0], "a text"]
 
 
 def test_a_gateway_that_is_not_there_ends_with_3(shoal: Shoal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_change_sets_and_takes_away_limits(served: Served, shoal: Shoal) -> None
 def test_change_says_what_is_wrong(served: Served, shoal: Shoal) -> None:
     job = served.submit()
     assert "say what is to change" in shoal("change", job, code=2).stderr.lower()
-    assert "write a number or none" in shoal("change", job, "--tokens", "many", code=2).stderr
+    assert "write a whole number or none" in shoal("change", job, "--tokens", "many", code=2).stderr
     assert "concurrency" in shoal("change", job, "--concurrency", "0", code=2).stderr
 
 
