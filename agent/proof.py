@@ -34,8 +34,8 @@ _COUNTS = (
     # "1–20 of 134 results", "Showing 1 to 20 of 134"
     re.compile(rf"\d+\s*(?:-|–|—|to|bis|à|a)\s*\d+\s+(?:of|von|de|sur|di|van|/)\s+{_NUMBER}\b", re.IGNORECASE),
     re.compile(rf"(?:of|von|sur|di|van)\s+{_NUMBER}\s+(?:{_THINGS})\b", re.IGNORECASE),
-    re.compile(rf"(?<![\w.,])(?<!page )(?<!top ){_NUMBER}\s+(?:{_THINGS})\b", re.IGNORECASE),
 )
+_COUNTED = re.compile(rf"(?<![\w.,])(?<!page )(?<!top ){_NUMBER}\s+({_THINGS})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,15 @@ def _pruned(value: Json, gone: set[Path], path: Path) -> Json:
 def page_count(text: PageText) -> int | None:
     """How many records the page says that there are, None where it does not say so plainly."""
     for form in _COUNTS:
-        counts = [int(re.sub(r"\D", "", found)) for found in form.findall(text.whole)]
+        counts = [_whole(found) for found in form.findall(text.whole)]
         if counts:
             return max(counts)
-    return None
+    by_thing: dict[str, set[int]] = {}
+    for number, thing in _COUNTED.findall(text.whole):
+        by_thing.setdefault(thing.casefold(), set()).add(_whole(number))
+    # Several counts of one kind are told of the records, not of the list: this lamp has 178 reviews, that one 12.
+    return max((max(counts) for counts in by_thing.values() if len(counts) == 1), default=None)
+
+
+def _whole(number: str) -> int:
+    return int(re.sub(r"\D", "", number))

@@ -191,6 +191,10 @@ async def test_a_list_that_is_shorter_than_the_page_says_is_not_complete() -> No
         ("Seite 1 von 3 · 45 Treffer", 45),
         ("Top 10 results", None),
         ("Lamp for 3 rooms", None),
+        ("A lamp, 178 reviews · B lamp, 12 reviews · C lamp, 5 reviews", None),
+        ("A lamp (31 reviews) · B lamp (7 reviews) · 24 products", 24),
+        ("A from 3 offers · B from 3 offers · C from 9 offers", None),
+        ("24 products · page 1 · 24 products", 24),
     ],
 )
 async def test_the_count_that_the_page_shows_is_held_against_the_list(words: str, count: int | None) -> None:
