@@ -62,6 +62,13 @@ CATALOGUE: tuple[Metric, ...] = (
     Metric("shoal_event_streams", "gauge", (), "Event streams that are open."),
     # read from the store
     Metric("shoal_sessions", "gauge", ("status",), "Sessions in the store, by status.", by="store"),
+    Metric(
+        "shoal_sessions_waiting",
+        "gauge",
+        ("cause",),
+        "Sessions that wait, by cause (see docs/operations.md); queues beyond 200 of one cause count as `slot`.",
+        by="store",
+    ),
     Metric("shoal_tenant_sessions", "gauge", ("tenant", "status"), "The same of the 20 tenants with most.", by="store"),
     Metric("shoal_webhooks", "gauge", ("state",), "Webhook messages that wait, or were given up (`dead`).", by="store"),
     Metric("shoal_store_up", "gauge", (), "1 when the store answered at this scrape, else 0.", by="store"),

@@ -72,6 +72,12 @@ OVERVIEW = Dashboard(
             (
                 Panel("How many sessions are there, by status?", {_STATUS: "max by (status) (shoal_sessions)"}),
                 Panel(
+                    "What do sessions wait for?",
+                    {"{{cause}}": "max by (cause) (shoal_sessions_waiting)"},
+                    help="children: the items of their loop. concurrency: their loop's own limit. slot: all are busy. "
+                    "turn: the next claim takes them.",
+                ),
+                Panel(
                     "What do queues wait for?",
                     {"{{cause}}": "max by (cause) (shoal_queues_waiting)"},
                     help="A queue is one job on one site.",

@@ -18,6 +18,8 @@ Json = Any
 
 _SMOOTHING = 0.3
 """Share of the newest look in the rate."""
+_TOLD_LANES = 200
+"""Lanes of one cause that the snapshot names, so that their sessions can be counted."""
 _TOLD_DOMAINS = 200
 """Domains whose pauses the snapshot names; it is read by every status call."""
 
@@ -37,13 +39,15 @@ class Telling:
         """How this dispatcher and its workers stand."""
         board, now = self._board, loop_time()
         self._look(now)
+        waiting, held = self._waiting(now)
         return {
             "workers": [_worker(one) for one in stats],
             "slots": sum(one.slots for one in stats),
             "busy": sum(one.busy for one in stats),
             "leases": len(board.leases),
             "uncommitted": uncommitted,
-            "lanes_waiting": self.waiting(),
+            "lanes_waiting": dict(waiting),
+            "lanes_held": held,
             "blocked": self._blocked(now),
             "tenants": board.lanes.tenants(),
             "weights": dict(board.config.tenant_weights),
@@ -58,15 +62,19 @@ class Telling:
 
     def waiting(self) -> dict[str, int]:
         """Lanes with ready sessions, by what they wait for."""
-        now, domains = loop_time(), self._board.domains
-        return dict(
-            Counter(
-                domains.why(lane.domain, lane.job, now)
-                or (self._model_bound and self._model_bound.why(lane))
-                or FREE_SLOT
-                for lane in self._board.lanes
-            )
-        )
+        return dict(self._waiting(loop_time())[0])
+
+    def _waiting(self, now: float) -> tuple[Counter[str], dict[str, list[tuple[int, int]]]]:
+        """Lanes by what they wait for; and some of those that no free slot would help, as (job, domain)."""
+        counts: Counter[str] = Counter()
+        held: dict[str, list[tuple[int, int]]] = {}
+        for lane in self._board.lanes:
+            why = self._board.domains.why(lane.domain, lane.job, now)
+            why = why or (self._model_bound and self._model_bound.why(lane)) or FREE_SLOT
+            counts[why] += 1
+            if why != FREE_SLOT and counts[why] <= _TOLD_LANES:
+                held.setdefault(why, []).append((lane.job, lane.domain))
+        return counts, held
 
     def _look(self, now: float) -> None:
         seconds = max(now - self._looked, 0.001)

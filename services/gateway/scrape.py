@@ -15,6 +15,8 @@ from agent.status import Status
 from services.errors import StoreAway
 from services.gateway.keys import EVERYBODY
 from services.gateway.overview import Overview, Snapshot, every_snapshot, overview_of
+from services.gateway.waiting import Cause
+from services.gateway.waiting_counts import held_lanes, waiting_by_cause
 from services.metrics import CATALOGUE, family, histogram_family, metric
 from services.store.store import Store
 from services.tally import Tally
@@ -37,6 +39,7 @@ class Values:
     seen: Overview
     counted: Sequence[Snapshot]  # of every dispatcher that ever spoke: a count must not fall when one is silent
     tenants: Mapping[tuple[str, Status], int]  # sessions
+    waiting: Mapping[Cause, int]  # sessions
     webhooks: Mapping[str, int]  # messages by state
 
 
@@ -45,12 +48,16 @@ async def read_values(store: Store) -> Values | None:
     try:
         webhooks = await store.count_deliveries()
         counts, snapshots = await store.counts_by_status(), await every_snapshot(store)
+        seen = overview_of(counts, snapshots, EVERYBODY)
+        held = held_lanes(seen)
+        unclaimable = await store.unclaimable(list(held))
     except StoreAway:
         return None
     return Values(
-        overview_of(counts, snapshots, EVERYBODY),
+        seen,
         list(snapshots.values()),
         counts,
+        waiting_by_cause(seen, unclaimable, held),
         {str(state): n for state, n in webhooks.items()},
     )
 
@@ -68,6 +75,7 @@ class Snapshots(Collector):
             return
         seen = self._values.seen
         yield _by_label("shoal_sessions", {str(status): seen.sessions.get(status, 0) for status in Status})
+        yield _by_label("shoal_sessions_waiting", {str(cause): n for cause, n in self._values.waiting.items()})
         yield _by_tenant(self._values.tenants)
         yield _by_label("shoal_webhooks", {"waiting": 0, "dead": 0, **self._values.webhooks})
         yield from _of_snapshots(seen)

@@ -218,6 +218,15 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Unclaimable:
+    """Queued sessions of jobs that are not paused, which no free slot could take now."""
+
+    delayed: int  # until the time of their next try
+    held: int  # behind the limit of their own loop
+    in_lanes: Mapping[tuple[int, int], int]  # ready ones of the lanes that were asked for, by (job, domain)
+
+
+@dataclass(frozen=True, slots=True)
 class Claims:
     """What a claim gave."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select, text, tuple_
 
 from agent.status import Status
 from services.store import codec
+from services.store.records import Unclaimable
 from services.store.states import FINAL_STATES, QUEUED_STATES, State
-from services.store.tables import state
+from services.store.tables import session, state
 from services.store.tx import Tx
 
 Json = Any
@@ -45,3 +46,15 @@ def count_by_status(tx: Tx) -> dict[tuple[str, Status], int]:
         for final in FINAL_STATES:
             counts[row.tenant, final.status] += int(getattr(row, final.name.lower()))
     return {key: n for key, n in counts.items() if n}
+
+
+def unclaimable(tx: Tx, lanes: Sequence[tuple[int, int]]) -> Unclaimable:
+    """Queued sessions that nobody can begin, and how many are ready in some lanes, given as (job, domain)."""
+    (row,) = tx.rows("unclaimable")
+    return Unclaimable(int(row.delayed), int(row.held), _ready(tx, lanes) if lanes else {})
+
+
+def _ready(tx: Tx, lanes: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    lane = (session.c.job, session.c.domain)
+    counted = select(*lane, func.count().label("n")).where(text("state = 0"), tuple_(*lane).in_(lanes)).group_by(*lane)
+    return {(row.job, row.domain): int(row.n) for row in tx.conn.execute(counted)}

@@ -56,6 +56,7 @@ from services.store.records import (
     Standing,
     Submitted,
     Take,
+    Unclaimable,
     Unfolded,
     Written,
 )
@@ -368,3 +369,6 @@ class SqlStore:
 
     async def counts_by_status(self) -> dict[tuple[str, Status], int]:
         return await self._db.read(snapshots.count_by_status)
+
+    async def unclaimable(self, lanes: Sequence[tuple[int, int]]) -> Unclaimable:
+        return await self._db.read(lambda tx: snapshots.unclaimable(tx, lanes))

@@ -33,6 +33,7 @@ from services.store.records import (
     Standing,
     Submitted,
     Take,
+    Unclaimable,
     Unfolded,
     Written,
 )
@@ -310,4 +311,8 @@ class Store(Protocol):
 
     async def counts_by_status(self) -> dict[tuple[str, Status], int]:
         """Sessions by (tenant, status), for metrics; bounded cost."""
+        ...
+
+    async def unclaimable(self, lanes: Sequence[tuple[int, int]]) -> Unclaimable:
+        """Queued sessions that no free slot could take, and the ready ones of some lanes, given as (job, domain)."""
         ...

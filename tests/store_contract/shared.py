@@ -7,9 +7,10 @@ import asyncio
 import pytest
 
 from agent.status import Status
+from agent.types import Outcome
 from services.errors import NotFound, StoreAway
 from services.store.records import NewJob
-from tests.store_world import DONE, World, spec
+from tests.store_world import DONE, ERROR, World, spec
 
 S = Status
 
@@ -55,6 +56,24 @@ async def test_sessions_are_counted_by_tenant_and_status(w: World) -> None:
         ("other", S.PAUSED): 1,
     }
     assert job
+
+
+async def test_what_no_free_slot_could_take_is_counted(w: World) -> None:
+    job, _ = await w.open_loop(7, hosts=2, loop={"values": ["a"], "concurrency": 4})
+    ready = {(lane.job, lane.domain): lane for lane in await w.store.lanes()}
+    assert len(ready) == 2 and {number for number, _ in ready} == {job}
+    seen = await w.store.unclaimable([*ready, (job, 999), (999, 1)])
+    assert (seen.delayed, seen.held) == (0, 3)
+    assert set(seen.in_lanes) == set(ready) and sum(seen.in_lanes.values()) == 4
+    (tried, *_) = await w.claim(1)
+    await w.finish((tried, Outcome(S.QUEUED, error=ERROR)), ready_in_s=30.0)
+    seen = await w.store.unclaimable(list(ready)[:1])
+    assert (seen.delayed, seen.held) == (1, 3)
+    assert len(seen.in_lanes) == 1
+    assert (await w.store.unclaimable([])).in_lanes == {}
+    await w.store.pause(job)
+    seen = await w.store.unclaimable([])
+    assert (seen.delayed, seen.held) == (0, 0), "the sessions of a paused job wait for its owner"
 
 
 async def test_a_closed_store_is_away(w: World) -> None:

@@ -201,6 +201,15 @@ select j.tenant, s.state, j.status, sum(s.n) as n from (
   union all select job, 10, sum(n) from unborn group by job) as s
 join job j on j.id = s.job group by j.tenant, s.state, j.status
 
+-- name: unclaimable
+-- Queued sessions that cannot be claimed yet, of jobs that are not paused: `delayed` and `held`.
+select coalesce(sum(case when s.state = 9 then s.n end), 0) as delayed,
+  coalesce(sum(case when s.state = 10 then s.n end), 0) as held from (
+  select job, 9 as state, count(*) as n from session where state = 9 group by job
+  union all select job, 10, count(*) from session where state = 10 group by job
+  union all select job, 10, sum(n) from unborn group by job) as s
+join job j on j.id = s.job where j.status <> 3
+
 -- name: final_by_tenant
 -- Items that are over, by tenant, from the jobs' counters.
 select tenant, sum(completed) as completed, sum(terminated) as terminated, sum(failed) as failed,

@@ -73,6 +73,11 @@ async def test_jobs_without_a_model_go_on_while_the_model_server_is_away() -> No
         assert (await w.final(runs)).status is Status.COMPLETED
         assert (await w.store.job(waits)).status is Status.QUEUED
         assert w.dispatcher.waiting() == {"the model server": 1}
+        (waiting,) = [[lane.job, lane.domain] for lane in await w.store.lanes()]
+        while (await w.store.states("dispatcher/"))["dispatcher/main"][0]["lanes_held"] != {
+            "the model server": [waiting]
+        }:
+            await asyncio.sleep(0.01)
 
         server.up = True
         assert (await w.final(waits)).status is Status.COMPLETED

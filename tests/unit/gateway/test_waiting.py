@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from prometheus_client.parser import text_string_to_metric_families
 
 from agent.status import Status
 from agent.types import ErrorInfo, Outcome
@@ -92,6 +93,35 @@ async def test_retry_time_concurrency_and_pause_are_told(here: World) -> None:
     assert second[0] == third[0] == "concurrency" and "1 at once" in second[2]
     await here.client.post(f"/v1/jobs/{job}/pause")
     assert {cause for cause, _, _ in await waits(here, job, status="paused")} == {"paused"}
+
+
+async def counted(here: World) -> dict[str, float]:
+    """Sessions that wait, by cause, as a scrape tells them; without zeros."""
+    text = (await here.client.get("/metrics")).text
+    (family,) = [one for one in text_string_to_metric_families(text) if one.name == "shoal_sessions_waiting"]
+    return {sample.labels["cause"]: sample.value for sample in family.samples if sample.value}
+
+
+async def test_a_scrape_counts_sessions_by_what_they_wait_for(here: World) -> None:
+    values = [f"http://{host}.example/{n}" for host in ("a", "b") for n in range(3)]
+    await loop(here, values, is_link=True, concurrency=5)
+    paused = await here.submit()
+    await here.client.post(f"/v1/jobs/{paused}/pause")
+    always = {"children": 1.0, "concurrency": 1.0, "paused": 1.0}
+    assert await counted(here) == {**always, "dispatcher": 5}
+    await tell(here, slots=0, busy=0)
+    assert await counted(here) == {**always, "worker": 5}
+    await tell(here)
+    assert await counted(here) == {**always, "slot": 5}
+    lanes = {lane.host: [lane.job, lane.domain] for lane in await here.store.lanes()}
+    await tell(here, busy=1, lanes_held={"the site asked for a pause": [lanes["a.example"]]})
+    assert await counted(here) == {**always, "domain_pause": 3, "turn": 2}
+    await tell(here, lanes_held={"the model server": [lanes["a.example"]], "domain limit": [lanes["b.example"]]})
+    assert await counted(here) == {**always, "model": 3, "domain_limit": 2}
+    held, *_ = await here.claim()
+    error = ErrorInfo("Busy", "busy", "later", retryable=True)
+    await here.store.finish([Finish(held.session, held.fence, Outcome(Status.QUEUED, error=error), ready_in_s=90.0)])
+    assert (await counted(here))["retry_time"] == 1
 
 
 async def test_a_job_that_was_measured_is_estimated_by_its_own_rate(here: World) -> None:

@@ -16,6 +16,7 @@ from services.browsers.pool import WorkerStats
 from services.dispatch.counting import Counting, failure_of
 from services.gateway.overview import Overview, Snapshot
 from services.gateway.scrape import Snapshots, Values, read_values
+from services.gateway.waiting import Cause
 from services.metrics import CATALOGUE
 from services.store.records import Lane
 from services.store.sql import open_store
@@ -63,7 +64,7 @@ def _scraped(counting: Counting) -> dict[tuple[str, tuple[tuple[str, str], ...]]
     said = Snapshot(data, 0.5)
     seen = Overview(sessions={Status.QUEUED: 2}, dispatchers={"main": said})
     tenants = {(f"t{n:02}", Status.QUEUED): n + 1 for n in range(25)}
-    return _samples(Values(seen, [said], tenants, {"dead": 1}))
+    return _samples(Values(seen, [said], tenants, {Cause.SLOT: 2}, {"dead": 1}))
 
 
 def _samples(values: Values | None) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
