@@ -85,4 +85,12 @@ def job_exit(job: Mapping[str, Json]) -> Exit:
 
 def tell(text: str) -> None:
     """A line for the person at the terminal."""
-    print(text, file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+_CONTROL = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
+
+
+def printable(text: str) -> str:
+    """`text` without what would steer a terminal: what pages say is told in errors and reasons."""
+    return text.translate(_CONTROL)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
+from agent.status import FINAL
 from services.cli.ending import Exit, job_exit, tell
 from services.cli.pace import duration
 from services.cli.printing import OrderedLines
@@ -20,9 +22,8 @@ PRINT_EVERY_S = 1.0
 
 async def follow(client: Client, job: Mapping[str, Json], *, lines: OrderedLines | None, as_json: bool) -> Exit:
     """Shows the job's progress until it is final, writes its results where wanted, and says how it ended."""
-    began_s = time.monotonic()
     title = job["id"]
-    printed_s = began_s
+    printed_s = time.monotonic()
     with shown(title, as_json=as_json) as show:
         async for event in client.events(job["id"]):
             show(event)
@@ -33,7 +34,7 @@ async def follow(client: Client, job: Mapping[str, Json], *, lines: OrderedLines
         await lines.write_rest()
     final = await client.job(job["id"])
     if not as_json:
-        for line in summary(final, time.monotonic() - began_s):
+        for line in summary(final, _took_s(final)):
             tell(line)
     return job_exit(final)
 
@@ -54,6 +55,8 @@ def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
     counts, usage = job["counts"], job["usage"]
     parts = [f"{counts[name]:,} {name}" for name in _ENDS if counts[name]]
     first = f"{job['id']} {job['status']}"
+    if job.get("cancel_requested") and job["status"] not in FINAL:
+        first += ", being canceled"
     if counts["expected"] > 1 or len(parts) > 1:
         first += f": {counts['expected']:,} items, " + (", ".join(parts) or "none final yet")
     if seconds is not None:
@@ -65,6 +68,12 @@ def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
     if error:
         return [first, f"  {error['code']}: {error['message']}"]
     return [first, *([f"  {job['reason']}"] if job.get("reason") else [])]
+
+
+def _took_s(job: Mapping[str, Json]) -> float | None:
+    """From its first session's start to its end, as `shoal up` tells it; None for one that never ran."""
+    began, ended = job.get("started_at"), job.get("finished_at")
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds() if began and ended else None
 
 
 _ENDS = ("completed", "terminated", "failed", "unsure", "canceled")

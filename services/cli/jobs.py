@@ -16,8 +16,6 @@ from typing import Annotated, Any, BinaryIO
 
 import orjson
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from services.cli.connection import client_of
 from services.cli.ending import Exit, Usage, tell
@@ -26,6 +24,7 @@ from services.cli.options import AsJson, Gateway, JobArgument, pairs_from
 from services.cli.pace import duration
 from services.cli.printing import binary_stdout
 from services.cli.running import finish, settings_of_process
+from services.cli.tables import print_table
 from services.client import Client, rows
 
 Json = Any
@@ -152,16 +151,8 @@ def jobs(
             for job in found:
                 _print_json(job)
             return Exit.DONE
-        table = Table("job", "status", "items", "done", "failed", "created", "goal or address", box=None)
-        for job in found:
-            counts = job["counts"]
-            bad = counts["final"] - counts["completed"]
-            what = job["goal"] or job["url"]
-            table.add_row(
-                *(job["id"], job["status"], f"{counts['expected']:,}", f"{counts['completed']:,}", f"{bad:,}"),
-                *(job["created_at"][:19].replace("T", " "), what[:60]),
-            )
-        Console().print(table)
+        headers = ("job", "status", "items", "done", "failed", "created", "goal or address")
+        print_table(headers, map(_job_cells, found))
         if more:
             tell(f"there are more; --limit shows them ({limit} now)")
         return Exit.DONE
@@ -187,19 +178,28 @@ def show(
         for line in summary(found):
             print(line)
         print(json.dumps(found["spec"], indent=2, ensure_ascii=False))
-        table = Table("session", "status", "try", "item", "waits for, or why it ended", box=None)
-        for session in listed:
-            item = session["item"]
-            error = session["error"]
-            why = _waiting(session) or (error["message"] if error else session["reason"])
-            value = (item["label"] or item["value"])[:50] if item else ""
-            table.add_row(session["id"], session["status"], str(session["attempt"]), value, why)
-        Console().print(table)
+        print_table(("session", "status", "try", "item", "waits for, or why it ended"), map(_session_cells, listed))
         if more:
             tell(f"there are more; --sessions shows them ({sessions} now)")
         return Exit.DONE
 
     finish(work())
+
+
+def _job_cells(job: Json) -> tuple[str, ...]:
+    counts = job["counts"]
+    bad = counts["final"] - counts["completed"]
+    return (
+        *(job["id"], job["status"], f"{counts['expected']:,}", f"{counts['completed']:,}", f"{bad:,}"),
+        *(job["created_at"][:19].replace("T", " "), (job["goal"] or job["url"])[:60]),
+    )
+
+
+def _session_cells(session: Json) -> tuple[str, ...]:
+    item, error = session["item"], session["error"]
+    why = _waiting(session) or (error["message"] if error else session["reason"])
+    value = (item["label"] or item["value"])[:50] if item else ""
+    return (session["id"], session["status"], str(session["attempt"]), value, why)
 
 
 def _waiting(session: Json) -> str:

@@ -9,13 +9,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from services.cli import heavy
 from services.cli.ending import Exit, Usage, tell
 from services.cli.options import AsJson
 from services.cli.running import finish, settings_of_process
+from services.cli.tables import print_table
 from services.gateway.keys import DEFAULT_TENANT, SCOPES, hash_key, make_key
 
 if TYPE_CHECKING:
@@ -82,11 +81,7 @@ def listing(as_json: AsJson = False) -> None:
             for row in rows:
                 print(json.dumps(_shown(row), ensure_ascii=False))
             return Exit.DONE
-        table = Table("id", "name", "tenant", "scopes", "created", "revoked", box=None)
-        for row in rows:
-            revoked = _at(row.revoked_at) if row.revoked_at else ""
-            table.add_row(str(row.id), row.name, row.tenant, ", ".join(row.scopes), _at(row.created_at), revoked)
-        Console().print(table)
+        print_table(("id", "name", "tenant", "scopes", "created", "revoked"), map(_cells, rows))
         return Exit.DONE
 
     finish(work())
@@ -138,3 +133,8 @@ def _shown(row: ApiKey) -> dict[str, object]:
 
 def _at(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _cells(row: ApiKey) -> tuple[str, ...]:
+    revoked = _at(row.revoked_at) if row.revoked_at else ""
+    return (str(row.id), row.name, row.tenant, ", ".join(row.scopes), _at(row.created_at), revoked)

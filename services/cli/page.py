@@ -8,13 +8,13 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from services.cli import heavy
 from services.cli.ending import Exit
 from services.cli.options import AsJson
 from services.cli.running import finish, settings_of_process
+from services.cli.tables import print_table
 
 Url = Annotated[str, typer.Argument(metavar="URL", help="The page to open.")]
 Headed = Annotated[bool, typer.Option("--headed", help="Show the browser's window.")]
@@ -127,16 +127,9 @@ def doctor(as_json: AsJson = False) -> None:
             for finding in findings:
                 print(json.dumps(asdict(finding), ensure_ascii=False))
         else:
-            table = Table("", "part", "found", "what to do", box=None)
-            for finding in findings:
-                mark = "[green]ok[/]" if finding.ok else "[red]no[/]"
-                table.add_row(mark, finding.name, _plain(finding.detail), _plain(finding.remedy))
-            Console().print(table)
+            marks = {True: Text("ok", "green"), False: Text("no", "red")}
+            cells = [(marks[one.ok], one.name, one.detail, one.remedy) for one in findings]
+            print_table(("", "part", "found", "what to do"), cells)
         return Exit.DONE if all(finding.ok for finding in findings) else Exit.ENVIRONMENT
 
     finish(work())
-
-
-def _plain(text: str) -> str:
-    """`text` with its square brackets kept from being read as markup."""
-    return text.replace("[", "\\[")

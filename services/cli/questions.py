@@ -6,13 +6,12 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from services.cli.connection import client_of
 from services.cli.ending import Exit, tell
 from services.cli.options import AsJson, Gateway
 from services.cli.running import finish, settings_of_process
+from services.cli.tables import print_table
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,10 +34,9 @@ def questions(
             for one in page["questions"]:
                 print(json.dumps(one, ensure_ascii=False))
             return Exit.DONE
-        table = Table("question", "job", "kind", "what is asked", "on the page", box=None)
-        for one in page["questions"]:
-            table.add_row(one["id"], one["job"], one["kind"], one["question"], one["page"])
-        Console().print(table)
+        names = ("id", "job", "kind", "question", "page")
+        cells = [[one[name] for name in names] for one in page["questions"]]
+        print_table(("question", "job", "kind", "what is asked", "on the page"), cells)
         return Exit.DONE
 
     finish(work())

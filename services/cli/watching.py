@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
@@ -48,7 +48,7 @@ class Look:
 
     open: Sequence[tuple[JobRow, Standing]]  # newest first
     ended: Sequence[JobRow]  # since the last look, in the order of their submission
-    total: Standing  # the items of the open ones, and of all that ended since the beginning
+    total: Standing  # the items of the open ones, at the rate of all that became final
 
 
 class Show(Protocol):
@@ -89,13 +89,15 @@ class Watcher:
         for row in ended:
             self._paces.pop(row.id, None)
             self._over = _sum(self._over, row.counts)
-        over, total = {row.id for row in ended}, self._over
+        over, counts = {row.id for row in ended}, Counts(expected=0)
         open_: list[tuple[JobRow, Standing]] = []
         for row in (row for row in rows if row.id not in over):  # one may have ended between the two readings
             pace = self._paces.setdefault(row.id, Pace())
             open_.append((row, pace.note(asdict(row.counts), at_s)))
-            total = _sum(total, row.counts)
-        return Look(open_, ended, self._total.note(asdict(total), at_s))
+            counts = _sum(counts, row.counts)
+        overall = self._total.note(asdict(_sum(counts, self._over)), at_s)  # over their ends: else it would begin anew
+        done, failed = counts.completed, counts.final - counts.completed
+        return Look(open_, ended, replace(overall, expected=counts.expected, done=done, failed=failed))
 
     async def _ended(self, still: set[int]) -> list[JobRow]:
         """Jobs that ended since the last look: those that were open then, and those that came and went since."""

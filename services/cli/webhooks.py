@@ -7,13 +7,12 @@ from functools import partial
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from services.cli.connection import client_of
 from services.cli.ending import Exit, Usage, tell
 from services.cli.options import AsJson, Gateway
 from services.cli.running import finish, settings_of_process
+from services.cli.tables import print_table
 from services.client import rows
 
 
@@ -45,13 +44,9 @@ def listing(
             for delivery in found:
                 print(json.dumps(delivery, ensure_ascii=False))
             return Exit.DONE
-        table = Table("delivery", "job", "event", "state", "tries", "to", "why it failed", box=None)
-        for one in found:
-            table.add_row(
-                *(one["id"], one["job"], one["event"], one["state"], str(one["attempts"])),
-                *(one["url"][:60], one["error"][:80]),
-            )
-        Console().print(table)
+        names = ("id", "job", "event", "state", "attempts", "url", "error")
+        cells = [[str(one[name])[:80] for name in names] for one in found]
+        print_table(("delivery", "job", "event", "state", "tries", "to", "why it failed"), cells)
         if more:
             tell(f"there are more; --limit shows them ({limit} now)")
         return Exit.DONE

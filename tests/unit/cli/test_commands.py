@@ -70,6 +70,23 @@ def test_lists_go_on_over_pages(served: Served, shoal: Shoal, monkeypatch: pytes
     assert job == "j5"
 
 
+def test_tables_show_texts_as_they_are_and_whole_where_no_terminal_reads_them(
+    served: Served, shoal: Shoal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    served.submit(goal="[/b] [red]find\n\x1b[2J the blue one " + "x" * 20)
+    told = shoal("jobs").stdout
+    assert "[/b] [red]find \ufffd[2J the blue one xxxxxxxxxxxxxxxxxxxx" in told
+    assert "[/b] [red]find" in shoal("show", "j1").stdout
+
+
+def test_what_pages_say_does_not_steer_the_terminal(served: Served, shoal: Shoal) -> None:
+    served.work(lambda work: failed(message="\x1b]0;gotcha\x07 not here"))
+    told = shoal("run", "look", "--url", "https://shop.example/", code=1).stderr
+    assert "\ufffd]0;gotcha\ufffd not here" in told
+    assert "\x1b" not in told
+
+
 def test_run_says_what_a_loop_left_out(served: Served, shoal: Shoal) -> None:
     served.work(lambda work: completed({"a": 1}, reason="the list goes on after page 2, where max_pages ended it"))
     result = shoal("run", "look", "--url", "https://shop.example/")
@@ -254,6 +271,12 @@ def test_control_commands_do_what_they_say(served: Served, shoal: Shoal) -> None
     assert "j1 canceled" in shoal("cancel", job).stderr
     assert "j1 queued" in shoal("retry", job).stderr
     assert "cannot be resumed" in shoal("resume", job, code=2).stderr
+
+
+def test_a_job_that_is_being_canceled_says_so(served: Served, shoal: Shoal) -> None:
+    job = served.submit()
+    served.do(served.world.claim())
+    assert shoal("cancel", job).stderr == f"{job} running, being canceled\n"
 
 
 def test_watch_follows_to_the_end_and_takes_over_its_exit_code(served: Served, shoal: Shoal) -> None:

@@ -51,8 +51,14 @@ async def test_open_jobs_are_followed_and_their_end_is_told_once(here: World) ->
     await here.run(lambda work: completed({"n": 1}))
     third = await watcher.look(4.0)
     assert [ids.job_id(row.id) for row in third.ended] == [job, quick], "also one that came and went between two looks"
-    assert (third.open, third.total.final) == ([], 5)
+    assert (third.open, third.total.expected) == ([], 0)
     assert (await watcher.look(5.0)).ended == []
+
+    await here.submit(loop={"values": ["a", "b"]})
+    await here.finish(await here.claim(), lambda work: fan_out(["a", "b"]))
+    fourth = await watcher.look(6.0)
+    assert (fourth.total.expected, fourth.total.final) == (2, 0), "what is over is not counted with what is open"
+    assert fourth.total.rate == pytest.approx(5 / 6), "the rate is that of all since the first look"
 
 
 async def test_a_job_that_is_deleted_is_forgotten(here: World) -> None:
