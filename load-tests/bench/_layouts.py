@@ -38,6 +38,13 @@ def ours(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(messages)
 
 
+def history_before_page(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Ours but for one thing: what was done, which only grows, stands before the page, and only the time behind it."""
+    head, job, *page, asked = messages
+    told, _, time = asked.text.rpartition("\n")
+    return (head, job, Message("user", told), *page, Message("user", time))
+
+
 def own_heads(messages: Sequence[Message]) -> tuple[Message, ...]:
     """What was sent before: each decision's instructions alone, then job, history, page, time.
 
@@ -79,6 +86,7 @@ class Told:
 LAYOUTS: dict[str, Told] = {
     "ours": Told(ours, frames=True),
     "ours, pages whole": Told(ours),
+    "ours, history before page": Told(history_before_page, frames=True),
     "own heads, history, page": Told(own_heads),
     "time and history first": Told(history_first),
 }
@@ -93,9 +101,11 @@ class Counting:
     model: Model | None = None
     usages: list[Usage] = field(default_factory=list)
     requests: list[list[Json]] = field(default_factory=list)  # texts, and [identity, tokens] for images
+    schemas: list[Json] = field(default_factory=list)  # what each reply is held to
 
     async def ask(self, ask: Ask) -> Reply:
         messages = self.told.layout(ask.messages)
+        self.schemas.append(ask.json_schema)
         self.requests.append([part for message in messages for part in self._parts(message)])
         if self.model is not None:
             bare = replace(ask, messages=messages, json_schema=None, max_tokens=1)

@@ -6,7 +6,8 @@ held to the schema that real steps send, and all share what real sessions share.
 random model under that schema seldom ends before. Time to first token, queue included, and cache hits are the server's
 own figures.
 
-    python load-tests/bench/gpu.py --program 'vllm' --python python3      on a machine with a GPU and vLLM
+    python load-tests/bench/gpu.py --program 'vllm' --python python3      on a machine with a GPU of 24 GB and vLLM
+    python load-tests/bench/gpu.py … --shape 30b-a3b      the default for a GPU of 80 GB
     python load-tests/bench/gpu.py --url http://127.0.0.1:8000 --model NAME      a server that runs already
     python load-tests/bench/gpu.py --tiny --sessions 1,4 --steps 2      the script itself, on .venv-vllm
 """
@@ -148,7 +149,7 @@ async def server_of(options: Any) -> AsyncIterator[tuple[str, str]]:
             yield server.options.url, server.options.name
         return
     with tempfile.TemporaryDirectory() as folder:
-        model = options.model or dummy_model(options.python, Path(folder) / "model")
+        model = options.model or dummy_model(options.python, Path(folder) / "model", options.shape)
         wanted = VllmOptions(
             model=model,
             served_name="dummy",
@@ -163,10 +164,10 @@ async def server_of(options: Any) -> AsyncIterator[tuple[str, str]]:
             yield server.options.url, server.options.name
 
 
-def dummy_model(python: str, folder: Path) -> str:
-    """A folder with the default model's shape."""
+def dummy_model(python: str, folder: Path, shape: str) -> str:
+    """A folder with a default model's shape."""
     script = Path(__file__).with_name("_dummy_model.py")
-    subprocess.run([*shlex.split(python), str(script), str(folder)], check=True, stdout=sys.stderr)
+    subprocess.run([*shlex.split(python), str(script), str(folder), shape], check=True, stdout=sys.stderr)
     return str(folder)
 
 
@@ -199,7 +200,8 @@ def main() -> None:
     parser.add_argument("--model", default="", help="its model's name; without --url: a model instead of the dummy one")
     parser.add_argument("--program", default="vllm", help="the command that `serve` is given to")
     parser.add_argument("--python", default=sys.executable, help="the Python that has vLLM")
-    parser.add_argument("--quantization", default="", help="such as fp8")
+    parser.add_argument("--shape", choices=("8b", "30b-a3b"), default="8b", help="of the dummy model")
+    parser.add_argument("--quantization", default="fp8", help="as the default models are; empty: 16 bits")
     parser.add_argument("--memory-share", type=float, default=0.9)
     parser.add_argument("--arguments", default="", help="more of `vllm serve`")
     parser.add_argument("--log", type=Path, help="where the server's output goes")
@@ -209,7 +211,10 @@ def main() -> None:
     if options.quick:
         options.sessions, options.steps = options.sessions[:2], 2
     report = Report("gpu")
-    report.notes.append(f"{options.steps} steps of {options.reply_tokens} tokens a session; random weights.")
+    model = options.model or ("the tiny model" if options.tiny else f"Qwen3-VL-{options.shape} {options.quantization}")
+    report.notes.append(
+        f"{model.strip()}: {options.steps} steps of {options.reply_tokens} tokens a session; random weights."
+    )
     asyncio.run(measure(options, report))
     report.show(as_json=options.json)
 
