@@ -6,6 +6,7 @@ remote job wait for Ray and SQLAlchemy.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -29,8 +30,8 @@ def embedded_cluster(settings: Settings, tell: Callable[[str], None]) -> Abstrac
 
 
 def spec_gate(settings: Settings) -> SpecGate:
-    """The check that a gateway with these settings makes of each job."""
-    rules = import_module("services.cluster.configs").spec_rules(settings)
+    """The check that the gateway of an embedded cluster with these settings makes of each job."""
+    rules = replace(import_module("services.cluster.configs").spec_rules(settings), people=True)  # its dashboard asks
     names = import_module("services.addresses").HostNames()
     return cast("SpecGate", import_module("services.gateway.specs").SpecGate(rules, names))
 

@@ -15,6 +15,8 @@ from typer.testing import Result
 from agent.types import Outcome
 from agent.work import Work
 from services import client
+from services.cli import heavy
+from services.settings import load_settings
 from services.store.records import JobFilter
 from tests.gateway_world import completed, failed, loop_of
 from tests.unit.cli.conftest import Served
@@ -176,6 +178,11 @@ def test_a_job_that_cannot_be_is_refused_before_a_cluster_is_started_for_it(
     assert told == "The job is not valid: policy: must be auto, model or rules.\n"
     told = shoal("run", "x", "--url", "http://127.0.0.1:8000/", "--label", "a=b", code=2).stderr
     assert "127.0.0.1 is not allowed: the address is loopback; the operator can allow it (SHOAL_ALLOW_HOSTS, " in told
+
+
+async def test_sessions_of_a_cluster_of_its_own_may_ask_people() -> None:
+    job = b'{"url": "https://93.184.216.34/", "goal": "x", "help": {"person": true}}'
+    assert (await heavy.spec_gate(load_settings()).check(job, "default")).spec.help.person
 
 
 def test_any_json_may_be_data(served: Served, shoal: Shoal) -> None:
