@@ -111,6 +111,35 @@ def test_pods_have_no_more_rights_than_they_need(case: Case) -> None:
             assert not container["image"].endswith(":latest"), where
 
 
+_RAY_MIB, _BROWSER_MIB, _SLOT_MIB, _BESIDE_MIB = 450, 900, 100, 350
+"""From the table of sizes in docs/operations.md: Ray's part of a pod, a browser with its worker and what each slot adds on
+plain pages; and a worker beside its browser, which may grow to `browser_max_rss_mib`."""
+
+
+@pytest.mark.parametrize("profile", ["", "small", "production"])
+def test_the_profiles_pods_hold_what_was_measured(profile: str) -> None:
+    objects = helm.render({} if profile else EXTERNAL, *([profile] if profile else []))
+    told = named(objects, "ConfigMap", "shoal-settings")["data"]
+    slots = int(told["SHOAL_SLOTS_PER_WORKER"])
+    most = int(told.get("SHOAL_BROWSER_MAX_RSS_MIB", Settings().browser_max_rss_mib))
+    (group,) = of_kind(objects, "RayCluster")[0]["spec"]["workerGroupSpecs"][1:]
+    browsers = int(group["resources"]["browser"])
+    pod = group["template"]["spec"]["containers"][0]["resources"]
+    requested, limit = (int(pod[kind]["memory"].removesuffix("Gi")) * 1024 for kind in ("requests", "limits"))
+    assert _RAY_MIB + browsers * (_BROWSER_MIB + slots * _SLOT_MIB) <= requested
+    assert _RAY_MIB + browsers * (_BESIDE_MIB + most) <= limit, "browsers are replaced before the pod is killed"
+    assert browsers * slots <= 4 * int(pod["requests"]["cpu"]), "more slots per core bring no more pages"
+
+
+def test_an_operator_may_let_a_part_s_pods_be_evicted() -> None:
+    mine = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true", "note": "x"}
+    objects = helm.render(EXTERNAL | {"browsers": {"podAnnotations": mine}})
+    groups = of_kind(objects, "RayCluster")[0]["spec"]["workerGroupSpecs"]
+    control, browsers = (group["template"]["metadata"]["annotations"] for group in groups)
+    assert browsers == mine | {"karpenter.sh/do-not-disrupt": "true"}
+    assert control["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false"
+
+
 @every_case
 def test_ray_is_locked_drains_and_keeps_the_browsers_sandbox(case: Case) -> None:
     objects = case.objects()

@@ -42,12 +42,10 @@ disable-usage-stats: "true"
 labels:
   {{- include "shoal.labels" (list $root (index . 1)) | nindent 2 }}
 annotations:
-  # A pod of Ray is only there while it has work; evicting it loses that work's time.
-  cluster-autoscaler.kubernetes.io/safe-to-evict: "false"
-  karpenter.sh/do-not-disrupt: "true"
-  {{- with $at.podAnnotations }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  # A pod of Ray is only there while it has work; evicting it loses that work's time. Why these do not come and go with
+  # the work: docs/operations.md.
+  {{- $kept := dict "cluster-autoscaler.kubernetes.io/safe-to-evict" "false" "karpenter.sh/do-not-disrupt" "true" }}
+  {{- toYaml (merge (dict) ($at.podAnnotations | default dict) $kept) | nindent 2 }}
 {{- end -}}
 
 {{- define "shoal.rayPodSpec" -}}
