@@ -129,9 +129,9 @@ class Robots:
         except httpx.ProxyError as error:
             if REFUSED_REASON in str(error):
                 return _refused(origin)
-            return _unknown(HostUnreachable, origin, str(error))
+            return _unreachable(origin, str(error))
         except (httpx.HTTPError, TimeoutError) as error:
-            return _unknown(HostUnreachable, origin, str(error) or "no answer in time")
+            return _unreachable(origin, str(error) or "no answer in time")
 
     async def _read(self, origin: str, answer: httpx.Response) -> _Rules:
         status = answer.status_code
@@ -139,7 +139,7 @@ class Robots:
         if outcome == "refused":
             return _refused(origin)
         if outcome is not None:
-            return _unknown(HostUnreachable, origin, "the host cannot be reached")
+            return _unreachable(origin)
         if status == 429 or status >= 500:
             kind = ServerBusy if status in (429, 503) else ServerFailed
             wish = answer.headers.get("retry-after", "")
@@ -167,6 +167,11 @@ def _keep_s(answer: httpx.Response) -> float:
 def _unknown(kind: type[NavigationError], origin: str, why: str, **details: object) -> _Rules:
     message = f"{origin}/robots.txt cannot be read now, so no page of this site is opened ({why})"
     return _Rules(_KEEP_FAILURE_S, failure=kind(message, **details))
+
+
+def _unreachable(origin: str, why: str = "") -> _Rules:
+    message = f"{origin} cannot be reached" + (f" ({why})" if why else "")
+    return _Rules(_KEEP_FAILURE_S, failure=HostUnreachable(message))
 
 
 def _refused(origin: str) -> _Rules:
