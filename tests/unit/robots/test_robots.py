@@ -146,7 +146,7 @@ async def test_a_site_that_cannot_answer_is_left_alone_and_asked_again_later(
 
 
 async def test_a_host_that_is_not_there_is_unreachable_not_forbidden(site: Site, robots: Robots) -> None:
-    with pytest.raises(HostUnreachable, match="^http://127.0.0.1:1 cannot be reached"):
+    with pytest.raises(HostUnreachable, match=r"^http://127\.0\.0\.1:1 cannot be reached"):
         await robots.allowed("http://127.0.0.1:1/x")
     with pytest.raises(HostUnreachable):
         await robots.allowed("http://name.invalid/x")
