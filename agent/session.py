@@ -80,7 +80,9 @@ async def run(work: Work, desk: Desk) -> Outcome:
             outcome = await session.live()
             await session.keep_downloads()  # those of the last page
     except TimeoutError:
-        outcome = await session.failed(DeadlinePassed(f"the session ran for {time.monotonic() - started:.0f} s"))
+        allowed = "" if work.spec.deadline_s is None else f"; the job was given {work.spec.deadline_s:g} s in all"
+        ran_s = time.monotonic() - started
+        outcome = await session.failed(DeadlinePassed(f"the session ran for {ran_s:.0f} s{allowed}"))
     except AgentError as error:
         outcome = await session.failed(error)
     finally:
@@ -212,12 +214,15 @@ class _Session:
         """Collects the loop's values and ends this run with a fan-out; the session goes on when the last is final."""
         items = tuple(await self._values(plan))
         if not items:
-            raise EmptyLoop(f"the loop found no items on {self.page.url}")
+            why = f": {self.scene.doubt}" if self.scene.doubt else ""
+            raise EmptyLoop(f"the loop found no items on {self.page.url}{why}")
         result: dict[str, Json] = {"expected": len(items)}
         if self.scene.listed is not None and self.scene.listed > len(items):
             result["shown"] = self.scene.listed  # the list says that it has more
         if self.scene.cut:
             result["cut"] = self.scene.cut
+        if self.scene.doubt:
+            result["doubt"] = self.scene.doubt
         task = Task("loop", plan.plan or "", Status.WAITING, result=result)
         self.scene.history = (*self.scene.history, task)
         fan_out = FanOut(items, await self._snapshot(), self.scene.loop.on_error if self.scene.loop else "continue")
@@ -389,8 +394,9 @@ class _Session:
     def _completed(self, plan: Plan) -> Outcome:
         results = [task.result for task in self.scene.history]
         answer = next((result for result in reversed(results) if isinstance(result, str)), "")
-        cuts = [str(result["cut"]) for result in results if isinstance(result, dict) and "cut" in result]
-        return self._end(Status.COMPLETED, reason="; ".join(filter(None, (plan.thoughts, *cuts))), answer=answer)
+        loops = [result for result in results if isinstance(result, dict)]
+        told = [str(result[word]) for result in loops for word in ("doubt", "cut") if word in result]
+        return self._end(Status.COMPLETED, reason="; ".join(filter(None, (plan.thoughts, *told))), answer=answer)
 
     def _terminated(self, reason: str, codes: tuple[str, ...]) -> Outcome:
         self.error_codes = (*self.error_codes, *codes)

@@ -41,6 +41,7 @@ class Scene:
     sightings: list[Sighting] = field(default_factory=list)  # pages of the running mini goal, where the job wants some
     listed: int | None = None  # how many items a list said that it has, while its items were collected
     cut: str = ""  # why collecting ended before the list did, in words; "" when it did not
+    doubt: str = ""  # why the items that were collected may not be those that were meant, or why none were; in words
     decision_from: int = 0  # tokens of this attempt when the running decision began
     proposed: Json = None  # the schema that a model proposed where the job has none
     job: int | None = None  # the job's id; None: unknown, and then nothing seen here is used for other sessions

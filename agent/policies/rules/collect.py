@@ -14,7 +14,7 @@ from agent.errors import BadSelector, BrowserError, NavigationError
 from agent.policies.policy import Scene
 from agent.policies.rules.changes import wait_for_change
 from agent.policies.rules.vocabulary import LOOP_FILLER, MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
-from agent.policies.rules.words import Phrase, fold, overlap, phrase, squash
+from agent.policies.rules.words import NEUTRAL_WORDS, Phrase, fold, overlap, phrase, squash
 from agent.readable import readable_json
 from agent.spec import LoopSpec
 from agent.types import Action, Element, LoopItem
@@ -98,10 +98,30 @@ class Collector:
         if view["css"] is not None and _CERTAINLY_CSS.search(self.loop.source.select):
             return []  # a selector that finds nothing is no words
         chosen = choose_group(view["groups"], self.loop.source.select, self._goal, self._group)
-        if chosen is None:
+        if chosen is None or not (self._group or self._may_be_meant(chosen, view)):
             return []
         self._group = self._group or str(chosen["k"])
         return list(chosen["items"])
+
+    def _may_be_meant(self, chosen: Mapping[str, Json], view: Mapping[str, Json]) -> bool:
+        """Whether the words may mean the list that structure chose; where they hardly do, the scene tells.
+
+        A page about books seldom calls its list "books". But words that stand nowhere on it name nothing there.
+        """
+        assert self.loop.source is not None
+        select = self.loop.source.select
+        asked = set(_content_words(select)) - NEUTRAL_WORDS
+        called = f"{chosen['head']} {chosen['w']} {chosen['cap']} {view['about']}"
+        known = {word for text in (called, *(str(item["t"]) for item in chosen["items"])) for word in phrase(text)}
+        self.scene.doubt = ""
+        if not asked or asked & known:
+            return True
+        if not asked & set(view["heard"]):
+            self.scene.doubt = f"nothing there is called {select!r}"
+            return False
+        taken = f"one of {chosen['n']:,} links, such as {str(chosen['items'][0]['t'])!r}"
+        self.scene.doubt = f"no list there is called {select!r}; taken was {taken}"
+        return True
 
     def _fresh(self, view: Mapping[str, Json]) -> Iterator[LoopItem]:
         for row in distinct(self._rows(view), self.loop.is_link):
@@ -186,9 +206,8 @@ async def read_links(page: Context, loop: LoopSpec) -> Mapping[str, Json]:
         BadSelector: `select` or `next` is meant as CSS and is none: as words it would give other things.
     """
     source = loop.source
-    found = await page.read(
-        LINKS_JS, {"select": source.select if source else None, "next": source.next if source else None}
-    )
+    asked = {"select": source.select, "next": source.next, "words": _content_words(source.select)} if source else {}
+    found = await page.read(LINKS_JS, asked)
     view = readable_json(found) if isinstance(found, str) else found
     if not isinstance(view, Mapping):
         raise BrowserError("the page answered no links")

@@ -31,6 +31,8 @@ async def extract_page(scene: Scene) -> Extraction:
     if wanted is None or wanted.record_schema is None:
         raise GoalNeedsModel("without a JSON Schema there is nothing to read by")
     properties = properties_of(wanted.record_schema)
+    if not properties:
+        raise GoalNeedsModel("the schema names no properties: without a model nothing says what to read")
     words = name_stems(properties)
     facts = await read_facts(scene.page, many=wanted.many, words=words)
     found = _read(facts, properties, scene, wanted.many)

@@ -1,6 +1,7 @@
 (arg) => {
   // What a page offers to loop over, and the ways to its next page, as one JSON string. `arg`: `select` and `next` (CSS or
-  // words, may be null). Links are grouped by where they stand; Python chooses among the groups by words.
+  // words, may be null), and the folded `words` of `select`. Links are grouped by where they stand; Python chooses among
+  // the groups by words.
   const MAX_ITEMS = 20000, MAX_TEXT = 300;
   const line = (text) => (text || '').replace(/\s+/g, ' ').trim();
   const here = location.href.split('#')[0];
@@ -31,7 +32,7 @@
 
   const out = {url: location.href, lang: document.documentElement.lang || '', css: null, groups: [], next: [], more: [], relNext: '',
     height: document.documentElement.scrollHeight, viewport: innerHeight, ready: document.readyState, busy: Boolean(document.querySelector('[aria-busy="true"]')),
-    scripts: [...document.scripts].some((s) => !s.type || /javascript|module/i.test(s.type)), count: '', cut: 0, unread};
+    scripts: [...document.scripts].some((s) => !s.type || /javascript|module/i.test(s.type)), count: '', cut: 0, unread, about: '', heard: []};
 
   const matched = query('select');
   if (matched) {
@@ -120,6 +121,13 @@
     }
     out.groups.sort((a, b) => b.n - a.n);
     out.groups = out.groups.slice(0, 60);
+    // What the page as a whole is called, and which of the words it knows at all.
+    const decoded = (() => { try { return decodeURIComponent(location.href); } catch { return location.href; } })();
+    out.about = line([document.title, ...[...document.querySelectorAll('h1')].slice(0, 5).map((h) => h.textContent), decoded].join(' ')).slice(0, 1000);
+    if ((arg.words || []).length) {
+      const text = document.documentElement.textContent.toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '');
+      out.heard = arg.words.filter((word) => text.includes(word));
+    }
   }
 
   // --- onwards -------------------------------------------------------------------------------------

@@ -59,12 +59,14 @@ def likeness(wanted: Phrase, label: Phrase) -> float:
             return 0.0
         extra -= NEUTRAL_WORDS
         extra -= UNIT_WORDS
+        if extra and all(word.isdecimal() for word in asked):
+            return 0.0  # "$1,590.60" is no label of a `field_1`
         return (0.92, 0.74, 0.6, 0.45)[len(extra)] if len(extra) < 4 else 0.3
     missing = asked - said
     if missing <= (NEUTRAL_WORDS | UNIT_WORDS) and asked & said == said and not said <= NEUTRAL_WORDS:
         return 0.9
     common = asked & said
-    if len(common) >= 2 and not (said - asked) & QUALIFIER_WORDS:
+    if len(common) >= 2 and not all(word.isdecimal() for word in common) and not (said - asked) & QUALIFIER_WORDS:
         return 0.75 * len(common) / len(asked | said)
     return 0.0
 

@@ -48,6 +48,14 @@ async def test_all_pages_are_walked_and_no_item_comes_twice(page: Context, site:
     assert len(pages) == len(set(pages)) == 3
 
 
+async def test_words_that_stand_nowhere_on_the_page_name_no_list(page: Context, site: Site) -> None:
+    await page.goto(f"{site.url}/cards")
+    job = JobSpec.model_validate({"url": f"{site.url}/cards", "loop": {"from": {"select": "nuclear submarines"}}})
+    scene = Scene(spec=job, loop=job.loop, item=None, page=page)
+    assert [item async for item in RulesPolicy().collect(scene, Plan())] == []
+    assert scene.doubt == "nothing there is called 'nuclear submarines'"
+
+
 async def test_limits_of_pages_and_items_hold(page: Context, site: Site) -> None:
     url = f"{site.url}/shelf-rel"
     assert await collect(page, url, {"select": "li.hit", "max_pages": 2}) == things(site, 8)

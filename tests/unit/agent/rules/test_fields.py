@@ -49,6 +49,8 @@ def test_likeness_of_names() -> None:
     assert likeness(phrase("battery_life_hours"), phrase("Battery life")) >= 0.9
     assert likeness(phrase("price"), phrase("product-price")) > 0.9
     assert likeness(phrase("price"), phrase("old price")) == 0
+    assert likeness(phrase("325"), phrase("$1,325.50")) == 0, "a number that stands in a price does not name it"
+    assert likeness(phrase("2024"), phrase("Year 2024")) > 0.9
     assert likeness(phrase("price"), phrase("basket total")) == 0
     assert phrase("inStock") == phrase("in-stock") == ("in", "stock")
     assert phrase("Größen") == ("grossen",)

@@ -172,7 +172,16 @@ class Pages:
         items = [{"h": f"http://example.test/{self.now}/{n}", "t": f"{self.now} {n}", "v": 1} for n in range(2)]
         onwards = f"http://example.test/?p={self.now + 1}" if self.now < self.last else ""
         said = {"url": f"http://example.test/?p={self.now}", "relNext": onwards, "css": items, "unread": [], "cut": 0}
-        rest = {"groups": [], "scripts": False, "busy": False, "ready": "complete", "height": 1, "viewport": 1}
+        rest = {
+            "about": "",
+            "heard": [],
+            "groups": [],
+            "scripts": False,
+            "busy": False,
+            "ready": "complete",
+            "height": 1,
+            "viewport": 1,
+        }
         return {**view(), **said, **rest, **self.more}
 
     async def goto(self, url: str) -> Landing:
@@ -199,6 +208,47 @@ async def test_a_list_is_followed_as_far_as_max_pages_and_said_to_go_on() -> Non
 async def test_a_page_with_more_than_is_read_is_said_to_have_it() -> None:
     values, cut = await collected(Pages(1, cut=20_000))
     assert (len(values), cut) == (2, "http://example.test/?p=1 shows more than 20,000 things; the rest was not read")
+
+
+def of_words(about: str = "", heard: tuple[str, ...] = (), **group: Any) -> Pages:
+    """A page whose only list is one of lamps."""
+    items = [{"h": f"http://example.test/p/{n}", "t": f"Lamp {n}", "v": 1} for n in range(3)]
+    frame = {"k": "a<li", "n": 3, "w": "", "head": "New this week", "cap": "", "mark": "main", "rich": 1}
+    lamps = {**frame, "away": 3, "texts": 3, "chars": 6, "v": 3, "area": 100, "items": items, **group}
+    return Pages(1, css=None, groups=[lamps], about=about, heard=list(heard))
+
+
+@pytest.mark.parametrize(
+    ("pages", "select"),
+    [
+        (of_words(), "lamps"),
+        (of_words(), "all of the items"),
+        (of_words(), "every product"),
+        (of_words(head="Submarines"), "submarines"),
+        (of_words(w="submarine-card tile"), "submarines"),
+        (of_words(about="All about Submarines http://example.test/"), "submarines"),
+    ],
+)
+async def test_a_list_that_the_words_may_mean_is_taken(pages: Pages, select: str) -> None:
+    here = scene(loop={"from": {"select": select}})
+    here.page = cast(Context, pages)
+    assert len([item async for item in RulesPolicy().collect(here, Plan())]) == 3
+    assert here.doubt == ""
+
+
+async def test_words_that_the_page_does_not_know_name_no_list() -> None:
+    """The largest list was taken for them, and nobody was told."""
+    here = scene(loop={"from": {"select": "submarines"}})
+    here.page = cast(Context, of_words())
+    assert [item async for item in RulesPolicy().collect(here, Plan())] == []
+    assert here.doubt == "nothing there is called 'submarines'"
+
+
+async def test_a_list_that_is_taken_though_it_is_not_called_so_is_told() -> None:
+    here = scene(loop={"from": {"select": "submarines"}})
+    here.page = cast(Context, of_words(heard=("submarine",)))
+    assert len([item async for item in RulesPolicy().collect(here, Plan())]) == 3
+    assert here.doubt == "no list there is called 'submarines'; taken was one of 3 links, such as 'Lamp 0'"
 
 
 @pytest.mark.parametrize("text", ["ul.items > li[", "li:has-text('x')", ".items >> li"])
