@@ -64,7 +64,7 @@ def given(scene: Scene, seen: Observation) -> Given:
     words = [spec.goal or "", spec.url, *((item.value, item.label) if item else ()), *_texts(spec.data)]
     if spec.extract is not None and spec.extract.goal:
         words.append(spec.extract.goal)
-    if spec.loop is not None:
+    if spec.loop is not None and item is None:  # an item's session is for its own value, one of perhaps 100,000
         words += spec.loop.values or ()
     hosts = {_host(address) for address in (seen.url, scene.page.url, *(tab.url for tab in seen.tabs))}
     hosts |= {found.lower() for text in words for found in _ADDRESS.findall(text)}

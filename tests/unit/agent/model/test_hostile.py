@@ -12,7 +12,7 @@ from agent.policies.model.calls import call_offers
 from agent.secrecy import Hidden
 from agent.spec import JobSpec
 from agent.testing import ScriptedModel
-from agent.types import Action, ActionResult, Download, Effect, ErrorInfo
+from agent.types import Action, ActionResult, Download, Effect, ErrorInfo, LoopItem
 from services.browsers.secrets import FolderSecrets
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, scene_of, text
 from tests.unit.agent.model.test_step import act, calls, decide, policy_of, says
@@ -60,6 +60,17 @@ async def test_an_address_that_nobody_gave_is_not_opened(address: str) -> None:
 async def test_an_address_that_job_or_page_give_is_opened(address: str, more: dict[str, Any]) -> None:
     decision, _ = await decide(goto(address), shown=PAGE, spec=more, calls=call_offers)
     assert calls(decision) == [("goto", {"url": address})]
+
+
+async def test_an_item_opens_its_own_address_and_not_those_of_the_other_items() -> None:
+    spec = JobSpec(url=URL, goal="Read it", loop={"values": ["https://one.example/a", "https://two.example/b"]})
+    more: dict[str, Any] = {"loop": None, "item": LoopItem(0, "https://one.example/a", is_link=True), "depth": 1}
+    own, other = goto("https://one.example/more"), goto("https://two.example/b")
+    policy = policy_of(ScriptedModel([own, other, other]), calls=call_offers)
+    decision = await policy.step(scene_of(PAGE, spec, **more), "x", ())
+    assert calls(decision) == [("goto", {"url": "https://one.example/more"})]
+    with pytest.raises(ReplyInvalid, match="neither a link of this page"):
+        await policy.step(scene_of(PAGE, spec, **more), "x", ())
 
 
 @pytest.mark.parametrize("file", ["/etc/passwd", "https://evil.example/x.exe", "other-tenant/1/2/3.pdf", ""])
