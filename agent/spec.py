@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -122,7 +122,7 @@ class LoopSpec(_Part):
     on_error: Literal["continue", "stop"] = "continue"
     loop: LoopSpec | None = Field(None, description="each item is itself a loop: how its items are found")
 
-    @property
+    @cached_property  # asked before each action, of perhaps 100,000 values
     def has_rows(self) -> bool:
         """Whether some of its values are details for forms: JSON objects, each of them one item's data."""
         own = any(value.lstrip().startswith("{") for value in self.values or ())
