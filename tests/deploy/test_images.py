@@ -201,6 +201,22 @@ def test_what_compose_publishes_can_be_reached() -> None:
     assert shut == []
 
 
+def test_compose_writes_into_no_root_file_system_that_is_read_only() -> None:
+    """What is no file on the host, Compose copies into the container as it is made; it refuses read-only ones."""
+    compose = _compose()
+    copied = {
+        (kind, name)
+        for kind in ("secrets", "configs")
+        for name, source in compose.get(kind, {}).items()
+        if "file" not in source
+    }
+    assert copied
+    for name, service in compose["services"].items():
+        for kind in ("secrets", "configs"):
+            used = {(kind, one if isinstance(one, str) else one["source"]) for one in service.get(kind, ())}
+            assert not (used & copied and service.get("read_only")), name
+
+
 def test_what_a_browser_runs_beside_is_locked_down() -> None:
     services = _compose()["services"]
     for name in ("gateway", "ray", "supervisor", "migrate"):
