@@ -112,8 +112,8 @@ def test_pods_have_no_more_rights_than_they_need(case: Case) -> None:
 
 
 _RAY_MIB, _BROWSER_MIB, _SLOT_MIB, _BESIDE_MIB = 450, 900, 100, 350
-"""From the table of sizes in docs/operations.md: Ray's part of a pod, a browser with its worker and what each slot adds on
-plain pages; and a worker beside its browser, which may grow to `browser_max_rss_mib`."""
+"""From the table of sizes in docs/operations.md: Ray's part of a pod, a browser with its worker and what each slot adds
+on plain pages; and a worker beside its browser, which may grow to `browser_max_rss_mib`."""
 
 
 @pytest.mark.parametrize("profile", ["", "small", "production"])
