@@ -18,6 +18,14 @@ _NUMBER = re.compile(
 )
 _GLUED = re.compile(r"\d+(?:[.,'’]\d+)*")
 _PERCENT = re.compile(r"\d+(?:[.,]\d+)?\s*%")
+_SCALED = re.compile(
+    r"(?<!\d)\d{1,3}(?:[.,]\d+)?[kKMB]\b|\d[eE][+-]?\d"
+    r"|\d\s*(?i:(?:bn|mn|mio|mrd|tsd|lakh|crore|hundred|dozen)\b"
+    r"|(?:thousand|tausend|million|milion|millon|milliard|billion)[a-z]*\b)"
+)
+"""A number that is more than its digits: `1.2k`, `3 million`, `1e5`; but `2700K` is a colour's temperature."""
+_SEVERAL = re.compile(r"\b\d+\s+(?:for|fur|pour|por|za|per|voor)\s+[^\w\s]?\s?\d")
+"""The price of several: `3 for $10`."""
 _DASH_CENTS = re.compile(r"(\d)[.,][-–—]+")
 
 
@@ -78,7 +86,9 @@ def bare_digits(text: str) -> Decimal:
 
 
 def read_number(text: str, lang: str = "", *, price: bool = False) -> Decimal | None:
-    """The one number in `text`; None when there is none or more than one."""
+    """The one number in `text`; None when there is none or more than one, or when words make it another."""
+    if _SCALED.search(text):
+        return None
     values = {value for token in number_tokens(text) if (value := decimal_of(token, lang, price=price)) is not None}
     return values.pop() if len(values) == 1 else None
 
@@ -89,7 +99,7 @@ def read_price(text: str, lang: str = "", parts: tuple[str, ...] = ()) -> Decima
         joined = _split_price(parts, lang)
         if joined is not None:
             return joined
-    if _RANGE.search(text):
+    if _RANGE.search(text) or _SCALED.search(text) or _SEVERAL.search(fold(text)):
         return None
     tokens = number_tokens(text)
     if len(tokens) > 1:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
+from agent.policies.rules.currencies import CURRENCY_SIGNS
 from agent.policies.rules.vocabulary import IN_STOCK, OUT_OF_STOCK, PREORDER
 from agent.policies.rules.words import fold, squash
 
@@ -30,6 +31,16 @@ _SOME = re.compile(
     r"(?:piece|pieces|item|items|stuck|pcs|exemplaires|unidades"
     r"|kusy|ks)\b"
 )
+_NOT = frozenset(
+    ("not", "no", "never", "isn", "nicht", "kein", "keine", "non", "pas", "niet", "nie", "neni", "nao", "ej")
+)
+_CLAUSE = re.compile(r"[.,;:!?|•–—\n]")
+_LATER = re.compile(
+    r"(?:again |wieder )?(?:from|ab|od|starting|a partir d[eu])(?: the| dem| le)? "
+    r"(?:\d|jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|okt|oct|nov|de[cz])"
+    r"|(?:again|soon|bientot|demnachst)\b"
+)
+"""Behind a phrase that says "to be had": not today."""
 _SCHEMA_STOCK: dict[str, Stock] = {
     "instock": "in",
     "limitedavailability": "in",
@@ -62,7 +73,21 @@ def read_stock(text: str) -> Stock | None:
     some = _SOME.search(said)
     if some:
         return "out" if some.group(1) == "0" else "in"
-    return "in" if any(f" {one} " in padded for one in _IN) else None
+    return _as_in(padded, text)
+
+
+def _as_in(padded: str, text: str) -> Stock | None:
+    """What a phrase of `_IN` comes to with the words around it; None where there is none, or one of another day."""
+    known = max((one for one in _IN if f" {one} " in padded), key=len, default="")
+    if not known:
+        return None
+    after = padded.partition(f" {known} ")[2]
+    for clause in _CLAUSE.split(text):
+        before, found, _ = f" {_said(clause)} ".partition(f" {known} ")
+        near = before.split()[-2:]
+        if found and _NOT & set(near) and "only" not in near:
+            return "out"
+    return None if _LATER.match(after) and not any(sign in text for sign in CURRENCY_SIGNS) else "in"
 
 
 def _said(text: str) -> str:

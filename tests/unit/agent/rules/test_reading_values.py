@@ -36,7 +36,9 @@ def test_prices(text: str, lang: str, parts: tuple[str, ...], amount: str) -> No
     assert read_price(text, lang, parts) == Decimal(amount)
 
 
-@pytest.mark.parametrize("text", ["$5 $7", "from 5 to 9 €", "call us", "", "2 x 3"])
+@pytest.mark.parametrize(
+    "text", ["$5 $7", "from 5 to 9 €", "call us", "", "2 x 3", "$1.2k", "€ 3 Mio.", "3 for $10", "3 für 10 €"]
+)
 def test_no_price_is_guessed(text: str) -> None:
     assert read_price(text, "en") is None
 
@@ -64,6 +66,10 @@ def test_no_text_breaks_the_readers(text: str, lang: str) -> None:
 
 def test_a_lone_separator_before_three_digits_is_read_by_the_locale() -> None:
     assert read_number("1.299 kg", "de") == 1299
+    assert read_number("2700K", "en") == 2700
+    assert read_number("5 m", "en") == 5
+    for text in ("1.2k", "12K views", "3 million", "1e5", "4,5 Mrd.", "2 dozen"):
+        assert read_number(text, "en") is None, f"{text} is more than its digits"
     assert read_number("1.299 kg", "en") == Decimal("1.299")
     assert read_number("12 x 5 cm", "en") is None
 
@@ -105,6 +111,18 @@ def test_currencies(text: str, lang: str, code: str | None) -> None:
         ("Skladem > 5 ks", "in"),
         ("Pre-order now", "preorder"),
         ("A lovely lamp", None),
+        ("Not currently available online", "out"),
+        ("Derzeit leider nicht mehr lieferbar", "out"),
+        ("Ikke tilgængelig", None),
+        ("Not only available in red", "in"),
+        ("No minimum order. Available now", "in"),
+        ("No refunds, in stock", "in"),
+        ("Available from 3 May", None),
+        ("In stock again soon", None),
+        ("Lieferbar ab 12.05.2027", None),
+        ("Lieferbar ab Lager", "in"),
+        ("Available from £5", "in"),
+        ("Available in store from today", "in"),
     ],
 )
 def test_stock(text: str, state: str | None) -> None:
