@@ -27,6 +27,9 @@ Kind = Literal["code", "question", "captcha"]
 _LEAST_LEFT_S = 2.0
 """A code with less time left than this is not typed any more: the site would see it too late."""
 
+_DIGESTS = {"SHA1": hashlib.sha1, "SHA256": hashlib.sha256, "SHA512": hashlib.sha512}
+"""Those that RFC 6238 knows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -98,7 +101,7 @@ async def totp_code(key: str) -> str:
     """
     try:
         otp = _otp(key.strip())
-    except (ValueError, TypeError) as error:  # binascii.Error is a ValueError
+    except (ValueError, TypeError, KeyError) as error:  # binascii.Error is a ValueError
         raise HelpMissing("the secret is no TOTP key: base32 or an otpauth:// address is needed") from error
     left = otp.interval - time.time() % otp.interval
     if left < _LEAST_LEFT_S:
@@ -126,6 +129,6 @@ def _otp(key: str) -> pyotp.TOTP:
     return _Totp(
         given.get("secret", ""),
         digits=int(given.get("digits", 6)),
-        digest=getattr(hashlib, given.get("algorithm", "SHA1").lower(), None),
+        digest=_DIGESTS[given.get("algorithm", "SHA1").upper()],
         interval=int(given.get("period", 30)),
     )

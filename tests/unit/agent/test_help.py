@@ -53,7 +53,15 @@ async def test_an_otpauth_address_is_a_key_too() -> None:
     assert known.verify(await totp_code(known.provisioning_uri(name="ada", issuer_name="Shop")), valid_window=1)
 
 
-@pytest.mark.parametrize("key", ["", "no base32!", "otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP&counter=1", "otpauth://x"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("", "no base32!", "otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP&counter=1", "otpauth://x"),
+        *(f"otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&{odd}" for odd in ("period=0", "period=-30", "digits=0")),
+        *(f"otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&{odd}" for odd in ("digits=99", "digits=x", "algorithm=XOF")),
+        "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&algorithm=shake_256",
+    ],
+)
 async def test_what_is_no_totp_key_is_said(key: str) -> None:
     with pytest.raises(HelpMissing):
         await totp_code(key)
