@@ -12,6 +12,9 @@ from services.client import Client, GatewayAway
 from services.cluster.address import running_cluster
 from services.settings import Settings
 
+_OWN_BODY_KIB = 256 * 1024
+"""What a cluster for one job takes from the command that started it: some million addresses."""
+
 
 def client_of(settings: Settings, gateway: str) -> Client:
     """A client of the gateway that the option or the setting names, or of the cluster that runs on this machine.
@@ -41,9 +44,15 @@ async def client_or_cluster(settings: Settings, gateway: str) -> AsyncIterator[C
             yield client
         return
     # A free port: a cluster for one job must not get in the way of what listens on the usual one.
-    # What this user's own files are is this user's own business: those of the current folder may be uploaded.
+    # What this user's own files are is this user's own business: those of the current folder may be uploaded, and a
+    # list of loop values may be as long as it is.
     own = settings.model_copy(
-        update={"host": "127.0.0.1", "port": 0, "upload_dirs": (*settings.upload_dirs, Path.cwd())}
+        update={
+            "host": "127.0.0.1",
+            "port": 0,
+            "upload_dirs": (*settings.upload_dirs, Path.cwd()),
+            "body_limit_kib": max(settings.body_limit_kib, _OWN_BODY_KIB),
+        }
     )
     async with (
         heavy.embedded_cluster(own, lambda stage: tell(f"{stage} …")) as cluster,

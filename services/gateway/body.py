@@ -34,7 +34,7 @@ def require_length(request: Request, limit: int) -> None:
     """
     announced = request.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > limit:
-        raise TooLarge(f"The body has {announced} bytes; at most {limit} are taken.")
+        raise TooLarge(f"The body has {announced} bytes; at most {limit} are taken (the operator can allow more).")
 
 
 async def read_body(request: Request, limit: int) -> bytes:
@@ -48,7 +48,7 @@ async def read_body(request: Request, limit: int) -> bytes:
     async for chunk in request.stream():
         body += chunk
         if len(body) > limit:
-            raise TooLarge(f"The body has more than the {limit} bytes that are taken.")
+            raise TooLarge(f"The body has more than the {limit} bytes that are taken (the operator can allow more).")
     return bytes(body)
 
 

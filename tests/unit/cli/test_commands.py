@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -16,7 +18,8 @@ from agent.types import Outcome
 from agent.work import Work
 from services import client
 from services.cli import heavy
-from services.settings import load_settings
+from services.cli.connection import client_or_cluster
+from services.settings import Settings, load_settings
 from services.store.records import JobFilter
 from tests.gateway_world import completed, failed, loop_of
 from tests.unit.cli.conftest import Served
@@ -183,6 +186,22 @@ def test_a_job_that_cannot_be_is_refused_before_a_cluster_is_started_for_it(
 async def test_sessions_of_a_cluster_of_its_own_may_ask_people() -> None:
     job = b'{"url": "https://93.184.216.34/", "goal": "x", "help": {"person": true}}'
     assert (await heavy.spec_gate(load_settings()).check(job, "default")).spec.help.person
+
+
+async def test_a_cluster_of_its_own_takes_long_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of 20,000 addresses was refused, by the limit for strangers' requests."""
+    started: list[Settings] = []
+
+    @asynccontextmanager
+    async def embedded(settings: Settings, tell: object) -> AsyncIterator[SimpleNamespace]:
+        started.append(settings)
+        yield SimpleNamespace(url="http://127.0.0.1:9")
+
+    monkeypatch.setattr("services.cli.heavy.embedded_cluster", embedded)
+    async with client_or_cluster(load_settings(body_limit_kib=1), ""):
+        (own,) = started
+        assert (own.host, own.port, own.upload_dirs[-1]) == ("127.0.0.1", 0, Path.cwd())
+        assert own.body_limit_kib >= 64 * 1024
 
 
 def test_any_json_may_be_data(served: Served, shoal: Shoal) -> None:
