@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ import typer
 
 from services.cli.connection import client_of
 from services.cli.ending import Exit
-from services.cli.options import Gateway, JobArgument
+from services.cli.options import AsJson, Gateway, JobArgument
 from services.cli.running import finish, settings_of_process
 
 
@@ -29,6 +30,7 @@ def export(
     judge_model: Annotated[str, typer.Option(help="Name of the judge's model.")] = "",
     screenshots: Annotated[int, typer.Option(min=0, max=50, help="Last screenshots that the judge sees.")] = 3,
     gateway: Gateway = "",
+    as_json: AsJson = False,
 ) -> None:
     """Write a finished job as a record of the data-flow layout, with its documents; prints the record's path."""
 
@@ -41,7 +43,8 @@ def export(
             client_of(settings, gateway) as client,
         ):
             seen = screenshots if settings.model_images else 0
-            print(await exporting.export_job(client, job, out, judge=model, last_screenshots=seen))
+            path = await exporting.export_job(client, job, out, judge=model, last_screenshots=seen)
+            print(json.dumps({"job": job, "path": str(path)}, ensure_ascii=False) if as_json else path)
         return Exit.DONE
 
     finish(work())

@@ -46,13 +46,17 @@ def answer(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="Its id, as `shoal questions` shows it.")],
     text: Annotated[str, typer.Argument(metavar="ANSWER")],
     gateway: Gateway = "",
+    as_json: AsJson = False,
 ) -> None:
     """Answer a question; its session goes on within seconds."""
 
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             await client.answer(question, text)
-        tell("answered")
+        if as_json:
+            print(json.dumps({"question": question, "answered": True}))
+        else:
+            tell("answered")
         return Exit.DONE
 
     finish(work())

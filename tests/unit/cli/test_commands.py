@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,12 +12,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import typer
 from typer.testing import Result
 
 from agent.types import Outcome
 from agent.work import Work
 from services import client
 from services.cli import heavy
+from services.cli.app import app
 from services.cli.connection import client_or_cluster
 from services.settings import Settings, load_settings
 from services.store.records import JobFilter
@@ -323,6 +325,19 @@ def test_keys_are_made_listed_and_revoked(shoal: Shoal) -> None:
     assert json.loads(shoal("keys", "revoke", str(listed[0]["id"]), "--json").stdout)["revoked_at"]
     assert "There is no API key 99" in shoal("keys", "revoke", "99", code=2).stderr
     assert "there is no scope 'root'" in shoal("keys", "create", "x", "--scope", "root", code=2).stderr.lower()
+
+
+def test_every_command_speaks_json() -> None:
+    group = typer.main.get_command(app)
+
+    def commands(one: Any) -> Iterator[Any]:
+        inner = getattr(one, "commands", {}).values()
+        yield from (found for each in inner for found in commands(each)) if inner else (one,)
+
+    silent = {
+        one.name for one in commands(group) if "--json" not in {opt for param in one.params for opt in param.opts}
+    }
+    assert silent == set()
 
 
 def test_migrate_brings_a_new_database_up(shoal: Shoal, tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ def test_a_finished_job_is_exported_without_statistics(
     served.work(lambda work: completed({"name": "a"}))
     job = served.submit()
     assert shoal("watch", job).exit_code == 0
+    told = json.loads(shoal("export", job, "--out", str(tmp_path / "other"), "--json").stdout)
+    assert told["job"] == job and Path(told["path"]).exists()
     result = shoal("export", job, "--out", str(tmp_path))
     assert result.exit_code == 0, result.stderr
     written = Path(result.stdout.strip())
