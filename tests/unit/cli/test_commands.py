@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -343,3 +344,18 @@ def test_every_command_speaks_json() -> None:
 def test_migrate_brings_a_new_database_up(shoal: Shoal, tmp_path: Path) -> None:
     assert "up to date" in shoal("migrate").stderr
     assert json.loads(shoal("migrate", "--json").stdout) == {"migrated": True}
+
+
+def test_the_readme_s_first_job_is_one(served: Served, shoal: Shoal) -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    block = readme.split("five lines")[1].split("```")[1]
+    assert len(block.strip().splitlines()) == 5
+    command = shlex.split(block.replace("\\\n", " ").rpartition(">")[0])
+    assert command[:2] == [".venv/bin/shoal", "run"]
+    served.work(lambda work: completed({"title": "A book", "price": 12.5}))
+    assert records(shoal(*command[1:]).stdout) == [{"title": "A book", "price": 12.5}]
+    (job,) = served.do(served.world.store.jobs(JobFilter()))
+    assert job.spec.loop is not None and job.spec.loop.source is not None
+    assert job.spec.loop.source.select == "books"
+    assert job.spec.extract is not None and job.spec.extract.json_schema is not None
+    assert job.spec.extract.json_schema["required"] == ["title", "price"]
