@@ -116,8 +116,8 @@ class OpenAICompatible:
     def _server_for(self, affinity: str, tried: int) -> _Server:
         """The server for the next try: the affinity's own first, then the next one that is not left alone.
 
-        A loop of a hundred thousand items has one affinity. So a server that has its fill is passed over while another
-        has not: past that point a longer queue costs more than the second server's cold cache.
+        A server that has its fill of this client's requests is passed over while another has not: past that point a
+        longer queue costs more than the second server's cold cache.
         """
         ranked = sorted(self._servers, key=lambda server: _weight(affinity, server.url))
         ranked = ranked[tried % len(ranked) :] + ranked[: tried % len(ranked)]

@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 _WORD = re.compile(r"\w{4,}")
 _MAX_WORDS = 40
+_ONE_SERVERS_ITEMS = 32
+"""The first so many items of a loop are one server's: fewer than it works at beside each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +165,15 @@ class _Metered:
 
 
 def _affinity(scene: Scene) -> str:
-    """One key for all sessions of a job: they share the longest prefix."""
-    spec = scene.spec
-    return f"{spec.url} {spec.goal} {spec.idempotency_key}"
+    """Which requests keep to one model server: those of a job, since they share the longest prefix.
+
+    A worker cannot see that a server is full of other workers' requests. So of a long loop each session has a key of
+    its own: its decisions on one page stay together, and the loop is shared out over all servers there are, each of
+    which computes what its items have in common once.
+    """
+    spec, item = scene.spec, scene.item
+    key = f"{spec.url} {spec.goal} {spec.idempotency_key}"
+    return key if item is None or item.index < _ONE_SERVERS_ITEMS else f"{key} {item.index}"
 
 
 def _zone(name: str | None) -> Any:

@@ -20,7 +20,7 @@ from agent.policies.model.calls import call_offers
 from agent.spec import JobSpec
 from agent.step import ACTION_TYPES, CallOffer, StepDecision, StepShape, step_schema
 from agent.testing import ScriptedModel
-from agent.types import Action, ActionResult, Effect, ErrorInfo, Observation, Step
+from agent.types import Action, ActionResult, Effect, ErrorInfo, LoopItem, Observation, Step
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, plain, scene_of, text
 
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -422,6 +422,21 @@ async def test_steps_of_one_job_share_their_prefix() -> None:
     assert one.asked[0].messages[:2] == two.asked[0].messages[:2]
     assert "failed: gone" in two.asked[0].messages[-1].text
     assert one.asked[0].affinity == two.asked[0].affinity != ""
+
+
+async def test_a_short_loop_is_one_servers_and_a_long_one_is_shared_out_session_by_session() -> None:
+    async def key(index: int | None, **more: Any) -> str:
+        item = None if index is None else LoopItem(index, f"{URL}?{index}", is_link=True)
+        model = ScriptedModel([says(act("CLICK", id="4"))] * 2)
+        scene = scene_of(SHOP, item=item, depth=int(item is not None), **more)
+        await policy_of(model).step(scene, "x", ())
+        await policy_of(model).step(scene, "y", ())
+        assert model.asked[0].affinity == model.asked[1].affinity, "what a session saw stays in its server's cache"
+        return model.asked[0].affinity
+
+    assert len({await key(index) for index in (None, 0, 1, 31)}) == 1
+    assert len({await key(index) for index in (0, 32, 33, 99_999)}) == 4
+    assert await key(32) == await key(32), "on any worker, at any attempt"
 
 
 async def test_a_text_model_gets_no_picture() -> None:
