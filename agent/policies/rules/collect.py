@@ -13,6 +13,7 @@ from agent.browser import Context
 from agent.errors import BadSelector, BrowserError, NavigationError
 from agent.policies.policy import Scene
 from agent.policies.rules.changes import wait_for_change
+from agent.policies.rules.planning import is_address
 from agent.policies.rules.vocabulary import LOOP_FILLER, MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from agent.policies.rules.words import NEUTRAL_WORDS, Phrase, fold, overlap, phrase, squash
 from agent.readable import readable_json
@@ -79,7 +80,7 @@ class Collector:
         for value in self.loop.values or ():
             if self._full:
                 return
-            link = self.loop.is_link if self.loop.is_link is not None else bool(re.match(r"https?://\S+$", value))
+            link = self.loop.is_link if self.loop.is_link is not None else is_address(value)
             yield LoopItem(self._count, value, link)
             self._count += 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -87,7 +88,10 @@ def _loop_plan(scene: Scene) -> Plan:
     limited = values[: scene.loop.max_items]
     link = scene.loop.is_link
     if link is None:
-        link = all(value.startswith(("http://", "https://")) for value in limited)
+        links = [is_address(value) for value in limited]
+        if any(links) and not all(links):  # a plan has one answer for all of its values; a collection one for each
+            return _plan("loop", LOOP, "the items are given")
+        link = all(links)
     return Plan(
         thoughts="the items are given",
         plan=LOOP,
@@ -95,6 +99,11 @@ def _loop_plan(scene: Scene) -> Plan:
         loop_values=limited,
         is_loop_value_link=link,
     )
+
+
+def is_address(value: str) -> bool:
+    """Whether a loop's value is a link where the job does not say."""
+    return re.match(r"https?://\S+$", value, re.IGNORECASE) is not None
 
 
 def _plan(kind: TaskType, goal: str, why: str, *, require_extraction: bool = False) -> Plan:

@@ -55,7 +55,16 @@ def test_given_values_are_limited_and_links_recognised() -> None:
     plan = next_plan(scene(loop={"values": ["http://a.test/", "http://b.test/", "http://c.test/"], "max_items": 2}))
     assert plan.loop_values == ("http://a.test/", "http://b.test/")
     assert plan.is_loop_value_link
-    assert not next_plan(scene(loop={"values": ["http://a.test/", "words"]})).is_loop_value_link
+    assert not next_plan(scene(loop={"values": ["some", "words"]})).is_loop_value_link
+    assert next_plan(scene(loop={"values": ["HTTP://A.test/"]})).is_loop_value_link
+
+
+async def test_each_of_the_values_is_a_link_or_is_none() -> None:
+    """Among words, addresses were looked up on the page like words."""
+    here = scene(loop={"values": ["http://a.test/", "two words", "HTTPS://B.test/x"], "max_items": 3})
+    plan = next_plan(here)
+    assert (plan.task_type, plan.loop_values) == ("loop", None)
+    assert [item.is_link async for item in RulesPolicy().collect(here, plan)] == [True, False, True]
 
 
 def test_a_loop_that_is_done_is_all() -> None:
