@@ -18,6 +18,7 @@ import asyncio
 import io
 import random
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -215,6 +216,8 @@ def main() -> None:
     report.notes.append(
         f"{model.strip()}: {options.steps} steps of {options.reply_tokens} tokens a session; random weights."
     )
+    # The server is a process group of its own: whoever ends this program by a signal ends it, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     asyncio.run(measure(options, report))
     report.show(as_json=options.json)
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable
@@ -259,6 +260,8 @@ def main() -> None:
     }
     report = Report("prompts", targets)
     report.notes.append(f"{options.items} items.")
+    # The server is a process group of its own: whoever ends this program by a signal ends it, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     asyncio.run(measure(options, report))
     report.show(as_json=options.json)
 
