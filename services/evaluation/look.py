@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from agent.evaluate import Evaluation
 from agent.policies.model.history import call_text
 from agent.types import Action
 from services.errors import BadInput
@@ -39,7 +40,8 @@ def _head(result: Result) -> Iterator[str]:
     yield f"{result.name}: {'success' if result.success else f'failure ({result.failure}): {result.why}'}"
     yield f"job {result.job} {result.status}, {result.steps} steps, {result.tokens:,} tokens, {result.seconds:.1f} s"
     if result.verdict is not None:
-        yield f"judge: {result.verdict}: {result.reason}"
+        judged = Evaluation(result.verdict, {}, result.reason)
+        yield f"judge: {judged.complete} ({judged.verdict}): {judged.reason}"
         yield from (f"  {name}: {met}" for name, met in result.sub_scores.items())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +278,10 @@ async def test_every_episodes_steps_can_be_looked_at(tmp_path: Path) -> None:
         "click(bid='7') -> done",
     ):
         assert words in told, words
+    assert "judge:" not in told
+    judged = replace(Folder(tmp_path).results()[0], verdict="unsure", reason="no picture", sub_scores={"sent": "no"})
+    Folder(tmp_path).add(judged)
+    assert "judge: unsure (NOT SUCCESS): no picture\n  sent: no" in look(Folder(tmp_path), "e:0")
     kept = Folder(tmp_path).steps("e:0")
     assert {path.name for path in kept.iterdir()} == {"episode.json", "shot1.jpeg", "shot2.jpeg"}
     assert list((tmp_path / "results" / "execution" / "execution_pass").glob("*.json"))
