@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from services.errors import BadInput
 from services.gateway.changes import JobPatch, job_changes
+from services.gateway.specs import told
 from services.store.records import JobChanges
 
 Json = Any
@@ -30,9 +31,8 @@ def changes_of(given: Mapping[str, str]) -> JobChanges:
     try:
         return job_changes(JobPatch.model_validate(patch))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = str(first["loc"][0])
-        raise BadInput(f"{field}: {first['msg']}", errors=[{"field": field, "reason": first["msg"]}]) from None
+        first = told(error.errors(include_url=False)[0], JobPatch)
+        raise BadInput(f"{first['field']}: {first['reason']}", errors=[first]) from None
 
 
 def _number(field: str, text: str) -> float | int:

@@ -61,6 +61,14 @@ async def test_a_limit_that_is_no_number_is_explained(here: World, text: str) ->
     assert answer.status_code == 400 and "concurrency" in answer.text
 
 
+async def test_a_limit_out_of_bounds_is_explained_in_our_words(here: World) -> None:
+    job = await here.submit()
+    form = {"token": await token(here, f"/jobs/{job}"), "deadline_s": "1e300"}
+    answer = await here.client.post(f"/jobs/{job}/change", data=form)
+    assert answer.status_code == 400
+    assert "deadline_s: must be at most 1000000000" in answer.text
+
+
 @pytest.mark.parametrize(
     "path", ["/jobs/j1/change", "/sessions/s1/settle", "/questions/x", "/webhooks/resend", "/webhooks/w1/resend"]
 )
