@@ -134,6 +134,7 @@ class _Session:
             desk.context,
             browser=work.spec.browser,
             storage_state=checkpoint.storage_state,
+            accept_dialogs=desk.context.accept_dialogs and work.spec.browser.dialogs == "accept",
             reuse=_reuse(work),
             reading=_reading(work, desk.policy),
             human_timeout_s=max(desk.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),

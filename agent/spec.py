@@ -166,6 +166,9 @@ class BrowserSpec(_Part):
     block: tuple[Literal["image", "font", "media", "stylesheet", "script"], ...] = Field(
         (), description="resource types that are not fetched"
     )
+    dialogs: Literal["accept", "dismiss"] = Field(
+        "accept", description="how a page's confirms and prompts are answered; alerts are always accepted"
+    )
     isolation: Literal["reset", "fresh"] = Field(
         "reset", description="items of a loop get a context that an earlier item used, emptied, or always a new one"
     )

@@ -123,6 +123,12 @@ async def test_only_items_at_their_first_try_may_share_contexts_and_only_where_t
     assert keys[4] not in (keys[1], None)
 
 
+async def test_a_job_says_how_dialogs_are_answered() -> None:
+    for wanted, accepted in (({}, True), ({"dialogs": "dismiss"}, False)):
+        _, browser, _ = await run(work(extract=EXTRACT, browser=wanted), {URL: FakePage(read={"n": 7})})
+        assert [options.accept_dialogs for options in browser.asked] == [accepted]
+
+
 class Cutting(PlainPolicy):
     """Collects not all that there is."""
 
