@@ -15,7 +15,7 @@ from playwright.async_api import ProxySettings
 
 from agent.browser import Browser
 from agent.chromium.browser import ChromiumBrowser
-from agent.chromium.driver import acquire_driver
+from agent.chromium.driver import Driver, acquire_driver
 from agent.chromium.faults import first_line
 from agent.chromium.find import find_chromium
 from agent.chromium.processes import ProcessTree
@@ -57,9 +57,9 @@ async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
     """
     executable = find_chromium(options.executable)
     sandbox = options.sandbox == "yes" or (options.sandbox == "auto" and sandbox_works(executable))
-    temp = _temp_folder(options.temp_dir)
     mark = f"--shoal-browser={secrets.token_hex(8)}"
     driver = await acquire_driver()
+    temp = _temp_folder(options.temp_dir)
     try:
         async with asyncio.timeout(options.timeout_s + 5):
             browser = await driver.playwright.chromium.launch(
@@ -76,9 +76,11 @@ async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
                 handle_sighup=False,
             )
     except (PlaywrightError, TimeoutError) as error:
-        await driver.release()
-        await asyncio.to_thread(shutil.rmtree, temp, True)
+        await _undo(driver, mark, temp)
         raise _launch_error(error, executable, options) from error
+    except BaseException:  # canceled: what was begun must not outlive those who asked for it
+        await _undo(driver, mark, temp)
+        raise
     processes = await asyncio.to_thread(ProcessTree.marked, mark)
     return ChromiumBrowser(browser, driver, processes, temp=temp, window=options.window)
 
@@ -100,6 +102,14 @@ async def attach(address: str, *, timeout_s: float = 30.0) -> Browser:
         said = first_line(error) if isinstance(error, PlaywrightError) else "no answer in time"
         raise BrowserError(f"no browser could be reached at {address}: {said}") from error
     return ChromiumBrowser(browser, driver, ProcessTree.nothing(), temp=None, window=None)
+
+
+async def _undo(driver: Driver, mark: str, temp: Path) -> None:
+    """Ends a launch that came to nothing."""
+    begun = await asyncio.to_thread(ProcessTree.marked, mark)
+    await asyncio.to_thread(begun.end, [])
+    await driver.release()
+    await asyncio.to_thread(shutil.rmtree, temp, True)
 
 
 def _temp_folder(parent: str | None) -> Path:
