@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.chromium.find import find_chromium
+from agent.chromium.find import check_starts, find_chromium
 from agent.chromium.launch import LaunchOptions, attach, launch
 
-__all__ = ["LaunchOptions", "attach", "find_chromium", "launch"]
+__all__ = ["LaunchOptions", "attach", "check_starts", "find_chromium", "launch"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 from agent.errors import BrowserNotFound
@@ -33,6 +35,8 @@ _INSTALLED = (
     "chromium-*/chrome-*/chrome",
     "chromium-*/chrome-*/*.app/Contents/MacOS/*",
 )
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_VERSION_S = 30.0  # the first start after an installation reads a hundred MiB
 _ADVICE = (
     "Install one with `playwright install chromium-headless-shell`, or from the system's packages "
     "(Debian: chromium-headless-shell or chromium), or name one with SHOAL_CHROMIUM."
@@ -54,6 +58,23 @@ def find_chromium(setting: str | None = None) -> Path:
         if found := shutil.which(command):
             return Path(found)
     raise BrowserNotFound(f"no Chromium was found on this machine. {_ADVICE}")
+
+
+def check_starts(executable: Path) -> None:
+    """Has the browser say its version, which takes a tenth of a second; blocks for that long.
+
+    Raises:
+        BrowserNotFound: it does not: a library is missing, or it is no browser.
+    """
+    try:
+        said = subprocess.run(
+            [str(executable), "--version"], capture_output=True, timeout=_VERSION_S, text=True, errors="replace"
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BrowserNotFound(f"{executable} does not start: {error}") from error
+    if said.returncode != 0 or not _VERSION.search(said.stdout):
+        why = said.stderr.strip().splitlines()[-1:] or [f"asked for its version, it ended with {said.returncode}"]
+        raise BrowserNotFound(f"{executable} does not start as a browser: {why[0]}. {_ADVICE}")
 
 
 def _named(setting: str) -> Path:

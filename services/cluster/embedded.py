@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
-from agent.chromium import find_chromium
+from agent.chromium import check_starts, find_chromium
 from services.cluster.address import ADDRESS_FILE, LOCK_FILE, running_cluster
 from services.cluster.configs import artifact_store, dispatch_config, worker_config
 from services.cluster.guard import ended_parts, guarded
@@ -62,10 +62,10 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
 
     Raises:
         ClusterFailed: a part did not start, another cluster uses this data folder, or Ray ended under it.
-        BrowserNotFound: there is no Chromium.
+        BrowserNotFound: there is no Chromium, or it does not start.
     """
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    find_chromium(str(settings.chromium) if settings.chromium else None)
+    await asyncio.to_thread(check_starts, find_chromium(str(settings.chromium) if settings.chromium else None))
     async with AsyncExitStack() as stack:
         with_sync = ExitStack()
         stack.enter_context(with_sync)
