@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agent.policies.policy import Scene
 from agent.seen import PageText
+from agent.types import Step
 
 Json = Any
 
@@ -70,12 +71,18 @@ class Known:
         return len(part) < _LEAST_CHARS or part in _COMMON or part in self.words or part[:_STEM] in self.stems
 
 
-def known(scene: Scene, page: PageText) -> Known:
-    """What the job gives, what this session has read so far, and what `page` says."""
+def known(scene: Scene, page: PageText, steps: Sequence[Step] = ()) -> Known:
+    """What the job gives, what this session has read so far, and what `page` says.
+
+    Args:
+        steps: of the mini goal so far: what their actions gave back, people's answers too, is given.
+    """
     spec, item = scene.spec, scene.item
     extract = spec.extract.goal if spec.extract else None
     given: list[Json] = [spec.goal, spec.url, spec.data, extract, *((item.value, item.label) if item else ())]
     read: list[Json] = [*(task.result for task in scene.history), *(record.value for record in scene.records)]
+    taken = [*(step for task in scene.history for step in task.steps), *steps]
+    read += [result.value for step in taken for result in step.results]
     whole = " ".join([*_texts([given, read]), page.whole]).casefold()
     parts = _WORD.findall(whole)
     words = frozenset(part for part in parts if not part[0].isdigit())

@@ -204,7 +204,7 @@ class ModelPolicy:
                 json_schema=step_schema(shape),
                 max_tokens=self._options.step_tokens,
             )
-            read = _Decide(scene, seen, choices)
+            read = _Decide(scene, seen, choices, steps)
             answer = await self._asker.ask(scene, request, read)
             if scene.spec.sight.observations > 1:
                 pictures = tuple(image.data for image in shown.images)
@@ -316,8 +316,9 @@ def _wants_proof(said: Plan, scene: Scene) -> bool:
 class _Decide:
     """Reads a step's reply: the rules that code keeps, on the page that was shown."""
 
-    def __init__(self, scene: Scene, seen: Observation, choices: Offered) -> None:
+    def __init__(self, scene: Scene, seen: Observation, choices: Offered, steps: Sequence[Step]) -> None:
         self._scene = scene
+        self._steps = steps
         self._seen = seen
         self._choices = choices
         self._page = PageText([seen])
@@ -330,5 +331,5 @@ class _Decide:
         )
         decision = StepDecision(thought, actions)
         check_progress(decision, self._seen.elements)
-        check_values(decision, reply, lambda: known(self._scene, self._page))
+        check_values(decision, reply, lambda: known(self._scene, self._page, self._steps))
         return decision

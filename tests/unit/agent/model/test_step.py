@@ -236,6 +236,17 @@ async def test_what_is_typed_without_an_element_must_be_given_too(name: str) -> 
     assert "⟦said⟧\nJohn Doe\n⟦/said⟧" in model.asked[1].messages[-1].text
 
 
+async def test_what_a_person_answered_or_a_call_gave_is_given() -> None:
+    asked = ActionResult(Action("ask_user", {"question": "Which flat?"}), value="4 Rue Foch")
+    read = ActionResult(Action("get_text", {"bid": "9"}), value={"code": "QX-7731"})
+    made_up = ActionResult(Action("fill", {"bid": "2", "value": "John Doe"}))
+    done = tuple(Step(n, URL, "", (one,)) for n, one in enumerate((asked, read, made_up)))
+    for typed, requests in (("4 Rue Foch", 1), ("QX-7731", 1), ("John Doe", 2)):
+        said = says(act("INPUT_TEXT", id="2", text=typed))
+        decision, model = await decide(said, said, steps=done)
+        assert (calls(decision)[0][1]["value"], len(model.asked)) == (typed, requests)
+
+
 async def test_an_answer_that_nobody_gave_is_doubted_like_the_text_itself() -> None:
     typed = act("INPUT_TEXT", id="2", text="Ada")
     doubted = says(typed | {"user_detail_query": "Phone?", "user_detail_answer": "555 1234"})
