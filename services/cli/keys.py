@@ -15,6 +15,7 @@ from services.cli.ending import Exit, Usage, tell
 from services.cli.options import AsJson
 from services.cli.running import finish, settings_of_process
 from services.cli.tables import print_table
+from services.cluster.address import make_data_folder
 from services.gateway.keys import DEFAULT_TENANT, SCOPES, hash_key, make_key
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def add_to(app: typer.Typer) -> None:
 async def _store() -> AsyncIterator[SqlStore]:
     settings = settings_of_process()
     if settings.store_url.startswith("sqlite"):
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        make_data_folder(settings.data_dir)
     store = await heavy.open_store(settings.store_url, migrate=settings.store_url.startswith("sqlite"))
     try:
         yield store

@@ -13,6 +13,7 @@ from services.cli import heavy
 from services.cli.ending import Exit, tell
 from services.cli.options import AsJson
 from services.cli.running import finish, settings_of_process
+from services.cluster.address import make_data_folder
 
 Host = Annotated[str, typer.Option(help="Address to listen on; default: SHOAL_HOST, 127.0.0.1.")]
 
@@ -39,7 +40,7 @@ def gateway(
     async def work() -> Exit:
         wanted: dict[str, object] = {"host": host} if host else {}
         settings = settings_of_process(serves=True, **wanted, **({} if port is None else {"port": port}))
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        make_data_folder(settings.data_dir)
         async with heavy.gateway_alone(settings) as url:
             if as_json:
                 print(json.dumps({"url": url}), flush=True)

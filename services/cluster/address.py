@@ -1,4 +1,4 @@
-"""Where the embedded cluster of a data folder is found. Apart from `embedded`, so that asking does not load Ray."""
+"""The data folder, and where its embedded cluster is found. Apart from `embedded`, so that asking does not load Ray."""
 
 from __future__ import annotations
 
@@ -8,8 +8,25 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from services.errors import BadSetting
+
 ADDRESS_FILE = "cluster.json"
 LOCK_FILE = "cluster.lock"
+
+
+def make_data_folder(data_dir: Path) -> None:
+    """The data folder, there from now on.
+
+    Raises:
+        BadSetting: it cannot be made.
+    """
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or error
+        raise BadSetting(
+            f"the data folder {data_dir} cannot be made ({why}): name another with SHOAL_DATA_DIR"
+        ) from error
 
 
 def running_cluster(data_dir: Path) -> str | None:

@@ -21,7 +21,7 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
 from agent.chromium import check_starts, find_chromium
-from services.cluster.address import ADDRESS_FILE, LOCK_FILE, running_cluster
+from services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
 from services.cluster.configs import artifact_store, dispatch_config, worker_config
 from services.cluster.guard import ended_parts, guarded
 from services.cluster.local_ray import local_ray
@@ -61,10 +61,11 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
     the data folder stays.
 
     Raises:
+        BadSetting: there can be no data folder.
         ClusterFailed: a part did not start, another cluster uses this data folder, or Ray ended under it.
         BrowserNotFound: there is no Chromium, or it does not start.
     """
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    make_data_folder(settings.data_dir)
     await asyncio.to_thread(check_starts, find_chromium(str(settings.chromium) if settings.chromium else None))
     async with AsyncExitStack() as stack:
         with_sync = ExitStack()

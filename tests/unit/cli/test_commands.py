@@ -229,6 +229,19 @@ def test_a_bad_setting_ends_with_3(shoal: Shoal, monkeypatch: pytest.MonkeyPatch
     assert shoal("jobs", code=3).stderr.startswith("SHOAL_PORTT is not a setting; did you mean SHOAL_PORT?")
 
 
+@pytest.mark.parametrize("command", [("up",), ("gateway",), ("keys", "list")])
+def test_a_data_folder_that_cannot_be_made_ends_with_3(
+    shoal: Shoal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SHOAL_DATA_DIR", str(tmp_path / "file" / "data"))
+    told = shoal(*command, code=3).stderr
+    assert (
+        told
+        == f"The data folder {tmp_path}/file/data cannot be made (Not a directory): name another with SHOAL_DATA_DIR\n"
+    )
+
+
 def test_keys_open_a_locked_gateway(locked: Served, shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
     result = shoal("jobs", code=3)
     assert result.stderr.splitlines()[0].startswith("An API key is needed")
