@@ -34,6 +34,8 @@ _INK_EDGE = 40
 
 _WRITING = 1.5
 """Edges fill about a third of the space that letters take, so each counts for more than one pixel."""
+_SMALL = 2.0
+"""How many times its own size a label counts that hides all of an element, such as the state of a check box."""
 _APART = 0.4
 """A label that does not touch its element is harder to read than one that covers as much of something else."""
 
@@ -179,11 +181,11 @@ class _Grid:
         """How much of labels (worst), of writing, of the own element, and of others `spot` covers."""
         labels = sum(_overlap(spot, other) for other in self._near(self._labels, spot))
         boxes = sum(
-            _overlap(spot, other) for other in self._near(self._boxes, spot) if other != own and not _holds(other, own)
+            _hidden(spot, other) for other in self._near(self._boxes, spot) if other != own and not _holds(other, own)
         )
         written = self._ink.under(spot) if self._ink is not None else 0.0
         apart = _APART * _area(spot) if not _overlap(_grown(spot), own) else 0.0
-        return labels * 10 + written * _WRITING + boxes + _overlap(spot, own) * 0.8 + apart
+        return labels * 10 + written * _WRITING + boxes + _hidden(spot, own) * 0.8 + apart
 
     def _cells(self, rect: _Rect) -> Iterator[tuple[int, int]]:
         for column in range(int(rect[0] // self._cell), int(rect[2] // self._cell) + 1):
@@ -210,6 +212,12 @@ def _overlap(a: _Rect, b: _Rect) -> float:
     width = min(a[2], b[2]) - max(a[0], b[0])
     height = min(a[3], b[3]) - max(a[1], b[1])
     return width * height if width > 0 and height > 0 else 0.0
+
+
+def _hidden(spot: _Rect, box: _Rect) -> float:
+    """How bad it is that `spot` covers part of an element: worse where little of the element is left to be seen."""
+    covered = _overlap(spot, box)
+    return covered + _SMALL * _area(spot) * covered / max(1.0, _area(box))
 
 
 def _holds(outer: _Rect, inner: _Rect) -> bool:

@@ -162,6 +162,18 @@ def test_labels_of_a_toolbar_and_of_a_list_do_not_cover_each_other(scale: float)
             assert min(a[2], b[2]) <= max(a[0], b[0]) or min(a[3], b[3]) <= max(a[1], b[1])
 
 
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_a_label_does_not_hide_a_small_box_between_large_ones(scale: float) -> None:
+    large = [Box(8, 148, 1264, 18), Box(8, 185, 1264, 18)]
+    small = [Box(12, 169, 13, 13), Box(33, 169, 13, 13), Box(53, 167, 41, 17)]
+    marks = place_marks(elements_at(large + small), (int(1280 * scale), int(800 * scale)), scale)
+    for box in (mark.box for mark in marks[2:]):
+        for label in (mark.label for mark in marks):
+            width = max(0.0, min(box[2], label[2]) - max(box[0], label[0]))
+            height = max(0.0, min(box[3], label[3]) - max(box[1], label[1]))
+            assert width * height < 0.3 * (box[2] - box[0]) * (box[3] - box[1])
+
+
 def test_labels_leave_writing_beside_a_field_readable() -> None:
     picture = Image.new("RGB", (800, 600), "white")
     pen = ImageDraw.Draw(picture)
