@@ -3,17 +3,20 @@
 (a) A plain DOM walk by page.evaluate, which lists what selectors and the cursor tell, and no text, with Playwright's
 screenshot; (b) Playwright's own aria snapshot, which a model would read in its place. Shoal's observation has text,
 listeners, closed shadow roots, frames, the cover test and the screenshot. Targets are held where (a) shows the same
-page. What a page reacts to is told by the page's own world (_truth.js).
+page. What a page reacts to is told by the page's own world (_truth.js). With --browser-use also the characters that
+browser-use gives of the same window (_browser_use_side.py says how it is installed).
 
-    python load-tests/bench/observe.py [--rounds 7] [--only NAME] [--quick] [--json]
+    python load-tests/bench/observe.py [--rounds 7] [--only NAME] [--browser-use PYTHON] [--quick] [--json]
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import statistics
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from _pages import PLANTED, START_MINIWOB, BenchPage, bench_pages, served
@@ -31,6 +34,8 @@ from agent.types import Observation
 
 BUDGET = ObserveOptions(screenshot=True, max_elements=200, max_chars=12_000)
 WHOLE = ObserveOptions(screenshot=True)
+WINDOW = ObserveOptions(viewport_only=True)
+PEER = Path(__file__).with_name("_browser_use_side.py")
 BIG_ROUNDS = 3
 SNAPSHOT_MS = 60_000
 """Playwright needs this long for the largest snapshots; longer is not waited for."""
@@ -102,6 +107,9 @@ async def measure_page(page: BenchPage, context: Context, floor: Page, rounds: i
     await measure_snapshot(name, floor, 1 if page.big else rounds, report)
     report.add(f"{name}: characters", len(compact(seen.elements)))
     report.add(f"{name}: characters in a budget", len(compact(part.elements)))
+    window = await context.observe(WINDOW)
+    report.add(f"{name}: characters of the window", len(compact(window.elements)))
+    report.add(f"{name}: elements of the window", len(clickable_elements(window.elements)))
     await check(page, seen, floor, report)
 
 
@@ -137,6 +145,26 @@ async def check(page: BenchPage, seen: Observation, floor: Page, report: Report)
         report.targets["controls: traps listed"] = Target(0, at_least=False)
 
 
+async def beside_browser_use(python: str, pages: list[BenchPage], report: Report) -> None:
+    """What browser-use takes for the same windows, told by a Python that has it."""
+    asked = {
+        "chromium": str(find_chromium()),
+        "pages": [{"name": page.name, "url": page.url, "script": page.script} for page in pages],
+    }
+    pipe = asyncio.subprocess.PIPE
+    side = await asyncio.create_subprocess_exec(python, str(PEER), stdin=pipe, stdout=pipe)
+    said, _ = await side.communicate(json.dumps(asked).encode())
+    if side.returncode:
+        raise RuntimeError(f"browser-use ended with {side.returncode}")
+    for name, told in json.loads(said.splitlines()[-1]).items():
+        report.add(f"{name}: browser-use, characters of the window", told["window"])
+        report.add(f"{name}: browser-use, characters as by default", told["default"])
+        report.add(f"{name}: browser-use, elements of the window", told["listed"])
+        share = f"{name}: characters of the window / browser-use"
+        report.add(share, report.median(f"{name}: characters of the window") / told["window"])
+        report.targets[share] = Target(0.6, at_least=False)
+
+
 async def measure(pages: list[BenchPage], rounds: int, report: Report) -> None:
     browser = await launch()
     try:
@@ -165,12 +193,15 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="", help="pages whose name begins so; several by commas")
+    parser.add_argument("--browser-use", default="", help="a Python that has the package browser-use")
     chosen = parser.parse_args()
     only = tuple(chosen.only.split(","))
     report = Report("observe")
     with demo_site() as shop, served(quick=chosen.quick) as made:
         pages = [page for page in bench_pages(shop, made, quick=chosen.quick) if page.name.startswith(only)]
         asyncio.run(measure(pages, 3 if chosen.quick else chosen.rounds, report))
+        if chosen.browser_use:
+            asyncio.run(beside_browser_use(chosen.browser_use, pages, report))
     report.show(as_json=chosen.json)
 
 

@@ -1,0 +1,72 @@
+"""What browser-use shows a model of the same pages, run by the Python of a virtual environment that has it.
+
+Reads one JSON object from standard input, writes one to standard output: per page the characters of its text of the
+window, and of the window with the 1,000 pixels above and below that it shows by default; how many elements it lists.
+
+    python3.12 -m venv DIR && DIR/bin/pip install browser-use
+    python load-tests/bench/observe.py --browser-use DIR/bin/python
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+
+# It would report its use, and set up logging on standard output.
+os.environ |= {
+    "ANONYMIZED_TELEMETRY": "false",
+    "BROWSER_USE_SETUP_LOGGING": "false",
+    "BROWSER_USE_LOGGING_LEVEL": "error",
+}
+
+from browser_use import BrowserProfile, BrowserSession
+from browser_use.dom.service import DomService
+
+Json = Any
+
+_SETTLE_S = 0.5
+_DEFAULT_PX = 1000
+
+
+async def main() -> None:
+    asked = json.load(sys.stdin)
+    profile = BrowserProfile(
+        executable_path=asked["chromium"],
+        headless=True,
+        chromium_sandbox=False,
+        viewport={"width": 1280, "height": 800},
+        enable_default_extensions=False,
+        minimum_wait_page_load_time=0,
+    )
+    session = BrowserSession(browser_profile=profile)
+    await session.start()
+    try:
+        told = {page["name"]: await on_page(session, page) for page in asked["pages"]}
+    finally:
+        await session.kill()
+    sys.stdout.write("\n" + json.dumps(told))
+
+
+async def on_page(session: BrowserSession, page: dict[str, str]) -> Json:
+    await session.navigate_to(page["url"])
+    await asyncio.sleep(_SETTLE_S)
+    if page["script"]:
+        await (await session.must_get_current_page()).evaluate(f"() => {{ {page['script']} }}")
+        await asyncio.sleep(_SETTLE_S)
+    window, listed = await look(session, 0)
+    default, _ = await look(session, _DEFAULT_PX)
+    return {"window": window, "default": default, "listed": listed}
+
+
+async def look(session: BrowserSession, threshold: int) -> tuple[int, int]:
+    """Characters of its text, and how many elements that has."""
+    async with DomService(session, viewport_threshold=threshold, cross_origin_iframes=True) as service:
+        state, _, _ = await service.get_serialized_dom_tree()
+    return len(state.llm_representation()), len(state.selector_map)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
