@@ -269,12 +269,11 @@ class _Session:
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
         url = self.page.url
         told = {(record.url, json.dumps(record.value, sort_keys=True)) for record in self.scene.records}
-        records = tuple(
-            replace(r, value=self.scene.hidden.json(r.value), url=r.url or url, at=r.at or stamp)
-            for r in found.records
-            # A page that is read twice, because its first reading was not complete, gives each record once.
-            if (r.url or url, json.dumps(r.value, sort_keys=True)) not in told
+        found_here = (
+            replace(r, value=self.scene.hidden.json(r.value), url=r.url or url, at=r.at or stamp) for r in found.records
         )
+        # A page that is read twice, because its first reading was not complete, gives each record once.
+        records = tuple(r for r in found_here if (r.url, json.dumps(r.value, sort_keys=True)) not in told)
         self.scene.records = (*self.scene.records, *records)
         result: dict[str, Json] = {
             "records": len(records),

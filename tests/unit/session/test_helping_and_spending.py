@@ -58,6 +58,16 @@ async def test_a_page_that_is_read_again_gives_each_record_once_and_no_secret() 
     }
 
 
+async def test_a_record_with_a_secret_in_it_is_kept_once_too() -> None:
+    class Again(Reads):
+        async def extract(self, scene: Scene) -> Extraction:
+            scene.hidden.learn("secret:PIN", "hunter2-hunter2")
+            return Extraction((Record({"pin": "hunter2-hunter2"}),))
+
+    outcome, _, _ = await run(work(goal="read", extract={"goal": "n"}), {URL: FakePage()}, policy=Again())
+    assert [record.value for record in outcome.records] == [{"pin": "secret:PIN"}]
+
+
 async def test_the_same_record_of_the_same_page_is_kept_once() -> None:
     class Again(Reads):
         async def extract(self, scene: Scene) -> Extraction:
