@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from services.cluster.run_dir import RunDir
 from services.cluster.serving import gateway, listening
 from services.cluster.watchdog import Watchdog
 from services.dispatch.actor import DispatcherParts, start_dispatcher
-from services.errors import ClusterFailed
+from services.errors import BadSetting, ClusterFailed
 from services.events import LogEvent
 from services.settings import Settings
 from services.store.sql import open_store
@@ -39,6 +40,7 @@ log = structlog.get_logger()
 
 _READY_S = 180.0
 _STOP_S = 60.0
+_LOOKED_AT_S = 0.3
 
 Tell = Callable[[str], None]
 
@@ -115,19 +117,32 @@ def _asking_here(settings: Settings, listener: socket.socket) -> Settings:
 @contextmanager
 def _only_one(data_dir: Path) -> Iterator[None]:
     """Holds the data folder's lock."""
-    lock = os.open(data_dir / LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(lock)
-        where = running_cluster(data_dir) or "an address it has not told yet"
-        raise ClusterFailed(
-            f"another Shoal uses {data_dir}, at {where}: talk to it with --gateway, or choose another SHOAL_DATA_DIR"
-        ) from error
+        lock = os.open(data_dir / LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        why = f"the data folder {data_dir} cannot be written ({error.strerror or error})"
+        raise BadSetting(f"{why}: name another with SHOAL_DATA_DIR") from error
     try:
+        _take(lock, data_dir)
         yield
     finally:
         os.close(lock)
+
+
+def _take(lock: int, data_dir: Path) -> None:
+    """Takes the lock. Commands that look for a cluster hold it for a moment, so the first refusal is not believed."""
+    until_s = time.monotonic() + _LOOKED_AT_S
+    while True:
+        try:
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() >= until_s:
+                where = running_cluster(data_dir) or "an address it has not told yet"
+                raise ClusterFailed(
+                    f"another Shoal uses {data_dir}, at {where}: talk to it with --gateway, "
+                    "or choose another SHOAL_DATA_DIR"
+                ) from error
+            time.sleep(0.02)
 
 
 @contextmanager
