@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +59,22 @@ def validate_records(records: Sequence[Record], extract: ExtractSpec) -> list[Pr
     if extract.many:
         return _problems(values, extract.json_schema, None)
     return [found for index, value in enumerate(values) for found in _problems(value, extract.json_schema, index)]
+
+
+def not_among(told: Iterable[Record], found: Iterable[Record]) -> tuple[Record, ...]:
+    """Those of `found` that were not told; where a page shows several alike, as many as it shows more by now."""
+    before = Counter(map(_identity, told))
+    new = []
+    for record in found:
+        if before[_identity(record)] > 0:
+            before[_identity(record)] -= 1
+        else:
+            new.append(record)
+    return tuple(new)
+
+
+def _identity(record: Record) -> tuple[str, str]:
+    return record.url, json.dumps(record.value, sort_keys=True)
 
 
 def _problems(value: Json, schema: dict[str, Json], index: int | None) -> list[Problem]:

@@ -7,7 +7,6 @@ between two checkpoints is what a crash may lose.
 from __future__ import annotations
 
 import asyncio
-import json
 import mimetypes
 import time
 from collections.abc import Awaitable, Callable
@@ -32,7 +31,7 @@ from agent.errors import (
     StepLimit,
     UnsureAction,
 )
-from agent.extract import validate_records
+from agent.extract import not_among, validate_records
 from agent.help import helping
 from agent.observe.renderings import compact
 from agent.page import SessionPage
@@ -268,12 +267,11 @@ class _Session:
             await self._photograph()
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
         url = self.page.url
-        told = {(record.url, json.dumps(record.value, sort_keys=True)) for record in self.scene.records}
         found_here = (
             replace(r, value=self.scene.hidden.json(r.value), url=r.url or url, at=r.at or stamp) for r in found.records
         )
         # A page that is read twice, because its first reading was not complete, gives each record once.
-        records = tuple(r for r in found_here if (r.url, json.dumps(r.value, sort_keys=True)) not in told)
+        records = not_among(self.scene.records, found_here)
         self.scene.records = (*self.scene.records, *records)
         result: dict[str, Json] = {
             "records": len(records),

@@ -77,6 +77,15 @@ async def test_the_same_record_of_the_same_page_is_kept_once() -> None:
     assert len(outcome.records) == 2, "a page may show two alike; reading it again adds none"
 
 
+async def test_alike_records_that_come_later_on_the_same_page_are_kept() -> None:
+    class More(Reads):
+        async def extract(self, scene: Scene) -> Extraction:
+            return Extraction(tuple(Record({"n": 1}) for _ in range(1 + 2 * len(scene.history))))
+
+    outcome, _, _ = await run(work(goal="read", extract={"goal": "n"}), {URL: FakePage()}, policy=More())
+    assert len(outcome.records) == 3, "one, then three after `Show more`"
+
+
 async def test_records_are_held_to_the_schema_that_the_model_proposed() -> None:
     class Proposes(Reads):
         async def extract(self, scene: Scene) -> Extraction:
