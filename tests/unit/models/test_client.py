@@ -15,7 +15,7 @@ import pytest
 
 from agent.errors import ModelUnavailable
 from agent.models.model import Ask, Image, Message
-from agent.models.openai_compatible import OpenAICompatible
+from agent.models.openai_compatible import OpenAICompatible, _weight
 from agent.models.settings import ModelSettings
 from tests.model_server import ModelServer, says, serving, slow, status, until
 from tests.unit.models.test_images import picture
@@ -64,6 +64,14 @@ async def test_a_server_that_has_its_fill_is_helped_out_by_the_next() -> None:
             server.release.set()
         await asyncio.gather(*asked)
         assert set(client.in_flight.values()) == {0}
+
+
+def test_sessions_of_a_long_loop_are_shared_out_over_all_servers() -> None:
+    servers = [f"http://model-{n}.example:8000/v1" for n in range(4)]
+    homes = [min(servers, key=lambda url: _weight(key, url)) for key in (f"a loop {n}" for n in range(10_000))]
+    fullest = [max(Counter(homes[at : at + 100]).values()) for at in range(0, 10_000, 100)]
+    assert max(fullest) <= 45
+    assert 25 <= sum(fullest) / len(fullest) <= 33  # docs/models.md
 
 
 async def test_adding_a_server_moves_only_its_share_of_the_loops() -> None:
