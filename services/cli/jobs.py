@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import os
 import sys
@@ -61,7 +62,7 @@ def submit(
 
     async def work() -> Exit:
         with _opened(file) as source:
-            head = _first_line(source)
+            head = _first_line(source).removeprefix(codecs.BOM_UTF8)  # as files of Windows programs begin
             if not head.strip():
                 raise Usage(f"{'standard input' if file == '-' else file}: there is no job in it")
             if not _is_whole(head):

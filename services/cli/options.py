@@ -26,14 +26,7 @@ def json_from(option: str, text: str) -> Json:
     Raises:
         Usage: it is neither.
     """
-    source = text
-    if text == "-":
-        source = sys.stdin.read()
-    elif not text.lstrip().startswith(("{", "[", '"')):
-        try:
-            source = Path(text).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise Usage(f"{option}: cannot read {text}: {_why(error)}") from error
+    source = text if text.lstrip().startswith(("{", "[", '"')) else _read(option, text)
     try:
         return json.loads(source, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -51,11 +44,7 @@ def lines_from(option: str, text: str) -> list[str]:
         if not all(isinstance(value, str) for value in values):
             raise Usage(f"{option}: the values must be texts")
     else:
-        try:
-            source = sys.stdin.read() if text == "-" else Path(text).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise Usage(f"{option}: cannot read {text}: {_why(error)}") from error
-        values = [line.strip() for line in source.splitlines() if line.strip()]
+        values = [line.strip() for line in _read(option, text).splitlines() if line.strip()]
     if not values:
         raise Usage(f"{option}: there are no values")
     return list(values)
@@ -74,6 +63,14 @@ def pairs_from(option: str, texts: list[str]) -> dict[str, str]:
             raise Usage(f"{option}: write NAME=VALUE, not {text!r}")
         pairs[name] = value
     return pairs
+
+
+def _read(option: str, name: str) -> str:
+    """What a file holds, or standard input for `-`, without the mark that Windows programs begin files with."""
+    try:
+        return (sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")).removeprefix("\ufeff")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Usage(f"{option}: cannot read {name}: {_why(error)}") from error
 
 
 def _no_number(text: str) -> Json:

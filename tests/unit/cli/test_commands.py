@@ -207,6 +207,20 @@ async def test_a_cluster_of_its_own_takes_long_lists(monkeypatch: pytest.MonkeyP
         assert own.body_limit_kib >= 64 * 1024
 
 
+def test_files_of_windows_programs_are_read(served: Served, shoal: Shoal, tmp_path: Path) -> None:
+    """Their first three bytes made the first address a word."""
+    served.work(loop_of(VALUES, each))
+    values, schema, job = tmp_path / "values.txt", tmp_path / "schema.json", tmp_path / "job.json"
+    values.write_bytes(b"\xef\xbb\xbfhttps://shop.example/1\r\nhttps://shop.example/2\r\n")
+    schema.write_bytes(b'\xef\xbb\xbf{"type": "object"}')
+    job.write_bytes(b'\xef\xbb\xbf{"url": "https://shop.example/", "goal": "look"}\r\n')
+    shoal("run", "--url", "https://shop.example/", "--loop-values", str(values), "--schema", str(schema))
+    (stored,) = served.do(served.world.store.jobs(JobFilter()))
+    assert stored.spec.loop is not None
+    assert stored.spec.loop.values == ("https://shop.example/1", "https://shop.example/2")
+    assert shoal("submit", str(job)).stdout == "j2\n"
+
+
 def test_any_json_may_be_data(served: Served, shoal: Shoal) -> None:
     served.work(lambda work: completed({"a": 1}))
     for text in ('"a text"', "[0]"):
