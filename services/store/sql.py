@@ -268,15 +268,9 @@ class SqlStore:
     # --- dispatcher ----------------------------------------------------------------------------------
 
     async def lanes(self) -> list[Lane]:
-        found, due = await self._db.read(lambda tx: (lanes.all_lanes(tx), lanes.any_due(tx)))
-        if not due:
-            return found
-
-        def work(tx: Tx) -> list[Lane]:
-            lanes.wake_due(tx)
-            return lanes.all_lanes(tx)
-
-        return await self._db.write(work)
+        if await self._db.read(lanes.any_due):
+            await self._db.write(lanes.wake_due)
+        return await self._db.read(lanes.all_lanes)
 
     async def claim(
         self, owners: str | Sequence[str], takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None

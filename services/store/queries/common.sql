@@ -124,13 +124,15 @@ update session set seat_limit = :seat_limit, seats = :seats where id = :id
 select max(depth) from session where job = :job
 
 -- name: lanes
--- Walks the ready index from lane to lane, one look-up each, and gives the lowest id of every lane.
+-- Walks the ready index from lane to lane, two look-ups each, and gives the lowest id of every lane. Not one look-up
+-- for (job, domain) > (...): SQLite would use the job alone, and step over all ready sessions of lanes before.
 with recursive lane (job, domain, id) as (
   select * from (select job, domain, id from session where state = 0 order by job, domain, id limit 1) as first_lane
   union all
-  select s.job, s.domain, s.id from lane l join session s on s.id = (
-    select n.id from session n where n.state = 0 and (n.job, n.domain) > (l.job, l.domain)
-    order by n.job, n.domain, n.id limit 1))
+  select s.job, s.domain, s.id from lane l join session s on s.id = coalesce(
+    (select n.id from session n where n.state = 0 and n.job = l.job and n.domain > l.domain
+      order by n.domain, n.id limit 1),
+    (select n.id from session n where n.state = 0 and n.job > l.job order by n.job, n.domain, n.id limit 1)))
 select l.job, l.domain, l.id, j.tenant, j.priority, j.politeness, d.host
 from lane l join job j on j.id = l.job join domain d on d.id = l.domain
 where j.status in (0, 1) and not j.cancel_requested

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import create_engine, text
+import sqlite3
+
+from sqlalchemy import create_engine, insert, text
 from sqlalchemy.dialects import sqlite
 
 from agent.status import FINAL, Status
+from services.store import queries
 from services.store.reading import matching
 from services.store.records import JobFilter
-from services.store.tables import metadata
+from services.store.tables import domain, job, metadata, session
 
 OPEN = tuple(status for status in Status if status not in FINAL)
 
@@ -23,3 +26,35 @@ def test_open_jobs_are_read_from_an_index_that_holds_no_others() -> None:
     engine.dispose()
     assert "USING INDEX job_open" in plan, plan
     assert "TEMP B-TREE" not in plan, plan
+
+
+def test_reading_all_lanes_costs_the_same_however_long_they_are() -> None:
+    assert steps_of_lanes(items=200) < 2 * steps_of_lanes(items=2)
+
+
+def steps_of_lanes(items: int) -> int:
+    """Hundreds of steps of SQLite's machine that reading the lanes of 5 jobs on 20 sites takes, so many items each."""
+    steps = 0
+
+    def step() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    engine = create_engine("sqlite://")
+    metadata.create_all(engine)
+    with engine.connect() as conn:
+        conn.execute(insert(domain), [{"id": n, "host": f"h{n}"} for n in range(1, 21)])
+        jobs = [{"id": n, "tenant": "t", "spec": "", "root": 0, "priority": 0, "status": 1} for n in range(1, 6)]
+        conn.execute(insert(job).values(created_at=0.0), jobs)
+        lanes = [(one["id"], n) for one in jobs for n in range(1, 21)]
+        rows = [{"id": i, "job": j, "domain": n, "path": f"{i}"} for i, (j, n) in enumerate(lanes * items, 1)]
+        conn.execute(insert(session).values(depth=1, idx=0, state=0), rows)
+        driver = conn.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        driver.set_progress_handler(step, 100)
+        found = conn.exec_driver_sql(queries.load("sqlite")["lanes"]).all()
+        driver.set_progress_handler(None, 0)
+    engine.dispose()
+    assert {(row.job, row.domain): row.id for row in found} == {lane: i for i, lane in enumerate(lanes, 1)}
+    return steps
