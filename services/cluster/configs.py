@@ -108,6 +108,7 @@ def dispatch_config(settings: Settings) -> DispatchConfig:
         lease_s=settings.lease_s,
         per_domain=settings.per_domain,
         most_workers=settings.most_workers,
+        one_machine=not settings.ray_address,
         tenant_weights=settings.tenant_weights,
         max_attempts=settings.max_attempts,
         admission=admission_config(settings),

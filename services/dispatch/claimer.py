@@ -43,7 +43,7 @@ class Claimer:
             await self._wait()
             if not self._wanted:
                 continue  # nobody could take what the lanes have; whoever can, wakes this loop
-            await self._read_lanes()
+            await self.read_lanes()
             while not board.stopping and await self.claim_once():
                 pass
 
@@ -69,7 +69,8 @@ class Claimer:
             pause = min(pause, max(0.0, self._read_after - now))
         return pause
 
-    async def _read_lanes(self) -> None:
+    async def read_lanes(self) -> None:
+        """Has the board know of all lanes, unless nothing changed or they were read only just now."""
         began = loop_time()
         if not self._board.stale or began < self._read_after:
             return

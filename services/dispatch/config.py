@@ -15,6 +15,7 @@ class DispatchConfig:
     name: str = "main"  # of its shard; names its snapshot in the store
     workers: int = 1  # browser workers; where `most_workers` is higher, the least of them
     most_workers: int = 0  # as the backlog wants; at or below `workers`: their number is fixed
+    one_machine: bool = False  # all workers share this machine's memory: no more are started than it holds
     idle_worker_s: float = 60.0  # a worker beyond the wanted ones that held nothing for so long is ended
     tenant_weights: Mapping[str, float] = field(default_factory=dict)  # shares of slots; 1 for those not named
     ahead_s: float = 1.0  # work that a worker holds beyond its slots, so that they never run dry

@@ -21,6 +21,7 @@ from services.dispatch.committer import Committer
 from services.dispatch.config import DispatchConfig
 from services.dispatch.crew import Crew
 from services.dispatch.limits import news
+from services.dispatch.memory import free_bytes
 from services.dispatch.model_bound import ModelBound, asks_model
 from services.dispatch.sizing import Bounds, Load, Size, desired
 from services.dispatch.succession import take_over
@@ -218,6 +219,8 @@ class Dispatcher:
                 running=len(self._board.leases),  # of the same moment: what was ready then must not count twice
                 workers=len(self._crew.members),
                 slots=self._crew.slots,
+                worker_bytes=max((one.rss_bytes for one in stats), default=0),
+                free_bytes=free_bytes() if self._config.one_machine else None,
                 model_places=None if self._admission is None else self._admission.limit,
                 model_share=self._model_share(),
             )
@@ -229,8 +232,9 @@ class Dispatcher:
         """Sessions that could start if there were slots; at most so many, where their domains have few places left."""
         ready = await self._store.ready_count(self._config.most_workers * self._crew.slots)
         # A million sessions of one site are no reason for more workers, when it takes eight at once.
-        lanes = await self._store.lanes() if ready else ()
-        return min(ready, self._board.domains.places((lane.domain for lane in lanes), loop_time()))
+        if ready:
+            await self._claimer.read_lanes()
+        return min(ready, self._board.domains.places((lane.domain for lane in self._board.lanes), loop_time()))
 
     def _model_share(self) -> float:
         """Part of the running sessions that ask the model; all, while none runs."""

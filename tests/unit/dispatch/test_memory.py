@@ -1,0 +1,50 @@
+"""Memory of this machine, and what it means for the number of workers."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from services.browsers.local_pool import LocalWorker
+from services.browsers.pool import WorkerStats
+from services.dispatch import dispatcher as module
+from services.dispatch.config import DispatchConfig
+from services.dispatch.memory import free_bytes
+from tests.cluster_world import EXTRACT, LOOP, shop, world
+
+
+def test_a_container_s_limit_counts_and_a_tenth_is_left(tmp_path: Path) -> None:
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("300000\n")
+    assert free_bytes(tmp_path) == 600_000
+    (tmp_path / "memory.current").write_text("950000\n")
+    assert free_bytes(tmp_path) == 0
+
+
+@pytest.mark.parametrize("limit", [None, "max\n", f"{2**62}\n"])
+def test_without_one_the_machine_s_memory_counts(tmp_path: Path, limit: str | None) -> None:
+    if limit is not None:
+        (tmp_path / "memory.max").write_text(limit)
+        (tmp_path / "memory.current").write_text("1\n")
+    machine = psutil.virtual_memory()
+    assert 0 <= free_bytes(tmp_path) < machine.total
+    assert free_bytes(tmp_path) == pytest.approx(max(0, machine.available - machine.total / 10), abs=machine.total / 20)
+
+
+async def test_workers_of_one_machine_are_no_more_than_it_has_memory_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.05)
+    monkeypatch.setattr(module, "free_bytes", lambda: 2.5e9 - 1e9 * len(w.dispatcher.workers))
+    stats = LocalWorker.stats
+
+    async def of_a_gigabyte(worker: LocalWorker) -> WorkerStats:
+        return replace(await stats(worker), rss_bytes=10**9)
+
+    monkeypatch.setattr(LocalWorker, "stats", of_a_gigabyte)
+    config = DispatchConfig(workers=1, most_workers=10, per_domain=50, one_machine=True)
+    async with world(shop(100, seconds=0.05), slots=2, dispatch=config) as w, asyncio.timeout(20):
+        assert (await w.final(await w.submit(loop=LOOP, extract=EXTRACT))).counts.completed == 100
+        assert len(w.pool.workers) == 2, "the backlog is worth ten, the memory two"
