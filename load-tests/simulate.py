@@ -1,9 +1,10 @@
 """A whole cluster in one process: the real dispatcher, store, fair order, politeness and sizing; browsers and sites are
 only waited for.
 
-Time is virtual where nothing happens and real where something does: the clock jumps over idle waits, and runs on while
-the dispatcher and the store work. So a thousand nodes fit on a laptop, throughput is what this dispatcher on this
-machine reaches, and when it is the bottleneck the figures say so.
+The clock jumps over idle waits, and runs on by the CPU time that the dispatcher and the store (and, with them, what
+simulates the workers) take. So a thousand nodes fit on a laptop that has other work too, throughput is what this
+dispatcher reaches on such a machine, and when it is the bottleneck the figures say so. What a database server of its
+own (`--store`) and the disk take is not in it.
 
     python load-tests/simulate.py --nodes 1000 --slots 50 --items 200000 --tenants 200 --domains 5000
 """
@@ -16,6 +17,7 @@ import json
 import math
 import random
 import selectors
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +37,7 @@ from services.browsers.journal import Outbox
 from services.browsers.pool import WorkerHandle, WorkerStats
 from services.dispatch.config import DispatchConfig
 from services.dispatch.dispatcher import Dispatcher
+from services.interpreter import tune
 from services.logs import set_up
 from services.store.records import Finish, NewJob, Take
 from services.store.sql import SqlStore, open_store
@@ -45,6 +48,8 @@ FULL = 0.9
 """Slots that must be busy for shares to be compared: otherwise tenants wait for domains, not for each other."""
 LOOK_S = 2.0
 """How often, in virtual seconds, the cluster is looked at."""
+TELL_S = 20.0
+"""How often, in real seconds, somebody who waits is told how far it is."""
 
 
 # --- time --------------------------------------------------------------------------------------------
@@ -55,7 +60,7 @@ class JumpingSelector(selectors.DefaultSelector):
 
     def __init__(self) -> None:
         super().__init__()
-        self.skipped = 0.0  # seconds that the clock is ahead of the machine's
+        self.skipped = 0.0  # seconds that nobody worked
         self.at_work = 0  # calls in threads: what they take is real
 
     def select(self, timeout: float | None = None) -> Any:
@@ -75,7 +80,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         super().__init__(self.clock)
 
     def time(self) -> float:
-        return time.monotonic() + self.clock.skipped
+        return time.process_time() + self.clock.skipped
 
     def run_in_executor(self, executor: Executor | None, func: Callable[..., Any], *args: Any) -> Any:
         self.clock.at_work += 1
@@ -242,29 +247,29 @@ def sites_of(n: int, session_s: float, dice: random.Random) -> list[Site]:
 
 
 async def submit(store: SqlStore, options: argparse.Namespace, dice: random.Random) -> list[int]:
-    """Jobs of very different sizes for each tenant, each over some domains."""
+    """Jobs of very different sizes for each tenant, each over some domains; all of them fan out here."""
     weights = [1 / (1 + rank) ** 0.5 for rank in range(options.tenants)]
-    jobs = []
+    sizes: dict[int, int] = {}  # items, by job
     for tenant, weight in enumerate(weights):
         total = max(2, round(options.items * weight / sum(weights)))
-        shares = [max(1, total // options.jobs_per_tenant)] * options.jobs_per_tenant
-        for share in shares:
-            jobs.append(await one_job(store, f"t{tenant}", share, options.domains, dice))
+        share = max(1, total // options.jobs_per_tenant)
+        spec = JobSpec.model_validate({"url": "https://start.example/", "goal": "read", "max_attempts": 10})
+        new = [NewJob(f"t{tenant}", spec, f"start-{tenant}.example")] * options.jobs_per_tenant
+        sizes.update((done.job, share) for done in await store.submit(new))
+    for lane in await store.lanes():
+        (root,) = (await store.claim(["setup"], [Take(lane.job, lane.domain, 0, 1)], lease_s=1e6)).sessions
+        fan_out = FanOut(some_links(sizes[lane.job], options.domains, dice), Checkpoint(url="https://start.example/"))
+        outcome = Outcome(Status.WAITING, fan_out=fan_out)
+        await store.finish([Finish(root.work.session, root.work.fence, outcome)])
     while (await store.unfold()).more:
         pass
-    return jobs
+    return list(sizes)
 
 
-async def one_job(store: SqlStore, tenant: str, n: int, domains: int, dice: random.Random) -> int:
+def some_links(n: int, domains: int, dice: random.Random) -> tuple[LoopItem, ...]:
+    """The items of one loop, over a hundred domains at most."""
     mine = [dice.randrange(domains) for _ in range(min(domains, max(1, n // 4), 100))]
-    some = tuple(LoopItem(i, f"https://h{mine[i % len(mine)]}.example/{i}", is_link=True) for i in range(n))
-    spec = JobSpec.model_validate({"url": "https://start.example/", "goal": "read", "max_attempts": 10})
-    (done,) = await store.submit([NewJob(tenant, spec, f"start-{tenant}.example")])
-    (lane,) = [lane for lane in await store.lanes() if lane.job == done.job]
-    (root,) = (await store.claim("setup", [Take(done.job, lane.domain, 0, 1)], lease_s=1e6)).sessions
-    outcome = Outcome(Status.WAITING, fan_out=FanOut(some, Checkpoint(url="https://start.example/")))
-    await store.finish([Finish(root.work.session, root.work.fence, outcome)])
-    return done.job
+    return tuple(LoopItem(i, f"https://h{mine[i % len(mine)]}.example/{i}", is_link=True) for i in range(n))
 
 
 # --- looking ---------------------------------------------------------------------------------------------
@@ -292,6 +297,7 @@ async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, sto
     """Looks until it is canceled."""
     before: Counter[str] = Counter()
     hungry: set[str] = set()  # tenants that have waited for slots since `before`
+    tell_at = time.monotonic()
     while True:
         await asyncio.sleep(LOOK_S)
         seen.waiting.update(dispatcher.waiting())
@@ -299,6 +305,9 @@ async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, sto
         seen.workers.append(workers)
         seen.utilisation.append(world.busy_slots / max(1, workers * slots))
         seen.served.append(sum(world.served.values()))
+        if time.monotonic() >= tell_at:
+            tell_at = time.monotonic() + TELL_S
+            print(f"{seen.served[-1]:10,} items, {workers} workers, {seen.utilisation[-1]:.0%} busy", file=sys.stderr)
         (snapshot, _) = (await store.states("dispatcher/")).get("dispatcher/main", ({}, 0))
         if snapshot.get("size"):
             seen.causes_of_size[snapshot["size"]["why"]] += 1
@@ -311,7 +320,7 @@ async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, sto
             before, hungry = Counter(world.served), set(snapshot.get("tenants", {}))
 
 
-def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: float, real_s: float) -> dict[str, Any]:
+def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: float, work_s: float) -> dict[str, Any]:
     total = sum(world.served.values())
     waits = sum(seen.waiting.values()) or 1
     half = [busy for busy, served in zip(seen.utilisation, seen.served, strict=True) if served < total / 2] or [0.0]
@@ -322,11 +331,11 @@ def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: fl
         "tenants": options.tenants,
         "domains": options.domains,
         "virtual_s": round(virtual_s, 1),
-        "real_s": round(real_s, 1),
+        "cpu_s": round(work_s, 1),
         "items_per_s": round(total / virtual_s, 1),
         "attempts_per_item": round(world.attempts / max(1, total), 3),
         "slots_busy_in_the_first_half": round(sum(half) / len(half), 3),
-        "dispatcher_at_work": round(min(1.0, real_s / virtual_s), 3),
+        "dispatcher_at_work": round(min(1.0, work_s / virtual_s), 3),
         "workers_most": max(seen.workers, default=0),
         "waiting_by_cause": {why: round(n / waits, 3) for why, n in seen.waiting.most_common()},
         "size_bounded_by": dict(seen.causes_of_size),
@@ -362,6 +371,7 @@ async def simulate(options: argparse.Namespace, url: str) -> dict[str, Any]:
     epoch = time.time() - loop.time()
     store = await open_store(url, clock=lambda: epoch + loop.time())
     world = World(sites_of(options.domains, options.session_s, dice), dice, options.start_s)
+    tune()
     jobs = await submit(store, options, dice)
     config = DispatchConfig(
         workers=max(1, options.nodes // 20),
@@ -372,17 +382,17 @@ async def simulate(options: argparse.Namespace, url: str) -> dict[str, Any]:
     )
     dispatcher = Dispatcher(store, SimulatedPool(world, options.slots), config, seed=options.seed)
     seen = Seen()
-    began, real = loop.time(), time.monotonic()
+    began, work = loop.time(), time.process_time()
     await dispatcher.start()
     looking = asyncio.create_task(look(dispatcher, world, options.slots, seen, store))
     with suppress(TimeoutError):
         async with asyncio.timeout(options.limit_s):
             await over(store, jobs)
-    virtual_s, real_s = loop.time() - began, time.monotonic() - real
+    virtual_s, work_s = loop.time() - began, time.process_time() - work
     looking.cancel()
     await dispatcher.stop()
     await store.close()
-    found = figures(options, world, seen, virtual_s, real_s)
+    found = figures(options, world, seen, virtual_s, work_s)
     return {**found, "bottleneck": bottleneck(found)}
 
 
