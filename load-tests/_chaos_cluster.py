@@ -52,8 +52,10 @@ _HEALTH_CHECKS = {
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "4",
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "10",
 }
-"""A node that died is given up after some 4 s, one that is cut off after 10 s; by default after 15 s and a minute."""
+"""A node that died is given up after some 4 s, one that is cut off after 10 s; by default after 15 s and a minute. A
+node itself gives up a head that it does not find for 10 s; by default for a minute."""
 _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parent
 Hindrance = Literal["cut", "slow"]
@@ -147,6 +149,7 @@ class ChaosCluster:
     url: str = ""  # of the gateway
     shop: str = ""
     left: list[str] = field(default_factory=list)  # after the end: command lines of processes that outlived it
+    postgres_back_at: float = 0.0  # of the monotonic clock: its outage lasts until then
     hindered_until: dict[tuple[Hindrance, int], float] = field(default_factory=dict)  # by node; of the monotonic clock
 
     def __enter__(self) -> Self:
@@ -176,26 +179,24 @@ class ChaosCluster:
         environment = self._environment(gateway, f"ray://{host}:{client}")
         (self.folder / "pg").mkdir()
         self.postgres = Server(self.folder / "pg")
-        self.postgres_back_at = 0.0
         stack.callback(self._end_postgres)
-        stack.callback(self._end_parts)
         environment["SHOAL_STORE_URL"] = self.postgres.url
-        subprocess.run([_SHOAL, "migrate"], env=environment, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
+        stack.callback(self._end_parts)
         self._add("site", [_PYTHON, str(_HERE / "site"), "--host", sites, "--port", str(shop), "--warm"], environment)
         self._add("s3", [_PYTHON, str(_HERE / "_chaos_s3.py"), host, str(s3), BUCKET], environment)
         self._add("head", self._head(host, gcs, client), environment)
+        self.keep_running()
+        subprocess.run([_SHOAL, "migrate"], env=environment, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
         for number in range(self.nodes):
             self._add(f"node{number}", self._node(number, f"{host}:{gcs}"), environment)
-        self._add("supervisor", [_SHOAL, "supervise"], environment)
-        self._add("gateway", [_SHOAL, "gateway"], environment)
-        for name in ("site", "s3", "head"):
-            self.parts[name].ensure()
-        until(lambda: self._answers(self._s3), 60, "the S3 server answers")
-        until(lambda: self._answers(self.shop), 60, "the shop answers")
         until(lambda: _listens(host, gcs) and _listens(host, client), 90, "Ray's head listens")
+        self.keep_running()
         nodes = [self.parts[f"node{number}"] for number in range(self.nodes)]
         # Before the rest: Ray gives up on a node that takes more than 30 s.
-        until(lambda: all(node.said("up") for node in nodes), 90, "the nodes are up", lambda: _ensure(nodes))
+        until(lambda: all(node.said("up") for node in nodes), 90, "the nodes are up", self.keep_running)
+        until(lambda: all(map(self._answers, (self._s3, self.shop))), 60, "shop and S3 answer", self.keep_running)
+        self._add("supervisor", [_SHOAL, "supervise"], environment)
+        self._add("gateway", [_SHOAL, "gateway"], environment)
 
     def _environment(self, gateway: int, ray: str) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SHOAL_", "RAY_", "AWS_"))}
@@ -226,14 +227,8 @@ class ChaosCluster:
 
     def _head(self, host: str, gcs: int, client: int) -> list[str]:
         return [
-            str(Path(_PYTHON).with_name("ray")),
-            *("start", "--head", "--block", "--include-dashboard=false", "--num-cpus=0"),
-            f"--port={gcs}",
-            f"--node-ip-address={host}",
-            f"--ray-client-server-port={client}",
-            f"--temp-dir={self.folder / 'ray'}",
-            '--resources={"control": 1}',
-            "--object-store-memory=100000000",
+            *(_PYTHON, str(_HERE / "_chaos_ray.py"), "--head", str(gcs), str(client), f"--address={host}"),
+            *('--resources={"control": 1}', f"--folder={self.folder / 'ray'}"),
         ]
 
     def _node(self, number: int, gcs: str) -> list[str]:
@@ -386,11 +381,6 @@ class ChaosCluster:
         if self.postgres_back_at:
             self.postgres.start()
         self.postgres.stop()
-
-
-def _ensure(parts: Sequence[Part]) -> None:
-    for part in parts:
-        part.ensure()
 
 
 def _listens(host: str, port: int) -> bool:

@@ -56,7 +56,7 @@ def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: s
     # Its notices (how to turn token authentication off, say) are for people who started Ray by hand.
     logging.getLogger("ray").setLevel(logging.ERROR)
     try:
-        with _vital_parts_only():
+        with vital_parts_only():
             ray.init(
                 address="local",
                 num_cpus=2,  # actors ask for none; Ray starts that many idle workers ahead
@@ -75,7 +75,7 @@ def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: s
 
 
 @contextmanager
-def _vital_parts_only() -> Iterator[None]:
+def vital_parts_only() -> Iterator[None]:
     """Ray starts without `_NOT_NEEDED`; a later Ray that calls these otherwise starts them as it always did."""
     kept = {name: getattr(Node, name) for name in _NOT_NEEDED if hasattr(Node, name)}
     for name in kept:

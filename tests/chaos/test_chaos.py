@@ -51,7 +51,7 @@ def test_ctrl_c_ends_everything_that_it_started() -> None:
         assert process.poll() is None
         for child in psutil.Process(process.pid).children():
             try:
-                found = re.search(r"--temp-dir=(/\S+)/ray", " ".join(child.cmdline()))
+                found = re.search(r"--folder=(/\S+)/ray", " ".join(child.cmdline()))
             except psutil.NoSuchProcess:  # it ended at this moment; a zombie is one of these
                 continue
             if found and len(users_of(Path(found[1]), spare=0)) > 5:
