@@ -67,6 +67,12 @@ class Up:
                 continue
         return found
 
+    def ray_metrics(self) -> tuple[str, str]:
+        """Where its Ray tells metrics, as host:port, and the token that it asks for."""
+        (port,) = self.temp.glob("shoal-*/ray/session_latest/metrics_export_port_*")
+        (token,) = self.temp.glob("shoal-*/ray-token")
+        return f"127.0.0.1:{port.read_text().strip()}", token.read_text()
+
     def submit(self, spec: Json) -> str:
         answer = httpx.post(f"{self.url}/v1/jobs", json=spec, timeout=10)
         assert answer.status_code == 201, answer.text

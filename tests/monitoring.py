@@ -16,9 +16,6 @@ Json = Any
 
 DASHBOARDS = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
 
-_OTHERS = ("vllm:", "ray_")
-"""Metrics of servers that no test has: a vLLM, and Ray's agent, which asks for its token."""
-
 
 def panels() -> Iterator[tuple[str, Json]]:
     """Every panel that asks something, with its dashboard's name."""
@@ -53,12 +50,17 @@ def see_every_metric(seen: Prometheus) -> None:
             assert value >= 0 and not math.isnan(value), f"{line.name} is {value}"
 
 
-def see_every_dashboard(seen: Prometheus, *, but: Collection[str] = ()) -> None:
-    """Each panel's expression gives data; `but`: titles of panels that have nothing to show here."""
+def see_every_dashboard(seen: Prometheus, *, but: Collection[str] = (), without: tuple[str, ...] = ()) -> None:
+    """Each panel's expression gives data.
+
+    Args:
+        but: titles of panels that have nothing to show here.
+        without: beginnings of metrics whose servers are not there: `vllm:`, `ray_`.
+    """
     for where, panel in panels():
         for target in panel["targets"]:
             expression = filled(target["expr"], "15s")
-            if panel["title"] not in but and not any(name.startswith(_OTHERS) for name in names(expression)):
+            if panel["title"] not in but and not any(name.startswith(without) for name in names(expression)):
                 what = f"{where}: {panel['title']} ({expression})"
                 wait_until(lambda text=expression: seen.query(text), 20, what)
 

@@ -1,4 +1,4 @@
-"""A real Prometheus that scrapes one address each second, with our rules in fast motion."""
+"""A real Prometheus that scrapes each second, with our rules in fast motion."""
 
 from __future__ import annotations
 
@@ -21,8 +21,31 @@ from tests.embedded import ROOT, wait_until
 
 Json = Any
 
-_FASTER = {"[15m]": "[40s]", "[5m]": "[15s]", "offset 1h": "offset 30s"}
-"""What rules look back to, in tests: their thresholds stay, minutes become seconds."""
+_FASTER = {
+    **{"[15m]": "[60s]", "[5m]": "[15s]", "offset 1h": "offset 30s"},
+    **{"queue_age_seconds) > 900": "queue_age_seconds) > 9", "queue_age_seconds) > 600": "queue_age_seconds) > 6"},
+}
+"""What rules look back to and wait for, in tests: minutes become seconds, all other thresholds stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """One more server that tells metrics, as the chart's monitors have them scraped."""
+
+    job: str
+    address: str  # host:port
+    pod: str  # the label that a PodMonitor adds
+    token: str = ""  # shown as a bearer's, where it wants one
+
+    @property
+    def config(self) -> Json:
+        """What Prometheus calls a scrape config."""
+        shown = {"authorization": {"credentials": self.token}} if self.token else {}
+        return {
+            "job_name": self.job,
+            "static_configs": [{"targets": [self.address], "labels": {"pod": self.pod}}],
+            **shown,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +80,7 @@ def faster(text: str) -> str:
 
 
 @contextmanager
-def prometheus(target: str) -> Iterator[Prometheus]:
+def prometheus(gateway: str, *others: Scrape) -> Iterator[Prometheus]:
     """A Prometheus on a free loopback port; skips the test where Debian's package is not installed."""
     program = shutil.which("prometheus")
     if program is None:
@@ -69,7 +92,10 @@ def prometheus(target: str) -> Iterator[Prometheus]:
         config = {
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "rule_files": [str(folder / "recording.yaml"), str(folder / "alerts.yaml")],
-            "scrape_configs": [{"job_name": "gateway", "static_configs": [{"targets": [target]}]}],
+            "scrape_configs": [
+                {"job_name": "gateway", "static_configs": [{"targets": [gateway]}]},
+                *(other.config for other in others),
+            ],
         }
         (folder / "prometheus.yaml").write_text(yaml.safe_dump(config))
         log = folder / "log"

@@ -1,6 +1,8 @@
 """A real Prometheus on a running cluster under load: every metric is there, dashboards have data, alerts fire.
 
-The faults here are real; those of the other alerts are played in tests/integration/gateway/test_prometheus.py.
+The faults here are real. The rest: those that take longer in tests/chaos/test_alerts.py, those of model servers in
+tests/vllm/test_prometheus.py, the database's and what no test can bring about in
+tests/integration/gateway/test_prometheus.py.
 """
 
 from __future__ import annotations
@@ -9,8 +11,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ import httpx
 import psutil
 import pytest
 
+from tests.acceptance.bad_servers import gone_receiver
 from tests.acceptance.test_model import Script
 from tests.embedded import Up, up, wait_until
 from tests.model_server import ModelServer, serving, status
 from tests.monitoring import fires, see_every_dashboard, see_every_metric
-from tests.prometheus_server import Prometheus, prometheus
+from tests.prometheus_server import Prometheus, Scrape, prometheus
 
 Json = Any
 pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and rules look back over some seconds
@@ -107,30 +109,6 @@ def _see_figures(seen: Prometheus) -> None:
     assert seen.value("shoal_slots_busy <= bool shoal_slots") == 1
 
 
-class _Gone(BaseHTTPRequestHandler):
-    """A receiver of webhooks that wants no more of them."""
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_error(410)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Silence."""
-
-
-@contextmanager
-def _gone_receiver() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Gone)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/hook"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 @contextmanager
 def _no_folder(path: Path) -> Iterator[None]:
     """Something that is no folder lies where one was."""
@@ -144,9 +122,9 @@ def _no_folder(path: Path) -> Iterator[None]:
 
 
 def _see_faults(seen: Prometheus, cluster: Up, shop: str, model: ModelServer) -> None:
-    """Model broken, receiver gone, artifacts away, all at once; then no browser worker that lives."""
+    """Model broken, receiver gone, artifacts away, all at once."""
     model.always = status(400, "no")
-    with _gone_receiver() as url, _no_folder(cluster.data_dir / "artifacts"):
+    with gone_receiver() as url, _no_folder(cluster.data_dir / "artifacts"):
         cluster.submit({"url": f"{shop}/not-there", "extract": _schema("name"), "webhook": {"url": url}})
         asked: list[float] = []
 
@@ -160,6 +138,9 @@ def _see_faults(seen: Prometheus, cluster: Up, shop: str, model: ModelServer) ->
 
         for name in ("ShoalWebhooksDead", "ShoalGatewayErrors", "ShoalModelFails"):
             wait_until(lambda alert=name: broken(alert), 45, f"{name} fires")
+
+
+def _see_no_workers(seen: Prometheus, cluster: Up, shop: str) -> None:
     for _ in range(5):
         _in_vain(cluster, shop)
 
@@ -172,18 +153,25 @@ def _see_faults(seen: Prometheus, cluster: Up, shop: str, model: ModelServer) ->
     wait_until(kill_what_lives, 45, "the alert of a cluster without browsers")
 
 
-async def test_every_metric_is_scraped_and_dashboards_have_data(shop: str) -> None:
+async def test_every_metric_is_scraped_dashboards_have_data_and_alerts_fire(shop: str) -> None:
     def look(model_url: str) -> None:
         settings = {"workers": "1", "slots_per_worker": "4", "model_url": model_url, "model": "scripted"}
-        with up(**settings) as cluster, prometheus(cluster.url.removeprefix("http://")) as seen:
+        with ExitStack() as until_away, ExitStack() as stack:
+            cluster = stack.enter_context(up(**settings))
+            address, token = cluster.ray_metrics()
+            ray = Scrape("ray", address, "browsers-1", token)
+            seen = until_away.enter_context(prometheus(cluster.url.removeprefix("http://"), ray))
             wait_until(lambda: seen.value("shoal_dispatchers") == 1, 20, "the first scrape")
             with _busy(cluster, shop):
                 see_every_metric(seen)
                 _see_figures(seen)
                 fires(seen, "ShoalManyFailures")
-                see_every_dashboard(seen, but=_EMPTY_WHEN_WELL)
+                see_every_dashboard(seen, but=_EMPTY_WHEN_WELL, without=("vllm:",))
                 assert "ShoalNoDispatcher" not in seen.firing()
                 _see_faults(seen, cluster, shop, server)
+            _see_no_workers(seen, cluster, shop)
+            stack.close()
+            fires(seen, "ShoalGatewayAway")
 
     async with serving(ModelServer(Again())) as server:
         await asyncio.to_thread(look, server.url)
