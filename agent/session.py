@@ -301,7 +301,19 @@ class _Session:
         steps = list(self.steps_before)
         self.steps_before = ()
         self.scene.sightings.clear()
-        goal = plan.plan or ""
+        started = time.monotonic()
+        try:
+            return await self._steps(plan.plan or "", steps)
+        except (AgentError, asyncio.CancelledError) as error:
+            # What it did is told all the same: somebody has to find out why it failed.
+            reason = error.message if isinstance(error, AgentError) else "stopped, or its time was over"
+            seconds = round(time.monotonic() - started, 4)
+            task = Task("navigate", plan.plan or "", Status.FAILED, None, reason, tuple(steps), seconds)
+            self.scene.history = (*self.scene.history, task)
+            raise
+
+    async def _steps(self, goal: str, steps: list[Step]) -> tuple[Task, Outcome | None]:
+        """Step after step, each put behind `steps`, until one ends the task."""
         while self.steps_taken < self.work.spec.max_steps:
             self.steps_taken += 1
             step, final = await self._step(goal, steps)

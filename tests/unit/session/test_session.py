@@ -351,6 +351,29 @@ async def test_steps_are_limited() -> None:
     assert len(browser.performed) == 3
 
 
+async def test_what_a_session_did_before_it_failed_is_told() -> None:
+    """Somebody has to find out why, and its steps and actions count like those of any other."""
+    outcome, _, _ = await run(work(goal="click", max_steps=3), FORM, policy=Clicks(times=99))
+    (task,) = outcome.tasks
+    assert (task.type, task.status) == ("navigate", Status.FAILED)
+    assert [len(step.results) for step in task.steps] == [1, 1, 1]
+    assert outcome.error is not None and task.reason == outcome.error.message
+    assert task.seconds > 0
+
+
+async def test_what_a_session_did_before_its_time_was_over_is_told() -> None:
+    class Slow(Clicks):
+        async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+            if len(steps) == 2:
+                await asyncio.sleep(60)
+            return await super().step(scene, goal, steps)
+
+    outcome, _, _ = await run(work(goal="click"), FORM, policy=Slow(times=99), limits=Limits(0.3))
+    assert outcome.error is not None and outcome.error.code == "deadline_passed"
+    (task,) = outcome.tasks
+    assert task.status is Status.FAILED and len(task.steps) == 2
+
+
 async def test_a_failed_action_is_an_observation_not_an_end() -> None:
     outcome, _, _ = await run(work(goal="click"), {URL: FakePage()}, policy=Clicks(times=2))
     assert outcome.status is Status.COMPLETED
