@@ -68,7 +68,7 @@ class Up:
         return found
 
     def ray_metrics(self) -> tuple[str, str]:
-        """Where its Ray tells metrics, as host:port, and the token that it asks for."""
+        """Where its Ray tells metrics, as host:port, and the token of its cluster."""
         (port,) = self.temp.glob("shoal-*/ray/session_latest/metrics_export_port_*")
         (token,) = self.temp.glob("shoal-*/ray-token")
         return f"127.0.0.1:{port.read_text().strip()}", token.read_text()

@@ -35,7 +35,7 @@ class Scrape:
     job: str
     address: str  # host:port
     pod: str  # the label that a PodMonitor adds
-    token: str = ""  # shown as a bearer's, where it wants one
+    token: str = ""  # shown as a bearer's
 
     @property
     def config(self) -> Json:
