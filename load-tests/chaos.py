@@ -87,7 +87,7 @@ class Storm:
         return self.done[-1][1] / (self.done[-1][0] - self.began) if self.done else 0.0
 
 
-def submit_products(cluster: ChaosCluster, items: int) -> tuple[str, list[Json]]:
+def submit_products(cluster: ChaosCluster, items: int, pace_s: float) -> tuple[str, list[Json]]:
     """A loop over so many product pages, each with an address of its own; its id, and the truth of each item."""
     truth = [one for one in cluster.site("/_truth/products.json") if not one["discontinued"] and not one["slow"]]
     wanted = [truth[i % len(truth)] for i in range(items)]
@@ -96,7 +96,7 @@ def submit_products(cluster: ChaosCluster, items: int) -> tuple[str, list[Json]]
             "url": cluster.shop + "/",
             "loop": {"values": [f"{cluster.shop}{p['path']}?visit={i}" for i, p in enumerate(wanted)], "is_link": True},
             "extract": {"schema": SCHEMA},
-            "politeness": {"robots": False},
+            "politeness": {"robots": False, "delay_s": pace_s},
             "max_attempts": _ATTEMPTS,
         }
     )
@@ -123,14 +123,14 @@ def submit_forms(cluster: ChaosCluster, forms: int) -> tuple[str, list[str]]:
 
 
 def rage(cluster: ChaosCluster, options: argparse.Namespace) -> Storm:
-    """Kills for `--seconds`, then waits until all jobs are over.
+    """Kills for `--seconds`, and until each kind had its turn; then waits until all jobs are over.
 
     Raises:
         TimeoutError: they were not within `--patience` after the storm.
     """
     dice = random.Random(options.seed)
     kinds = order(dice, options.kinds)
-    storm = Storm()
+    storm, kind = Storm(), next(kinds)
     following = storm.began + options.every
     calm = storm.began + options.seconds
     while cluster.running():
@@ -139,11 +139,11 @@ def rage(cluster: ChaosCluster, options: argparse.Namespace) -> Storm:
         now = time.monotonic()
         if now >= calm + options.patience:
             raise TimeoutError(f"{storm.done[-1:]} items are final {options.patience:.0f} s after the storm")
-        if following <= now < calm:
+        stormy = now < calm or len(storm.counts()) < len(options.kinds)
+        if stormy and now >= following and hurt(cluster, kind, dice):  # else there is none just now: soon there is
+            storm.kills.append((time.monotonic(), kind))
+            tell(f"{now - storm.began:6.1f} s  {storm.done[-1][1] if storm.done else 0:5} done  {kind} killed")
             kind = next(kinds)
-            if hurt(cluster, kind, dice):
-                storm.kills.append((time.monotonic(), kind))
-                tell(f"{now - storm.began:6.1f} s  {storm.done[-1][1] if storm.done else 0:5} done  {kind} killed")
             following = now + dice.uniform(0.5, 1.5) * options.every
         time.sleep(_LOOK_S)
     storm.ended = time.monotonic()
@@ -159,7 +159,7 @@ def run(options: argparse.Namespace) -> Json:
         cluster = stack.enter_context(ChaosCluster(nodes=options.nodes, logs=options.logs, network=network))
         tell(f"{time.monotonic() - began:6.1f} s  ready: {options.nodes} nodes")
         try:
-            products, truth = submit_products(cluster, options.items)
+            products, truth = submit_products(cluster, options.items, options.pace)
             forms, emails = submit_forms(cluster, options.forms)
             storm = rage(cluster, options)
             until(lambda: gateway_answers(cluster), 60, "the gateway answers", cluster.keep_running)
@@ -234,6 +234,8 @@ def main() -> int:
     """The exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=2000, help="product pages")
+    pace = "seconds between two product pages, so that a run on a quick machine lasts as long as its storm"
+    parser.add_argument("--pace", type=float, default=0.0, help=pace)
     parser.add_argument("--forms", type=int, default=100, help="forms to send")
     parser.add_argument("--seconds", type=float, default=120.0, help="how long the storm lasts at most")
     parser.add_argument("--every", type=float, default=5.0, help="seconds between two kills, on average")
