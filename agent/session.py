@@ -92,6 +92,7 @@ async def run(work: Work, desk: Desk) -> Outcome:
         seconds=round(time.monotonic() - started, 4),
         usage=replace(session.scene.usage, pages=session.page.pages),
         usage_before=session.scene.spent_before,
+        steps_before=session.steps_known,
         artifacts=tuple(session.kept),
     )
 
@@ -158,7 +159,8 @@ class _Session:
         self.allowance.told = self._note_limits
         self._note_limits()
         self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
-        self.steps_taken = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)
+        self.steps_known = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)
+        self.steps_taken = self.steps_known
 
     def _note_limits(self) -> None:
         """What the job may spend has changed, or what its other sessions have spent."""

@@ -295,6 +295,7 @@ class Outcome:
     at: str = ""  # ISO 8601, UTC
     seconds: float = 0.0
     tasks: tuple[Task, ...] = ()
+    steps_before: int = 0  # so many of the tasks' steps are of earlier attempts, the first ones
     usage: Usage = Usage()  # of this attempt
     usage_before: Usage = Usage()  # of the session's earlier attempts, as far as it is known
     artifacts: tuple[ArtifactRef, ...] = ()

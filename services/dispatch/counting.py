@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain, islice
 from typing import Any
 
 from agent import errors
@@ -82,12 +83,11 @@ class Counting:
             tally.add("shoal_tokens", "prompt", n=usage.prompt_tokens)
             tally.add("shoal_tokens", "cached", n=usage.cached_tokens)
             tally.add("shoal_tokens", "completion", n=usage.completion_tokens)
-        for task in outcome.tasks:
-            for step in task.steps:
-                tally.observe("shoal_step_seconds", seconds=step.seconds)
-                for result in step.results:
-                    tally.observe("shoal_action_seconds", seconds=result.seconds)
-                    tally.add("shoal_actions", result.action.name, "ok" if result.error is None else "failed")
+        for step in islice(chain.from_iterable(task.steps for task in outcome.tasks), outcome.steps_before, None):
+            tally.observe("shoal_step_seconds", seconds=step.seconds)
+            for result in step.results:
+                tally.observe("shoal_action_seconds", seconds=result.seconds)
+                tally.add("shoal_actions", result.action.name, "ok" if result.error is None else "failed")
 
     def workers(self, stats: Iterable[WorkerStats]) -> None:
         """Takes in what the workers have counted since the last look."""

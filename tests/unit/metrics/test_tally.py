@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from unittest.mock import AsyncMock
 
 import pytest
@@ -99,6 +100,20 @@ def test_an_outcome_is_counted_once_and_shown_by_the_gateway() -> None:
     assert seen["shoal_queue_age_seconds", ()] == 4
     assert seen["shoal_webhooks", (("state", "dead"),)] == 1
     assert seen["shoal_webhooks", (("state", "waiting"),)] == 0
+
+
+def test_steps_of_earlier_attempts_are_not_counted_again() -> None:
+    """A session that comes back from its loop, or is tried again, knows what it did before."""
+    first, counting = _outcome(), Counting()
+    counting.ended(first)
+    once = _scraped(counting)
+    step = first.tasks[0].steps[0]
+    later = Task("navigate", "go on", Status.COMPLETED, steps=(replace(step, index=1),))
+    n = sum(len(task.steps) for task in first.tasks)
+    counting.ended(replace(first, tasks=(*first.tasks, later), steps_before=n))
+    twice = _scraped(counting)
+    name = "shoal_step_seconds_count", ()
+    assert (once[name], twice[name]) == (n, n + 1)
 
 
 @pytest.mark.parametrize("age_s", [0.5, 11.0, 5 * 3600.0])

@@ -361,6 +361,14 @@ async def test_what_a_session_did_before_it_failed_is_told() -> None:
     assert task.seconds > 0
 
 
+async def test_what_earlier_attempts_did_is_told_apart() -> None:
+    first, _, _ = await run(work(goal="click"), FORM, policy=Clicks(times=2))
+    assert (len(first.tasks[0].steps), first.steps_before) == (3, 0)
+    known = Checkpoint(url=URL, history=first.tasks)
+    again, _, _ = await run(replace(work(goal="click"), checkpoint=known, attempt=2), FORM, policy=Clicks())
+    assert (again.tasks, again.steps_before) == (first.tasks, 3)
+
+
 async def test_what_a_session_did_before_its_time_was_over_is_told() -> None:
     class Slow(Clicks):
         async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
