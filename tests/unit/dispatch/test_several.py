@@ -22,13 +22,14 @@ from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
 
 
 async def test_two_dispatchers_share_a_loop_and_do_every_item_once() -> None:
-    pages, config = shop(60, seconds=0.03), WorkerConfig(slots=2, artifacts_url="memory:")
+    config = WorkerConfig(slots=2, artifacts_url="memory:")
+    slow, quick = shop(60, seconds=0.2), shop(60, seconds=0.01)  # so that neither can have done all in a moment
     others: list[FakeBrowser] = []
 
     async def make(name: str) -> Worker:
-        return Worker(f"other-{name}", config, FakeParts(others, lambda: FakeBrowser(pages), config))
+        return Worker(f"other-{name}", config, FakeParts(others, lambda: FakeBrowser(quick), config))
 
-    async with world(pages, slots=2, dispatch=DispatchConfig(per_domain=50)) as w:
+    async with world(slow, slots=2, dispatch=DispatchConfig(per_domain=50)) as w:
         second = Dispatcher(w.store, LocalPool(make, 2), DispatchConfig(name="second", per_domain=50), seed=2)
         await second.start()
         try:
