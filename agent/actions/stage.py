@@ -28,6 +28,7 @@ class Target:
     disabled: bool
     readonly: bool
     label: bool  # it is styled away, and a label takes the clicks for it
+    spot: tuple[float, float] | None  # of an area: where it lies on its picture, which takes the clicks for it
     open: bool  # it lies in the window with nothing over it
     file: bool  # it says that it gives a file
     expanded: bool | None  # what it opens is open; None: it does not say
@@ -65,7 +66,7 @@ class Stage(Protocol):
         ...
 
     async def element(self, bid: str, *, clickable: bool = False) -> Any:
-        """The element, with the interface of a Playwright locator; with `clickable` the label that stands for it."""
+        """The element, with the interface of a Playwright locator; with `clickable` what takes its clicks for it."""
         ...
 
     async def opens(self, bid: str) -> bool:
@@ -73,7 +74,7 @@ class Stage(Protocol):
         ...
 
     async def options(self, bid: str) -> list[tuple[str, str]]:
-        """Label and value of each option of a select."""
+        """Label and value of each option of a select, or of those that an input suggests."""
         ...
 
     async def before_opening(self, bid: str) -> None:

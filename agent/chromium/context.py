@@ -23,13 +23,14 @@ from agent.chromium.dialogs import Dialogs
 from agent.chromium.downloads import Downloads
 from agent.chromium.driver import Driver
 from agent.chromium.effects import Moment, effect, moment
-from agent.chromium.faults import CRASH_S, GONE_S, action_error, navigation_error, net_error
+from agent.chromium.faults import navigation_error, net_error
 from agent.chromium.landing import landing_of, sign_in
+from agent.chromium.limits import Limits
 from agent.chromium.pictures import as_shot, page_shot, region_shot, viewport_shot
 from agent.chromium.stage import ChromiumStage, split_bid
 from agent.chromium.tab import Tab
 from agent.chromium.titles import Titles
-from agent.errors import ActionError, ActionInvalid, ActionTimeout, AgentError, BrowserGone, PageCrashed
+from agent.errors import ActionError, ActionInvalid, AgentError, BrowserGone, PageCrashed
 from agent.observe.marks import marked_elements, paint_marks
 from agent.observe.tree import clickable_elements, element_tree, focused_bid, is_cut, omitted, with_marks
 from agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation
@@ -70,6 +71,7 @@ class ChromiumContext:
         self.files = Downloads(
             options.downloads_dir, max_bytes=options.max_download_bytes, limit_s=options.download_timeout_s
         )
+        self.limits = Limits(browser, self._end, lambda seconds: self.tab.crashes(within_s=seconds))
         self._stage = ChromiumStage(self, driver)
         self._blocking: set[asyncio.Task[None]] = set()
         self._follow_tab(tab)
@@ -143,32 +145,9 @@ class ChromiumContext:
 
     # --- limits and errors --------------------------------------------------------------------------
 
-    @asynccontextmanager
-    async def guard(self, seconds: float, what: str) -> AsyncIterator[None]:
-        """Runs a call with a deadline, and says what its failure means.
-
-        Raises:
-            ActionError: the call failed; its kinds say how.
-            PageCrashed, BrowserGone: the context is of no further use.
-        """
-        self.check()
-        try:
-            async with asyncio.timeout(seconds):
-                yield
-        except TimeoutError as error:
-            raise self._end() or ActionTimeout(f"{what} took longer than {seconds:g} s") from error
-        except PlaywrightError as error:
-            raise await self._meaning(error) or action_error(error) from error
-
     def has_ended(self, error: PlaywrightError) -> bool:
         """Whether `error` tells of the end of a tab or of the browser, rather than of a failed action."""
         return self._end() is not None or "closed" in error.message.lower() or "crashed" in error.message.lower()
-
-    def check(self) -> None:
-        """Raises what ended this context, where it is of no further use."""
-        end = self._end()
-        if end is not None:
-            raise end
 
     def _end(self) -> AgentError | None:
         """Why this context is of no further use, None when it still is."""
@@ -178,19 +157,6 @@ class ChromiumContext:
             return BrowserGone("the context is closed" if self._closed else None)
         return None
 
-    async def _meaning(self, error: PlaywrightError) -> AgentError | None:
-        """What `error` means where it tells of a page or a browser that ended, else None."""
-        end = self._end()
-        if end is None and "ERR_ABORTED" in error.message:
-            await self.tab.crashes(within_s=CRASH_S)
-            return self._end()
-        if end is not None or "closed" not in error.message.lower():
-            return end
-        # A killed process is known to be gone a moment after the calls into it are cut off.
-        if await self._browser.ended(within_s=GONE_S):
-            return self._end()
-        return ActionError("the tab was closed")
-
     # --- the seam -----------------------------------------------------------------------------------
 
     @property
@@ -199,7 +165,7 @@ class ChromiumContext:
 
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
         limit = timeout_s if timeout_s is not None else self.options.navigation_timeout_s
-        self.check()
+        self.limits.check()
         self._stained = self._stained or sign_in(url)  # whatever comes of it
         landing = await self._land(url, limit)
         self._stained = self._stained or sign_in(url, landing.status)
@@ -219,7 +185,7 @@ class ChromiumContext:
                 return Landing(url, 200, "application/octet-stream")
             if net_error(error.message) == "ERR_HTTP_RESPONSE_CODE_FAILURE":
                 return await self._empty_answer(url)
-            raise await self._meaning(error) or navigation_error(error, url, limit) from error
+            raise await self.limits.meaning(error) or navigation_error(error, url, limit) from error
         return landing_of(self.tab.page.url, response)
 
     async def _go(self, url: str, limit_s: float) -> Response | None:
@@ -245,14 +211,14 @@ class ChromiumContext:
 
     async def _empty_answer(self, url: str) -> Landing:
         """The landing of an error status without a body, which Chromium reports as a failed navigation."""
-        async with self.guard(_GRACE_S, "reading the answer"):
+        async with self.limits.guard(_GRACE_S, "reading the answer"):
             for request in reversed(await self.tab.page.requests()):
                 if request.is_navigation_request() and (response := await request.response()) is not None:
                     return landing_of(response.url, response)
         raise ActionError(f"{url} answered with an error and no content")
 
     async def read(self, script: str, arg: Json = None) -> Json:
-        async with self.guard(self.options.action_timeout_s, "reading the page"):
+        async with self.limits.guard(self.options.action_timeout_s, "reading the page"):
             return await self.tab.read(script, arg)
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
@@ -265,7 +231,7 @@ class ChromiumContext:
         return await self._observe(options)  # the site closed its tab meanwhile: where it left us
 
     async def _observe(self, options: ObserveOptions) -> Observation:
-        async with self.guard(self.options.action_timeout_s, "observing the page"):
+        async with self.limits.guard(self.options.action_timeout_s, "observing the page"):
             await self._have_tab()
             if self._restless:  # what an action began is watched until it came, not slept for
                 self._restless = False
@@ -313,7 +279,7 @@ class ChromiumContext:
         )
 
     async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
-        async with self.guard(self.options.action_timeout_s, "looking for elements"):
+        async with self.limits.guard(self.options.action_timeout_s, "looking for elements"):
             world = await self.tab.main_world()
             found = await world.call(f"shoalWalker.locate({json.dumps(list(selectors))})")
         return [str(number) if number else None for number in found]
@@ -322,12 +288,12 @@ class ChromiumContext:
         prefix, number = split_bid(bid)
         if prefix:
             return None
-        async with self.guard(self.options.action_timeout_s, "describing an element"):
+        async with self.limits.guard(self.options.action_timeout_s, "describing an element"):
             found = await (await self.tab.main_world()).call(f"shoalWalker.selectors({number})")
         return (found[0], found[1]) if found else None
 
     async def act(self, action: Action) -> ActionResult:
-        self.check()
+        self.limits.check()
         started = time.monotonic()
         self._stained = "actions were performed"
         value: Json = None
@@ -339,7 +305,7 @@ class ChromiumContext:
             self._stage.begin(started + limit)
             bid = _bid_of(action)
             if one.changes:
-                async with self.guard(_LOOK_S, "reaching the page"):
+                async with self.limits.guard(_LOOK_S, "reaching the page"):
                     await self._have_tab()
                     await self.tab.journey()
                     await self.tab.traffic()  # what the action asks servers for is told by open requests
@@ -348,7 +314,7 @@ class ChromiumContext:
             before = await self._moment(bid, inside) if one.changes else None
             after: Moment | None = None
             try:
-                async with self.guard(limit + _GRACE_S, f"{action.name}"):
+                async with self.limits.guard(limit + _GRACE_S, f"{action.name}"):
                     value = await perform(action, self._stage, allow_unsafe=self.options.allow_python)
                     if inside and before is not None:
                         after = await self._follow_up(before, bid)
@@ -378,7 +344,7 @@ class ChromiumContext:
         return limits.get(kind, self.options.action_timeout_s)
 
     async def _moment(self, bid: str | None, inside: bool) -> Moment:
-        async with self.guard(_LOOK_S, "looking for the effect"):
+        async with self.limits.guard(_LOOK_S, "looking for the effect"):
             return await moment(self, self._stage, bid, inside=inside)
 
     async def _follow_up(self, before: Moment, bid: str | None) -> Moment | None:
@@ -410,9 +376,9 @@ class ChromiumContext:
                 await self._tab_came.wait()
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
-        self.check()
+        self.limits.check()
         try:
-            async with self.guard(budget_s, "settling"):
+            async with self.limits.guard(budget_s, "settling"):
                 await self.tab.settled(quiet_s)
                 self._restless = False
         except ActionError:
@@ -422,7 +388,7 @@ class ChromiumContext:
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         if full_page + (bid is not None) + (region is not None) > 1:
             raise ActionInvalid("a screenshot shows the whole page, or an element, or a region")
-        async with self.guard(self.options.action_timeout_s, "the screenshot"):
+        async with self.limits.guard(self.options.action_timeout_s, "the screenshot"):
             if bid is not None:
                 self._stage.begin(time.monotonic() + self.options.action_timeout_s)
                 region = await self._stage.box(bid)
@@ -436,7 +402,7 @@ class ChromiumContext:
         return await self.files.take(self.options.action_timeout_s)
 
     async def storage_state(self) -> Json:
-        async with self.guard(self.options.action_timeout_s, "reading the storage"):
+        async with self.limits.guard(self.options.action_timeout_s, "reading the storage"):
             return await self.playwright.storage_state()
 
     async def close(self) -> None:
@@ -469,7 +435,7 @@ class ChromiumContext:
     async def block(self, kinds: Sequence[str]) -> None:
         """Keeps every tab from fetching resources of these `kinds`."""
         self._blocked = kinds
-        async with self.guard(self.options.action_timeout_s, "blocking resources"):
+        async with self.limits.guard(self.options.action_timeout_s, "blocking resources"):
             await block(await self.tab.session(), kinds)
 
 

@@ -42,18 +42,22 @@ class Look:
         self._worlds = worlds
         # Per session: its document, and which nodes were told to listen, for which events ("": clicks and the like).
         self._listeners: dict[CDPSession, tuple[int, set[tuple[str, int]]]] = {}
+        self._untold = False  # whether elements that take clicks were left for the next look
         self.paths: dict[str, tuple[str, ...]] = {}  # frame prefix to the ids of the iframes that lead there
         self.frames: dict[str, str] = {}  # frame prefix to DevTools' frame id
 
     async def whole(self, main_frame: str, options: ObserveOptions) -> FrameWalk:
         """The main frame's walk with all nested ones in it."""
         await self._worlds.reach_all()
+        self._untold = False
         await asyncio.gather(*(self._tell_listeners(session, options) for session in self._worlds.sessions))
         world = self._worlds.get(main_frame)
         if world is None:
             raise BrowserError("the page's document is not ready to be looked at")
         self.paths, self.frames = {"": ()}, {"": main_frame}
-        return await self._walk(world, options, FrameWalk({}), 0)
+        walk = await self._walk(world, options, FrameWalk({}), 0)
+        walk.data["less"] = walk.data["less"] or self._untold
+        return walk
 
     def world_of(self, prefix: str) -> World | None:
         """The world of the frame whose ids begin with `prefix`."""
@@ -117,9 +121,9 @@ class Look:
             }
         )
         call = f"shoalWalker.walk({asked})"
-        walk = read_walk(await world.call(call), at.prefix, at.left, at.top)
+        walk = read_walk(await world.call(call), at.prefix, at.left, at.top, at.scale)
         if walk.data["suspects"] and await self._open_closed_roots(world):
-            walk = read_walk(await world.call(call), at.prefix, at.left, at.top)
+            walk = read_walk(await world.call(call), at.prefix, at.left, at.top, at.scale)
         return walk
 
     async def _nested(
@@ -134,14 +138,16 @@ class Look:
         prefix = walk.prefix + spot.letter
         self.frames[prefix] = world.frame
         self.paths[prefix] = (*self.paths[walk.prefix], f"{walk.prefix}{spot.element_id}")
-        at = FrameWalk({}, prefix, walk.left + spot.left, walk.top + spot.top)
+        left, top = walk.left + spot.left * walk.scale, walk.top + spot.top * walk.scale
+        at = FrameWalk({}, prefix, left, top, walk.scale * spot.scale)
         width, height = walk.data["size"]
         # What of the frame lies in its parent's window, in the frame's own coordinates.
+        scale = spot.scale or 1.0
         clip = {
-            "left": max(0.0, -spot.left),
-            "top": max(0.0, -spot.top),
-            "right": min(spot.width, width - spot.left),
-            "bottom": min(spot.height, height - spot.top),
+            "left": max(0.0, -spot.left) / scale,
+            "top": max(0.0, -spot.top) / scale,
+            "right": min(spot.width, width - spot.left) / scale,
+            "bottom": min(spot.height, height - spot.top) / scale,
         }
         if clip["right"] <= clip["left"] or clip["bottom"] <= clip["top"]:
             clip = {"left": -1, "top": -1, "right": -1, "bottom": -1}
@@ -176,8 +182,10 @@ class Look:
                 event = "" if entry["type"] in _POINTER_EVENTS else entry["type"]
                 told.setdefault(event, []).append(entry["backendNodeId"])
         for event in ("", *_OTHER_EVENTS):
-            fresh = [node for node in dict.fromkeys(told.get(event, ())) if (event, node) not in known][:limit]
-            if fresh:
+            fresh = [node for node in dict.fromkeys(told.get(event, ())) if (event, node) not in known]
+            # In a budget they may well be buttons and links, which are listed without being told.
+            self._untold = self._untold or (not event and options.max_elements is None and len(fresh) > limit)
+            if fresh := fresh[:limit]:
                 await self._mark(session, worlds, fresh, event)
                 known.update((event, node) for node in fresh)
                 limit -= len(fresh)

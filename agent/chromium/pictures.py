@@ -19,7 +19,7 @@ _TRIES = 5
 _DRAWN = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
 """Waits for the next frame: what comes after the callback runs once it is drawn."""
 _MAX_HEIGHT = 16_000
-"""CSS pixels; Chromium's surfaces end at 16,384, and what lies below would come out empty."""
+"""Device pixels; Chromium's surfaces end at 16,384, and what lies below would come out empty."""
 
 
 async def viewport_shot(tab: Readable) -> bytes:
@@ -29,8 +29,9 @@ async def viewport_shot(tab: Readable) -> bytes:
 
 async def page_shot(tab: Readable) -> bytes:
     """The whole page as JPEG, down to where Chromium can draw."""
-    size = (await (await tab.session()).send("Page.getLayoutMetrics"))["cssContentSize"]
-    clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], _MAX_HEIGHT), "scale": 1}
+    metrics = await (await tab.session()).send("Page.getLayoutMetrics")
+    size = metrics["cssContentSize"]
+    clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], _tallest(metrics)), "scale": 1}
     return await _shot(tab, {**_SHOT, "clip": clip, "captureBeyondViewport": True})
 
 
@@ -47,9 +48,15 @@ async def region_shot(tab: Readable, region: Box) -> bytes:
     bottom = min(region.y + region.height + window["pageY"], max(size["height"], window["clientHeight"]))
     if right - left < 1 or bottom - top < 1:
         raise ActionInvalid(f"region: nothing of it is on the page, which is {size['width']} x {size['height']}")
-    height = min(bottom - top, _MAX_HEIGHT)
+    height = min(bottom - top, _tallest(metrics))
     clip = {"x": left, "y": top, "width": right - left, "height": height, "scale": 1}
     return await _shot(tab, {**_SHOT, "clip": clip, "captureBeyondViewport": True})
+
+
+def _tallest(metrics: dict[str, Any]) -> float:
+    """CSS pixels that a picture of this page may be high."""
+    scale: float = metrics["layoutViewport"]["clientWidth"] / max(1, metrics["cssLayoutViewport"]["clientWidth"])
+    return _MAX_HEIGHT / max(1.0, scale)
 
 
 def as_shot(data: bytes) -> Shot:

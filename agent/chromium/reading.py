@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,11 @@ from playwright.async_api import Error as PlaywrightError
 
 from agent.browser import Context, ContextOptions, Landing, ObserveOptions, Shot
 from agent.chromium.bare import BLANK, BarePage
-from agent.chromium.faults import CRASH_S, GONE_S, action_error, navigation_error
+from agent.chromium.faults import CRASH_S, navigation_error
+from agent.chromium.limits import Limits
 from agent.chromium.pictures import as_shot, page_shot, viewport_shot
-from agent.chromium.tab import DOM_QUIET
-from agent.errors import ActionError, ActionTimeout, BrowserGone, NavigationTimeout, PageCrashed
+from agent.chromium.tab import document_quiet
+from agent.errors import ActionError, AgentError, BrowserGone, NavigationTimeout, PageCrashed
 from agent.types import Action, ActionResult, Box, Download, Observation
 
 if TYPE_CHECKING:
@@ -39,38 +39,15 @@ class ReadingContext:
         self.options = options
         self._closed = False
         self._moved: Context | None = None
+        self._limits = Limits(browser, self._end, lambda seconds: self.page.crashes(within_s=seconds))
 
     # --- limits and errors ----------------------------------------------------------------------------
 
-    def _check(self) -> None:
+    def _end(self) -> AgentError | None:
+        """Why this context is of no further use, None when it still is."""
         if self._closed or not self._browser.alive:
-            raise BrowserGone("the context is closed" if self._closed else None)
-        if self.page.crashed:
-            raise PageCrashed(f"the page crashed: {self.page.url}")
-
-    @asynccontextmanager
-    async def _guard(self, seconds: float, what: str) -> AsyncIterator[None]:
-        """Runs a call with a deadline, and says what its failure means."""
-        self._check()
-        try:
-            async with asyncio.timeout(seconds):
-                yield
-        except TimeoutError as error:
-            self._check()
-            raise ActionTimeout(f"{what} took longer than {seconds:g} s") from error
-        except PlaywrightError as error:
-            await self._ended(error)
-            raise action_error(error) from error
-
-    async def _ended(self, error: PlaywrightError) -> None:
-        """Raises what `error` means where it tells of a page or a browser that ended."""
-        self._check()
-        if "closed" not in error.message.lower():
-            return
-        # A killed process is known to be gone a moment after the calls into it are cut off.
-        if await self._browser.ended(within_s=GONE_S):
-            self._check()
-        raise ActionError("the tab was closed") from error
+            return BrowserGone("the context is closed" if self._closed else None)
+        return PageCrashed(f"the page crashed: {self.page.url}") if self.page.crashed else None
 
     # --- the seam -------------------------------------------------------------------------------------
 
@@ -82,36 +59,34 @@ class ReadingContext:
         if self._moved is not None:
             return await self._moved.goto(url, timeout_s=timeout_s)
         limit = timeout_s if timeout_s is not None else self.options.navigation_timeout_s
-        self._check()
+        self._limits.check()
         try:
             async with asyncio.timeout(limit):
                 landing = await self.page.goto(url)
         except TimeoutError as error:
-            self._check()
-            raise NavigationTimeout(f"{url} did not load within {limit:g} s", url=url) from error
+            raise self._end() or NavigationTimeout(f"{url} did not load within {limit:g} s", url=url) from error
         except PlaywrightError as error:
-            await self._ended(error)
-            raise navigation_error(error, url, limit) from error
+            raise await self._limits.meaning(error) or navigation_error(error, url, limit) from error
         if landing is None:
             await self.page.crashes(within_s=CRASH_S)
-            self._check()
+            self._limits.check()
             return await (await self._move(reopen=False)).goto(url, timeout_s=timeout_s)
         return landing
 
     async def read(self, script: str, arg: Json = None) -> Json:
         if self._moved is not None:
             return await self._moved.read(script, arg)
-        async with self._guard(self.options.action_timeout_s, "reading the page"):
+        async with self._limits.guard(self.options.action_timeout_s, "reading the page"):
             return await self.page.read(script, arg)
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         if self._moved is not None:
             return await self._moved.settle(quiet_s=quiet_s, budget_s=budget_s)
         try:
-            async with self._guard(budget_s, "settling"):
+            async with self._limits.guard(budget_s, "settling"):
                 traffic = await self.page.traffic()
                 while True:
-                    await asyncio.gather(traffic.quiet(quiet_s), self.page.read(DOM_QUIET, quiet_s * 1000))
+                    await asyncio.gather(traffic.quiet(quiet_s), document_quiet(self.page.read, quiet_s))
                     if traffic.quiet_for() >= quiet_s:
                         return True
         except ActionError:
@@ -120,7 +95,7 @@ class ReadingContext:
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         if self._moved is not None or bid is not None or region is not None:
             return await (await self._move()).screenshot(full_page=full_page, bid=bid, region=region)
-        async with self._guard(self.options.action_timeout_s, "the screenshot"):
+        async with self._limits.guard(self.options.action_timeout_s, "the screenshot"):
             data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
         return as_shot(data)
 
@@ -144,7 +119,7 @@ class ReadingContext:
     async def storage_state(self) -> Json:
         if self._moved is not None:
             return await self._moved.storage_state()
-        async with self._guard(self.options.action_timeout_s, "reading the storage"):
+        async with self._limits.guard(self.options.action_timeout_s, "reading the storage"):
             cookies = await self.page.raw.cookies()
             origin, stored = await self._stored()
         origins = [{"origin": origin, "localStorage": stored}] if stored else []
@@ -163,7 +138,7 @@ class ReadingContext:
     async def _move(self, *, reopen: bool = True) -> Context:
         """The context that Playwright knows, on the same page."""
         if self._moved is None:
-            self._check()
+            self._limits.check()
             options = replace(self.options, reading=False, reuse=None, storage_state=await self.storage_state())
             moved = await self._browser.new_context(options)
             try:
@@ -195,4 +170,9 @@ def _cookie(said: dict[str, Any]) -> Json:
     """A cookie as DevTools tells it, in Playwright's format."""
     names = ("name", "value", "domain", "path", "expires", "httpOnly", "secure")
     cookie = {name: said[name] for name in names if name in said}
+    if (partition := said.get("partitionKey")) is not None:  # it belongs to what was embedded in one site only
+        cookie |= {
+            "partitionKey": partition["topLevelSite"],
+            "_crHasCrossSiteAncestor": partition["hasCrossSiteAncestor"],
+        }
     return {**cookie, "sameSite": said.get("sameSite", "Lax")}

@@ -110,6 +110,7 @@ class ChromiumStage:
             disabled=pulse["disabled"],
             readonly=pulse["readonly"],
             label=pulse["label"],
+            spot=(pulse["spot"][0], pulse["spot"][1]) if pulse["spot"] else None,
             open=pulse["open"] and not split_bid(bid)[0],  # what lies over a frame, the frame cannot tell
             file=pulse["file"],
             expanded={"true": True, "false": False}.get(pulse["expanded"]),
@@ -137,7 +138,8 @@ class ChromiumStage:
         await self._driver.register_engine()
         root = await self._root(bid)
         _, number = split_bid(bid)
-        return root.locator(f"{ENGINE}={number}{'/label' if clickable and target.label else ''}")
+        part = "/picture" if target.spot else "/label" if target.label else ""
+        return root.locator(f"{ENGINE}={number}{part if clickable else ''}")
 
     async def box(self, bid: str) -> Box:
         """Where an element lies in the window, to which it is scrolled."""
@@ -209,7 +211,7 @@ class ChromiumStage:
                 for frame in self.page.frames:  # those that came since, too
                     if frame not in waits:
                         waits[frame] = asyncio.create_task(_frame_says(frame, text, left))
-                self._context.check()
+                self._context.limits.check()
                 if pending := [task for task in waits.values() if not task.done()]:
                     await asyncio.wait(pending, timeout=min(left, _POLL_S), return_when=asyncio.FIRST_COMPLETED)
                 else:  # the tab is gone; the site may come with another

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from playwright.async_api import CDPSession, Page
@@ -23,27 +24,33 @@ from agent.observe.tree import FrameWalk
 Json = Any
 
 _TRIES = 5
+_READY_S = 2.0
+"""How long after its document a world may come."""
 
-# Lives in the isolated world, so that a page cannot see that it is watched.
-DOM_QUIET = """
-async (quietMs) => {
+# Milliseconds until the document can have been quiet for so many, 0 once it has. Lives in the isolated world, so that a
+# page cannot see that it is watched. Waits for nothing itself: where a document may run no scripts, no timer ever ends.
+_DOM_QUIET = """
+(quietMs) => {
   const watch = globalThis.shoalWatch ??= (() => {
-    const state = { last: performance.now() };
+    const state = { last: performance.now(), loaded: false };
     new MutationObserver(() => { state.last = performance.now(); }).observe(
       document, { subtree: true, childList: true, attributes: true, characterData: true });
     return state;
   })();
-  for (;;) {
-    if (document.readyState !== 'complete') {
-      await new Promise(done => addEventListener('load', done, { once: true }));
-      watch.last = performance.now();
-    }
-    const left = watch.last + quietMs - performance.now();
-    if (left <= 0) return true;
-    await new Promise(done => setTimeout(done, left));
-  }
+  if (document.readyState !== 'complete') return Math.min(quietMs, 50) || 1;
+  if (!watch.loaded) { watch.loaded = true; watch.last = performance.now(); }
+  return Math.max(0, watch.last + quietMs - performance.now());
 }
 """
+
+
+async def document_quiet(read: Callable[[str, Json], Awaitable[Json]], quiet_s: float) -> None:
+    """Returns once the document that `read` runs functions in has loaded and not changed for `quiet_s`."""
+    while True:
+        left_ms = float(await read(_DOM_QUIET, quiet_s * 1000))
+        if left_ms <= 0:
+            return
+        await asyncio.sleep(left_ms / 1000)
 
 
 class Tab:
@@ -160,8 +167,9 @@ class Tab:
         raise AssertionError("unreachable: the last try returns or raises")
 
     async def main_world(self) -> World:
-        """The world of the main frame."""
-        world = (await self.worlds()).get(await self.frame_id())
+        """The world of the main frame, waited for where its document has only just come."""
+        worlds, frame = await self.worlds(), await self.frame_id()
+        world = worlds.get(frame) or await worlds.comes(frame, within_s=_READY_S)
         if world is None:
             raise BrowserError("the page's document is not ready")
         return world
@@ -199,6 +207,10 @@ class Tab:
     async def _documents_quiet(self, quiet_s: float) -> None:
         """Returns once the main document, and those of frames that were looked at, have not changed for `quiet_s`."""
         inner = self._worlds.inner(await self.frame_id()) if self._worlds is not None else []
-        await asyncio.gather(
-            self.read(DOM_QUIET, quiet_s * 1000), *(world.wait(DOM_QUIET, quiet_s * 1000) for world in inner)
-        )
+        await asyncio.gather(document_quiet(self.read, quiet_s), *(_frame_quiet(world, quiet_s) for world in inner))
+
+
+async def _frame_quiet(world: World, quiet_s: float) -> None:
+    """The same of a frame, which may go away meanwhile."""
+    with contextlib.suppress(PlaywrightError):
+        await document_quiet(world.run, quiet_s)

@@ -37,26 +37,22 @@ class World:
         if "exceptionDetails" in answer and "shoalWalker" in str(answer["exceptionDetails"]):
             await self._evaluate(WALKER + ";0")
             answer = await self._evaluate(expression)
-        if "exceptionDetails" in answer:
-            said = answer["exceptionDetails"].get("exception", {}).get("description", "no reason given")
-            raise BrowserError(f"the walker failed: {said[:300]}")
-        return answer["result"].get("value")
+        return _value(answer)
 
     async def _evaluate(self, expression: str) -> dict[str, Any]:
         asked = {"expression": expression, "contextId": self.context, "returnByValue": True}
         answer: dict[str, Any] = await self.session.send("Runtime.evaluate", asked)
         return answer
 
-    async def wait(self, function: str, arg: Json) -> None:
-        """Returns when what the async function gives is there, or when the frame is gone."""
+    async def run(self, function: str, arg: Json) -> Json:
+        """What the function gives for `arg`."""
         asked = {
             "functionDeclaration": function,
             "executionContextId": self.context,
             "arguments": [{"value": arg}],
-            "awaitPromise": True,
+            "returnByValue": True,
         }
-        with contextlib.suppress(PlaywrightError):
-            await self.session.send("Runtime.callFunctionOn", asked)
+        return _value(await self.session.send("Runtime.callFunctionOn", asked))
 
     async def handle(self, expression: str) -> str | None:
         """DevTools' object id of what `expression` gives; None for null."""
@@ -64,6 +60,13 @@ class World:
         answer = await self.session.send("Runtime.evaluate", asked)
         found = answer["result"].get("objectId")
         return str(found) if found else None
+
+
+def _value(answer: dict[str, Any]) -> Json:
+    if "exceptionDetails" in answer:
+        said = answer["exceptionDetails"].get("exception", {}).get("description", "no reason given")
+        raise BrowserError(f"the walker failed: {said[:300]}")
+    return answer["result"].get("value")
 
 
 class Worlds:
@@ -75,6 +78,7 @@ class Worlds:
         self._sessions: dict[CDPSession, dict[str, int]] = {}  # per session: frame id to context id
         self._foreign: dict[Frame, CDPSession] = {}  # sessions of frames that live in other processes
         self.console: list[str] = []  # errors that the page's scripts wrote
+        self._came = asyncio.Event()  # a world did
 
     async def open(self) -> None:
         """Begins to follow the main session."""
@@ -88,6 +92,7 @@ class Worlds:
             context = event["context"]
             if context["name"].startswith(_NAME):
                 contexts[context["auxData"]["frameId"]] = context["id"]
+                self._came.set()
 
         def destroyed(event: dict[str, Any]) -> None:
             for frame, number in tuple(contexts.items()):
@@ -125,6 +130,15 @@ class Worlds:
             if frame in contexts:
                 return World(session, contexts[frame], frame)
         return None
+
+    async def comes(self, frame: str, *, within_s: float) -> World | None:
+        """The same, once it is there; None when it did not come in time."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                while self.get(frame) is None:
+                    self._came.clear()
+                    await self._came.wait()
+        return self.get(frame)
 
     def of_session(self, session: CDPSession) -> list[World]:
         """The worlds of one process of the page."""

@@ -110,7 +110,9 @@ def _write(element: Element, out: _Lines) -> None:
             _write_all(element, out)
             out.end()
     elif element.tag in _INLINE:
-        if element.name and element.tag != "label":
+        if element.tag == "canvas" and element.box is not None:
+            out.add(f"({' '.join(filter(None, ('canvas', element.name, _extent(element.box))))})")
+        elif element.name and element.tag != "label":
             out.add(f"({element.role} {element.name})" if element.role == "img" else f"{element.role} {element.name}")
         out.add(element.text)
         _write_all(element, out)
@@ -175,10 +177,17 @@ def control_text(element: Element) -> str:
         shown = " | ".join(label for label, _, _ in element.options[:_SHOWN_OPTIONS])
         more = len(element.options) - _SHOWN_OPTIONS
         parts.append(f"options: {shown}" + (f" | … {more} more" if more > 0 else ""))
+    if element.tag == "canvas" and element.box is not None:
+        parts.append(_extent(element.box))
     parts += sorted(element.states - _QUIET_STATES)
     if not element.in_viewport:
         parts.append("offscreen")
     return " ".join(parts) + "]"
+
+
+def _extent(box: Box) -> str:
+    """Where something is that is only a picture: points of it are acted on."""
+    return f"{box.width:.0f} x {box.height:.0f} px at {box.x:.0f}, {box.y:.0f}"
 
 
 def _text(observation: Observation, max_chars: int | None) -> str:
@@ -186,7 +195,7 @@ def _text(observation: Observation, max_chars: int | None) -> str:
     left = None if max_chars is None else max(0, max_chars - len(head) - 2)
     text = compact(observation.elements, omitted=observation.omitted, max_chars=left)
     unsaid = observation.cut and not observation.omitted
-    return f"{head}\n\n{text}" + ("\n… more text not shown; scroll, or ask for the next part" if unsaid else "")
+    return f"{head}\n\n{text}" + ("\n… some not shown; scroll, or ask for the next part" if unsaid else "")
 
 
 def header(observation: Observation) -> list[str]:

@@ -54,6 +54,7 @@ class FrameSpot:
     width: float
     height: float
     in_view: bool
+    scale: float = 1.0  # CSS pixels of its parent's per pixel of its own
 
 
 @dataclass(slots=True)
@@ -64,15 +65,18 @@ class FrameWalk:
     prefix: str = ""  # letters before this frame's ids
     left: float = 0.0  # where its viewport begins, in CSS pixels of the tab's
     top: float = 0.0
+    scale: float = 1.0  # CSS pixels of the tab's per pixel of its own
     frames: tuple[FrameSpot, ...] = ()
     inner: dict[int, FrameWalk] | None = None  # walks of nested frames, by the iframe's element id
     unread: int = 0  # nested frames for which the budget had nothing left, or that lie too deep
 
 
-def read_walk(text: str | bytes, prefix: str = "", left: float = 0.0, top: float = 0.0) -> FrameWalk:
+def read_walk(
+    text: str | bytes, prefix: str = "", left: float = 0.0, top: float = 0.0, scale: float = 1.0
+) -> FrameWalk:
     """The walker's JSON, and the frames in it."""
     data = orjson.loads(text)
-    return FrameWalk(data, prefix, left, top, frames=tuple(_frames(data["tree"])))
+    return FrameWalk(data, prefix, left, top, scale, frames=tuple(_frames(data["tree"])))
 
 
 def _frames(nodes: list[Node]) -> Iterator[FrameSpot]:
@@ -80,9 +84,9 @@ def _frames(nodes: list[Node]) -> Iterator[FrameSpot]:
         if type(node) is str:
             continue
         if len(node) > 9 and node[9] & _FRAME:
-            x, y = node[6]
+            x, y, scale = node[6]
             box = node[8]
-            yield FrameSpot(node[1], node[4], x, y, box[2], box[3], bool(node[9] & _IN_VIEW))
+            yield FrameSpot(node[1], node[4], x, y, box[2], box[3], bool(node[9] & _IN_VIEW), scale)
         elif len(node) > 10 and node[10]:
             yield from _frames(node[10])
 
@@ -125,12 +129,19 @@ def _element(node: list[Any], walk: FrameWalk) -> Element:
         attributes=node[5] or _NO_ATTRIBUTES,
         options=options,
         states=frozenset(name for bit, name in _STATES if node[7] & bit) if node[7] else _NO_STATES,
-        box=Box(box[0] + walk.left, box[1] + walk.top, box[2], box[3]) if box else None,
+        box=_box(box, walk) if box else None,
         visible=True,
         in_viewport=not box or bool(flags & _IN_VIEW),
         clickable=bool(flags & _CLICKABLE),
         children=children,
     )
+
+
+def _box(box: list[float], walk: FrameWalk) -> Box:
+    if walk.scale == 1.0:
+        return Box(box[0] + walk.left, box[1] + walk.top, box[2], box[3])
+    left, top, width, height = (edge * walk.scale for edge in box)
+    return Box(left + walk.left, top + walk.top, width, height)
 
 
 def focused_bid(walk: FrameWalk) -> str:

@@ -26,7 +26,9 @@ globalThis.shoalWalker ??= (() => {
   let small = false;              // whether the page is small enough to ask every element for its cursor
   let parts = [];                 // of a page in parts, since its first one: how far each showed what, and how much of it counts
 
-  const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+  // "a" to "z", then "Aa" to "Zz": whatever stands before and after, it reads in one way only. Frames that are gone keep theirs.
+  const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+  for (const first of [...LETTERS]) for (const second of LETTERS.slice(0, 26)) LETTERS.push(first.toUpperCase() + second);
   const set = words => new Set(words.split(' '));
   const SKIP = set('SCRIPT STYLE HEAD NOSCRIPT TEMPLATE LINK META BASE TITLE OBJECT EMBED PARAM SOURCE TRACK COL COLGROUP');
   const NATIVE = set('A AREA BUTTON INPUT SELECT TEXTAREA SUMMARY');
@@ -62,10 +64,15 @@ globalThis.shoalWalker ??= (() => {
     dragstart: DRAGGABLE, drop: DROP_TARGET, dragover: DROP_TARGET, dragenter: DROP_TARGET, mouseenter: HOVERS, mouseover: HOVERS,
     pointerenter: HOVERS, pointerover: HOVERS, contextmenu: CONTEXT_MENU, keydown: KEYS, keyup: KEYS, keypress: KEYS,
   };
-  const handles = element => (handling.get(element) || 0) | (element.getAttribute('draggable') === 'true' ? DRAGGABLE : 0);
+  const canFocus = element => element.tabIndex >= 0 || element.hasAttribute('tabindex') || element.isContentEditable;
+  const handles = element => {
+    const bits = (handling.get(element) || 0) | (element.getAttribute('draggable') === 'true' ? DRAGGABLE : 0);
+    return bits & KEYS && !canFocus(element) ? bits & ~KEYS : bits; // keys come to nothing that cannot have the focus
+  };
+  const OF_CONTROLS = HOVERS | CONTEXT_MENU | KEYS; // of a part of the page with controls in it, said of them
   const POINTER = 1, MUTE = 2, FADED = 4;
   const ABOVE = 0.25; // what lies above the window counts for less than what lies below
-  const NAME_CHARS = 150, MAX_DEPTH = 300, MAX_OPTIONS = 200;
+  const NAME_CHARS = 150, MAX_DEPTH = 300, MAX_LEVELS = 30, MAX_OPTIONS = 200;
   const MAX_STYLED = 4000; // elements of a page on which each is asked for its cursor, where a budget counts what there is
   const CONTROL_CHARS = 40; // of the text of one control, as a guess
   const TEXT_CHARS = 2000; // a text up to this long is not cut in two: a budget may be exceeded by it
@@ -236,9 +243,10 @@ globalThis.shoalWalker ??= (() => {
 
   // --- what an element is ------------------------------------------------------------------------------------------
 
+  const isLink = element => element.hasAttribute('href') || element.hasAttribute('xlink:href'); // the latter in drawings
   const roleOf = (element, tag, explicit) => {
     if (explicit && explicit !== 'presentation' && explicit !== 'none') return explicit.split(' ')[0];
-    if (tag === 'A' || tag === 'AREA') return element.hasAttribute('href') ? 'link' : '';
+    if (tag === 'A' || tag === 'AREA') return isLink(element) ? 'link' : '';
     if (tag === 'INPUT') return INPUT_ROLES[element.type] || (element.hasAttribute('list') ? 'combobox' : 'textbox');
     if (tag === 'SELECT') return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
     if (tag === 'SVG') return 'img';
@@ -309,14 +317,14 @@ globalThis.shoalWalker ??= (() => {
     const list = [];
     for (const option of element.options) {
       if (list.length >= MAX_OPTIONS && !option.selected) continue;
-      list.push([clip(squeeze(option.label || option.text), 100), clip(option.value, 100), option.selected ? 1 : 0]);
+      list.push([clip(squeeze(option.label || option.text || option.value), 100), clip(option.value, 100), option.selected ? 1 : 0]);
     }
     return list;
   };
   // Why an element takes clicks; 0 when it does not by itself.
   const kindOf = (element, tag, role) => {
     if (NATIVE.has(tag)) {
-      if (tag === 'A' || tag === 'AREA') { if (element.hasAttribute('href')) return 1; }
+      if (tag === 'A' || tag === 'AREA') { if (isLink(element)) return 1; }
       else if (tag !== 'INPUT' || element.type !== 'hidden') return 1;
     }
     if (role && ACTIVE_ROLES.has(role.split(' ')[0])) return 2;
@@ -324,8 +332,7 @@ globalThis.shoalWalker ??= (() => {
     if ((element.hasAttribute('onclick') || listening.has(element) || delegated.has(element)) && tag !== 'HTML' && tag !== 'BODY') return 4;
     if (element.hasAttribute('tabindex') && element.tabIndex >= 0 && tag !== 'BODY' && tag !== 'IFRAME') return 5;
     if ((tag === 'VIDEO' || tag === 'AUDIO') && element.controls) return 1;
-    // What takes no clicks, but is dragged, dropped on, pointed at, or reacts to keys. Of a part of the page that holds
-    // controls, the latter two are said of them, not of it.
+    // What takes no clicks, but is dragged, dropped on, pointed at, or reacts to keys.
     const more = tag === 'HTML' || tag === 'BODY' ? 0 : handles(element);
     if (more & (DRAGGABLE | DROP_TARGET) || (more && !element.querySelector(CANDIDATES))) return 7;
     return 0;
@@ -355,7 +362,7 @@ globalThis.shoalWalker ??= (() => {
     for (const [x, y] of [[0.5, 0.5], [0.15, 0.5], [0.85, 0.5], [0.5, 0.15], [0.5, 0.85]]) {
       const hit = root.elementFromPoint(left + width * x, top + height * y);
       if (!hit) continue;
-      if (hit === element || element.contains(hit)) return true;
+      if (hit === element || element.contains(hit) || (element.tagName === 'AREA' && hit === pictureOf(element))) return true;
       const label = hit.closest?.('label');
       if (label && label.control === element) return true;
       for (let node = hit; node; node = parentOf(node)) if (node === element) return true;
@@ -378,7 +385,8 @@ globalThis.shoalWalker ??= (() => {
     }
     return false;
   };
-  const offPage = box => box.right + scrollX <= 0 || box.bottom + scrollY <= 0;
+  let leftEdge = 0; // of what can be scrolled to: pages that are read from right to left go on to the left
+  const offPage = box => box.right + scrollX <= leftEdge || box.bottom + scrollY <= 0;
   const tiny = box => box.width < 2 || box.height < 2;
 
   // A check box or file field that is styled away, and the label that stands for it.
@@ -388,6 +396,38 @@ globalThis.shoalWalker ??= (() => {
       if (label.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !tiny(label.getBoundingClientRect())) return label;
     }
     return null;
+  };
+
+  // Areas of an image map have no boxes of their own: they lie on the picture that names the map.
+  const pictureOf = area => {
+    const name = area.closest('map')?.name;
+    return name ? area.getRootNode().querySelector(`img[usemap="#${CSS.escape(name)}"]`) : null;
+  };
+  const coordsOf = (area, picture) => {
+    const numbers = (area.coords.match(/-?\d+(\.\d+)?/g) || []).map(Number), shape = area.shape.toLowerCase();
+    if (shape === 'default') return [[0, 0], [picture.width, picture.height]];
+    if (shape.startsWith('circ')) { const [x, y, r] = numbers; return [[x - r, y - r], [x + r, y + r]]; }
+    const points = [];
+    for (let at = 0; at + 1 < numbers.length; at += 2) points.push([numbers[at], numbers[at + 1]]);
+    return points;
+  };
+  const insideOf = picture => {
+    const style = getComputedStyle(picture);
+    return [parseFloat(style.paddingLeft), parseFloat(style.paddingTop)];
+  };
+  const areaBox = (area, picture) => {
+    const points = coordsOf(area, picture), box = picture.getBoundingClientRect(), [dx, dy] = insideOf(picture);
+    const xs = points.map(point => point[0]), ys = points.map(point => point[1]);
+    const left = Math.min(...xs), top = Math.min(...ys), width = Math.max(...xs) - left, height = Math.max(...ys) - top;
+    if (!(width > 0 && height > 0)) return new DOMRect();
+    return new DOMRect(box.left + picture.clientLeft + dx + left, box.top + picture.clientTop + dy + top, width, height);
+  };
+  // Where on its picture an area is clicked: the middle of its corners, from the picture's inner edge.
+  const spotOf = area => {
+    const picture = pictureOf(area), points = picture ? coordsOf(area, picture) : [];
+    if (!points.length) return null;
+    const [dx, dy] = insideOf(picture), middle = axis => points.reduce((sum, point) => sum + point[axis], 0) / points.length;
+    return [dx + middle(0), dy + middle(1)];
   };
 
   // --- the walk ----------------------------------------------------------------------------------------------------
@@ -405,6 +445,8 @@ globalThis.shoalWalker ??= (() => {
     counted = null;
     small = document.getElementsByTagName('*').length <= MAX_STYLED;
     if (!options.part) parts = [];
+    const edges = document.scrollingElement || document.documentElement;
+    leftEdge = getComputedStyle(edges).direction === 'rtl' ? edges.clientWidth - edges.scrollWidth : 0;
     const modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
     let plan = planOf(options, view, 1);
     let found = pass(options, view, plan, modal);
@@ -518,7 +560,8 @@ globalThis.shoalWalker ??= (() => {
     const rows = [];
     let order = 0;
     for (const element of all) {
-      const box = element.getBoundingClientRect();
+      const picture = element.tagName === 'AREA' ? pictureOf(element) : null;
+      const box = picture ? areaBox(element, picture) : element.getBoundingClientRect();
       if (!box.width && !box.height) continue;
       const away = wanted.length && says(element, wanted) ? -1 : Math.max(0, box.top - view.bottom, (view.top - box.bottom) / ABOVE);
       rows.push([away, order++, element]);
@@ -554,6 +597,10 @@ globalThis.shoalWalker ??= (() => {
       };
       return [Math.max(0, firstAt(band.top) - 2), Math.min(children.length - 1, firstAt(band.bottom) + 1)];
     };
+
+    // How many levels of nodes are in a list of them.
+    const heightOf = nodes => nodes.height || 0;
+    const raise = (nodes, height) => { if (height > heightOf(nodes)) nodes.height = height; };
 
     // mode: POINTER where an ancestor shows the pointing hand; MUTE in what is hidden by visibility, which children may
     // undo; FADED in what is transparent or covered, which they may not.
@@ -623,6 +670,11 @@ globalThis.shoalWalker ??= (() => {
       if (tag === 'BR') { out.broken = true; return; }
       if (modal && !modal.contains(node) && !node.contains(modal)) return;
       if (node.inert) return;
+      if (tag === 'AREA') {
+        const picture = isLink(node) ? pictureOf(node) : null;
+        if (picture?.checkVisibility({ visibilityProperty: true, opacityProperty: true })) emitControl(node, tag, 1, picture, out, depth);
+        return;
+      }
       if (!node.checkVisibility()) {
         // Slots and the like have no box of their own, but what is in them has.
         if (getComputedStyle(node).display === 'contents') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }
@@ -638,7 +690,12 @@ globalThis.shoalWalker ??= (() => {
           if ((box.top > band.bottom || box.bottom < band.top) && box.height > 0 && tag !== 'BODY' && !insideChosen(node)) { state.pruned = true; return; }
         }
       }
-      if (depth > MAX_DEPTH) { addText(node.textContent, out, node); return; }
+      if (depth > MAX_DEPTH) { // what can be acted on so deep is not listed, and that is said
+        state.stopped = true;
+        state.cut++;
+        addText(node.textContent, out, node);
+        return;
+      }
       if (tag === 'SVG' && !kindOf(node, tag, node.getAttribute('role') || '')) { emitDrawing(node, out, depth); return; }
       if (tag === 'HTML' || tag === 'BODY') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }
       if (tag === 'IFRAME' || tag === 'FRAME') { emitFrame(node, box, out); return; }
@@ -682,7 +739,7 @@ globalThis.shoalWalker ??= (() => {
 
     // A control: a field, or something whose content is its name.
     const emitControl = (element, tag, kind, label, out, depth) => {
-      const box = (label || element).getBoundingClientRect();
+      const box = tag === 'AREA' ? areaBox(element, label) : (label || element).getBoundingClientRect();
       let flags = flagsOf(box);
       let usable = !tiny(box) && (label || element.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
       if (!usable) {
@@ -692,7 +749,7 @@ globalThis.shoalWalker ??= (() => {
         usable = !tiny(box) && FIELDS.has(tag) && (flags & IN_VIEW) && element.checkVisibility({ visibilityProperty: true }) && reachable(element, box, view);
       }
       if (usable && offPage(box)) usable = false;
-      if (usable && (flags & IN_VIEW) && !reachable(label || element, box, view)) {
+      if (usable && (flags & IN_VIEW) && !reachable(tag === 'AREA' ? element : label || element, box, view)) {
         usable = scrollable(label || element, box);
         flags &= ~IN_VIEW;
       }
@@ -738,6 +795,7 @@ globalThis.shoalWalker ??= (() => {
       const id = idOf(element), attributes = attributesOf(element, tag);
       traits.set(id, [element.tagName, name, element.id, element.getAttribute('name'), element.getAttribute('href'), element.getAttribute('type'), walks]);
       state.chars += name.length + 12;
+      raise(out, heightOf(inner) + 1);
       out.push([tag.toLowerCase(), id, role, name, text, attributes, tag === 'SELECT' ? optionsOf(element) : 0, statesOf(element, tag), place(box), flags, children]);
       out.broken = true;
     };
@@ -766,8 +824,9 @@ globalThis.shoalWalker ??= (() => {
       if (letter === undefined) { letter = LETTERS[lastLetter++] || ''; letters.set(frame, letter); }
       if (!letter) { state.stopped = true; state.cut++; return; }
       const style = getComputedStyle(frame);
-      const left = box.left + frame.clientLeft + parseFloat(style.paddingLeft), top = box.top + frame.clientTop + parseFloat(style.paddingTop);
-      out.push(['iframe', idOf(frame), 'frame', clip(frame.title || frame.name || '', NAME_CHARS), letter, attributesOf(frame, 'IFRAME'), [left, top], 0, place(box), flagsOf(box) | FRAME]);
+      const scale = frame.offsetWidth ? box.width / frame.offsetWidth : 1; // by which a transform draws it larger or smaller
+      const left = box.left + (frame.clientLeft + parseFloat(style.paddingLeft)) * scale, top = box.top + (frame.clientTop + parseFloat(style.paddingTop)) * scale;
+      out.push(['iframe', idOf(frame), 'frame', clip(frame.title || frame.name || '', NAME_CHARS), letter, attributesOf(frame, 'IFRAME'), [left, top, scale], 0, place(box), flagsOf(box) | FRAME]);
       out.broken = true;
     };
 
@@ -781,13 +840,16 @@ globalThis.shoalWalker ??= (() => {
       // A label's words are its field's name already.
       if (tag === 'LABEL' && element.control && (element.control.checkVisibility() || standIn(element.control, upper(element.control)))) mode |= FADED;
       visit(shadow || element, mode, depth + 1, inner);
-      if (!meaning) {
+      // Readers go down level by level: what is around too many of them is left out, not what it holds.
+      const tooHigh = heightOf(inner) >= MAX_LEVELS;
+      if (!meaning || tooHigh) {
         out.broken = true;
-        if (inner.length > 1) out.push(['div', 0, '', '', '', 0, 0, 0, 0, VISIBLE, inner]);
-        else out.push(...inner);
+        if (inner.length > 1 && !tooHigh) { out.push(['div', 0, '', '', '', 0, 0, 0, 0, VISIBLE, inner]); raise(out, heightOf(inner) + 1); }
+        else { out.push(...inner); raise(out, heightOf(inner)); }
         if (inner.length) out.broken = true;
         return;
       }
+      raise(out, heightOf(inner) + 1);
       let name = element.attributes.length || tag === 'FIELDSET' || tag === 'TABLE' ? givenName(element, tag) : '';
       if (tag === 'IMG') {
         name = name || squeeze(element.title || '');
@@ -803,7 +865,7 @@ globalThis.shoalWalker ??= (() => {
         const box = element.getBoundingClientRect();
         if (!children.length && !text && !name && tag !== 'CANVAS' && tag !== 'VIDEO' && tag !== 'PROGRESS' && tag !== 'METER') return;
         if (name === text) text = '';
-        out.push([tag.toLowerCase(), idOf(element), meaning, clip(name, NAME_CHARS), text, attributesOf(element, tag), 0, statesOf(element, tag), place(box), flagsOf(box), children]);
+        out.push([tag.toLowerCase(), idOf(element), meaning, clip(name, NAME_CHARS), text, attributesOf(element, tag), 0, statesOf(element, tag) & ~OF_CONTROLS, place(box), flagsOf(box), children]);
       }
       out.broken = true;
     };
@@ -858,6 +920,7 @@ globalThis.shoalWalker ??= (() => {
       options: element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : undefined,
       open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
+      spot: element?.tagName === 'AREA' ? spotOf(element) : null,
       // Styled away, with a label that can be clicked in its place.
       label: !!element && (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || tiny(element.getBoundingClientRect())) && !!standIn(element, element.tagName),
     };
@@ -980,11 +1043,15 @@ globalThis.shoalWalker ??= (() => {
   return {
     locate: selectors => selectors.map(onlyOne), selectors: selectorsOf,
     walk, find, pulse, expose, choice, beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); }, closedSays, scrollRegion, scrollPage,
-    options: id => { const element = find(id); return element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : []; },
-    // What Playwright's selector engine asks: "12", or "12/label" for the label that stands for a hidden field.
+    options: id => { // of a select, or those that an input suggests
+      const element = find(id), list = element?.tagName === 'SELECT' ? element : element?.tagName === 'INPUT' ? element.list : null;
+      return list ? optionsOf(list).map(one => [one[0], one[1]]) : [];
+    },
+    // What Playwright's selector engine asks: "12", or "12/label" for the label that stands for a hidden field, or
+    // "12/picture" for the picture that an area lies on.
     select: selector => {
       const [id, part] = selector.split('/'), element = find(+id);
-      return part === 'label' && element ? standIn(element, element.tagName) : element;
+      return !element || !part ? element : part === 'label' ? standIn(element, element.tagName) : pictureOf(element);
     },
     // DevTools tells which nodes have listeners, and which shadow roots are closed; gives back what is another document's.
     mark: (nodes, event) => {

@@ -46,7 +46,11 @@ async def _click(on: Stage, bid: str, count: int, button: Button, modifiers: Seq
     if target.disabled:
         raise ElementNotUsable(f"element {bid} is disabled")
     element = await on.element(bid, clickable=True)
-    how = {"button": button, "modifiers": list(modifiers), "click_count": count}
+    how: dict[str, Any] = {"button": button, "modifiers": list(modifiers), "click_count": count}
+    if target.spot is not None:
+        with on.faults():
+            await element.click(**how, **_on_picture(target.spot), timeout=on.left_ms)
+        return
     if not (target.open or await on.opens(bid) or await _takes_clicks(on, element)):
         with on.faults():
             await element.click(**how, force=True, timeout=on.left_ms)
@@ -59,6 +63,11 @@ async def _click(on: Stage, bid: str, count: int, button: Button, modifiers: Seq
             raise
         with on.faults():
             await element.click(**how, force=True, timeout=on.left_ms)
+
+
+def _on_picture(spot: tuple[float, float]) -> dict[str, Any]:
+    """How the mouse comes to an area: by force, since the area takes what is meant for its picture."""
+    return {"position": {"x": spot[0], "y": spot[1]}, "force": True}
 
 
 async def _takes_clicks(on: Stage, element: Any) -> bool:
@@ -86,7 +95,11 @@ async def hover(on: Stage, bid: Bid) -> None:
     Examples:
         hover('b8')
     """
-    element = await on.element(bid, clickable=True)
+    element, spot = await on.element(bid, clickable=True), (await on.target(bid)).spot
+    if spot is not None:
+        with on.faults():
+            await element.hover(**_on_picture(spot), timeout=on.left_ms)
+        return
     try:
         with on.faults():
             await element.hover(timeout=min(_PATIENCE_MS, on.left_ms))
@@ -229,6 +242,8 @@ async def select_option(on: Stage, bid: Bid, options: Options) -> None:
     with on.faults():
         if target.tag == "select":
             await _select_native(on, bid, element, wanted)
+        elif target.tag == "input" and (suggested := await on.options(bid)):
+            await _fill_suggested(on, element, suggested, wanted)
         else:
             await _select_in_widget(on, element, target, wanted)
 
@@ -242,9 +257,21 @@ async def _select_native(on: Stage, bid: str, element: Any, wanted: list[Option]
             return
         if attempt + 1 < _OPTION_TRIES:  # options that depend on another field come a moment later
             await asyncio.sleep(_OPTION_PAUSE_S)
-    missing = [item for item, index in zip(wanted, indices, strict=True) if index is None]
+    raise _no_option([item for item, index in zip(wanted, indices, strict=True) if index is None], there)
+
+
+def _no_option(missing: Sequence[Option], there: list[tuple[str, str]]) -> ElementNotUsable:
     listed = ", ".join(label for label, _ in there[:30])
-    raise ElementNotUsable(f"there is no option {', '.join(map(repr, missing))}; there are: {listed}")
+    return ElementNotUsable(f"there is no option {', '.join(map(repr, missing))}; there are: {listed}")
+
+
+async def _fill_suggested(on: Stage, element: Any, there: list[tuple[str, str]], wanted: list[Option]) -> None:
+    """Fills in what the field suggests; which its list, drawn by the browser, would do when it is clicked."""
+    for item in wanted:
+        index = _option_index(there, item)
+        if index is None:
+            raise _no_option([item], there)
+        await element.fill(there[index][1], timeout=min(_PATIENCE_MS, on.left_ms))
 
 
 def _option_index(there: list[tuple[str, str]], wanted: Option) -> int | None:

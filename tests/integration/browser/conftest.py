@@ -45,6 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
             "/empty500": lambda: self._answer(500, b""),
             "/busy": lambda: self._answer(503, b"<h1>Come back later</h1>", **{"Retry-After": "7"}),
             "/onward": lambda: self._answer(200, b"<script>location.replace('/missing')</script>"),
+            "/sandboxed": lambda: self._answer(200, b"<h1>Quiet</h1>", **{"Content-Security-Policy": "sandbox"}),
             "/missing": lambda: self._answer(404, b"<h1>No such page</h1>"),
             "/spin": lambda: self._answer(200, b"<title>Spin</title><button onclick='for(;;){}'>Spin</button>"),
             "/alerts": lambda: self._answer(200, b"<script>for(;;) alert('again')</script>"),

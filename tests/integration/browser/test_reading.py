@@ -38,6 +38,20 @@ async def test_more_than_reading_goes_on_with_cookies_and_storage_on_the_same_pa
     await context.close()
 
 
+async def test_a_cookie_of_one_partition_stays_in_it_when_the_context_moves(browser: Browser, site: Site) -> None:
+    context = await browser.new_context(READING)
+    assert isinstance(context, ReadingContext)
+    await context.goto(f"{site.url}/second")
+    raw, partition = context.page.raw, {"topLevelSite": "https://top.example", "hasCrossSiteAncestor": True}
+    cookie = {"name": "chip", "value": "7", "url": "https://inner.example", "secure": True, "partitionKey": partition}
+    await raw.root.send("Storage.setCookies", {"browserContextId": raw.context, "cookies": [cookie]})
+    before = (await context.storage_state())["cookies"]
+    assert [one["partitionKey"] for one in before] == ["https://top.example"]
+    await context.observe()
+    assert [one.get("partitionKey") for one in (await context.storage_state())["cookies"]] == ["https://top.example"]
+    await context.close()
+
+
 async def test_a_page_s_alerts_are_answered_and_its_own_moves_are_followed(browser: Browser, site: Site) -> None:
     context = await browser.new_context(READING)
     await context.goto(f"{site.url}/second")
