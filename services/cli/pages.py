@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
@@ -16,8 +17,10 @@ from PIL import Image
 from agent.actions import ACTION_SETS, catalogue
 from agent.actions.dialects.browsergym import format_call
 from agent.actions.dialects.notations import Dialect, read_reply_on
+from agent.actions.primitives.navigation import web_address
 from agent.browser import Context, ContextOptions, ObserveOptions
 from agent.chromium import LaunchOptions, launch
+from agent.errors import ActionInvalid, ActionRefused
 from agent.observe.renderings import Format, render
 from agent.observe.renderings import as_json as as_json_value
 from agent.spec import BrowserSpec
@@ -27,6 +30,7 @@ from services.settings import Settings
 
 Json = Any
 
+_WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|about:|data:")
 _SANDBOX: Mapping[str, Literal["auto", "yes", "no"]] = {"auto": "auto", "on": "yes", "off": "no"}
 
 
@@ -42,6 +46,11 @@ class PageOptions:
     words: tuple[str, ...] = ()
     viewport_only: bool = False
     downloads: str = ""  # folder for files that the page gives; "": they go with the browser
+
+    @property
+    def chosen(self) -> bool:
+        """Whether elements are left out, of which a look at the whole page would give ids to more."""
+        return bool(self.max_chars or self.max_elements or self.words or self.viewport_only or self.part)
 
     def look(self, *, marks: bool) -> ObserveOptions:
         """What to look at, and how much of it."""
@@ -109,7 +118,11 @@ def list_actions(sets: Sequence[str], *, as_json: bool) -> None:
 
 async def observe_page(url: str, form: str, options: PageOptions, *, marks: str, picture: Picture, pdf: str) -> None:
     """Opens a page and prints it; `marks` and `pdf` name files for the screenshot with marks and for the print."""
+    if form == "choices" and options.chosen:
+        raise Usage("the letters of --format choices are those of the whole page: it takes no budget, part or word")
     async with _opened(url, options) as page:
+        if options.chosen:  # ids come in the order of looking: `shoal act` looks at the whole page, and shares them
+            await page.observe()
         for part in range(options.part):  # a part is what those before it did not show
             await page.observe(replace(options, part=part).look(marks=False))
         seen = await page.observe(options.look(marks=bool(marks)))
@@ -126,6 +139,8 @@ async def act_on_page(
 ) -> bool:
     """Takes the actions that `calls` spell out, each on the page as the last one left it; True when all worked."""
     worked = True
+    if options.downloads:
+        _have_folder(options.downloads)
     async with _opened(url, options) as page:
         for call in calls:
             seen = await page.observe()
@@ -143,7 +158,7 @@ async def act_on_page(
 
 @asynccontextmanager
 async def _opened(url: str, options: PageOptions) -> AsyncIterator[Context]:
-    settings = options.settings
+    settings, address = options.settings, _address(url)
     browser = await launch(
         LaunchOptions(
             executable=str(settings.chromium) if settings.chromium else None,
@@ -162,13 +177,23 @@ async def _opened(url: str, options: PageOptions) -> AsyncIterator[Context]:
                 downloads_dir=options.downloads or None,
             )
         )
-        landing = await page.goto(url if "://" in url or url.startswith(("about:", "data:")) else f"https://{url}")
+        landing = await page.goto(address)
         if landing.status >= 400:
             tell(f"{landing.url} answered with {landing.status}")
         await page.settle()  # what scripts write comes after the document
         yield page
     finally:
         await browser.close()
+
+
+def _address(text: str) -> str:
+    """What the browser is to open: with the scheme that it names, whichever that is, or as a web address."""
+    if _WITH_SCHEME.match(text):
+        return text
+    try:
+        return web_address(text)
+    except (ActionInvalid, ActionRefused) as error:
+        raise Usage(error.message) from error
 
 
 def _rendered(seen: Observation, form: str, max_chars: int | None) -> str:
@@ -221,6 +246,13 @@ def _encoded(image: bytes, name: str) -> bytes:
     out = io.BytesIO()
     Image.open(io.BytesIO(image)).save(out, "PNG")
     return out.getvalue()
+
+
+def _have_folder(name: str) -> None:
+    try:
+        Path(name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Usage(f"cannot keep files in {name}: {error.strerror or error}") from error
 
 
 def _write(name: str, data: bytes) -> None:

@@ -9,23 +9,33 @@ import socket
 import subprocess
 import sys
 import threading
+import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 
+from services.cli.ending import Usage
+from services.cli.pages import PageOptions, Picture, act_on_page, observe_page
+from services.settings import Settings
+
 PAGE = b"""<!doctype html><title>Counter</title><h1>Shop</h1>
 <form onsubmit="document.title = q.value; return false"><label>Word <input name="q"></label><button>Go</button></form>
-<a href="/next">Next page</a>"""
+<a href="/next">Next page</a> <a href="/notes.txt">Notes</a>"""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        self.send_response(404 if self.path == "/next" else 200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
+        path = self.path.partition("?")[0]
+        self.send_response(404 if path == "/next" else 200)
+        if path == "/notes.txt":
+            self.send_header("Content-Disposition", "attachment")
+        self.send_header("Content-Type", "text/plain" if path == "/notes.txt" else "text/html; charset=utf-8")
         self.end_headers()
-        self.wfile.write(PAGE if self.path == "/" else b"<title>Second</title><p>No such page")
+        bodies = {"/": PAGE, "/notes.txt": b"some notes"}
+        self.wfile.write(bodies.get(path, b"<title>Second</title><p>No such page"))
 
     def log_message(self, *_: object) -> None:
         pass
@@ -56,13 +66,14 @@ def shoal(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def bid_of(page: str, name: str) -> str:
-    def find(element: dict) -> str | None:
-        if name in (element.get("name"), element.get("text")) and element.get("clickable"):
-            return element["bid"]
-        return next((bid for child in element.get("children", []) if (bid := find(child))), None)
+def bid_in(element: dict, name: str) -> str | None:
+    if name in (element.get("name"), element.get("text")) and element.get("clickable"):
+        return element["bid"]
+    return next((bid for child in element.get("children", []) if (bid := bid_in(child, name))), None)
 
-    found = find(json.loads(shoal("observe", page, "--json").stdout)["elements"])
+
+def bid_of(page: str, name: str) -> str:
+    found = bid_in(json.loads(shoal("observe", page, "--json").stdout)["elements"], name)
     assert found is not None
     return found
 
@@ -96,6 +107,51 @@ def test_actions_are_taken_and_their_results_told(page: str) -> None:
     done = shoal("act", page, "click('99999')", code=1)
     assert "click('99999'): " in done.stdout
     assert "unparsable" not in done.stdout
+
+
+async def test_ids_in_a_budget_are_those_that_actions_take(capsys: pytest.CaptureFixture[str]) -> None:
+    column = "".join(f"<p><button>{{}} {n}</button>" for n in range(300))
+    columns = "".join(f"<div style='float:left'>{column.format(*[side] * 300)}</div>" for side in ("left", "right"))
+    address = f"data:text/html,{urllib.parse.quote(columns)}"
+
+    async def bid(name: str, **budget: Any) -> str | None:
+        options = PageOptions(Settings(), headed=False, max_chars=None, **budget)
+        await observe_page(address, "json", options, marks="", picture=Picture(""), pdf="")
+        return bid_in(json.loads(capsys.readouterr().out)["elements"], name)
+
+    assert await bid("right 3", max_elements=30) == await bid("right 3") is not None
+    with pytest.raises(Usage, match="the whole page"):
+        few = PageOptions(Settings(), headed=False, max_chars=None, max_elements=3)
+        await observe_page(address, "choices", few, marks="", picture=Picture(""), pdf="")
+
+
+async def test_files_are_not_kept_where_no_folder_can_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    options = PageOptions(Settings(), headed=False, max_chars=None, downloads=str(tmp_path / "file"))
+    with pytest.raises(Usage, match="cannot keep files"):
+        await act_on_page("about:blank", [], "browsergym", "text", options, as_json=True)
+
+
+def test_files_that_a_page_gives_are_kept_in_the_named_folder(page: str, tmp_path: Path) -> None:
+    link, folder = bid_of(page, "Notes"), tmp_path / "files"
+    done = shoal("act", page, f"download('{link}')", "--downloads", str(folder), "--json")
+    told, last = (json.loads(line) for line in done.stdout.splitlines())
+    assert (told["effect"]["download"], told["value"]["filename"]) == (True, "notes.txt")
+    assert last["observation"]["downloads"][0]["path"] == str(folder / "notes.txt")
+    assert (folder / "notes.txt").read_bytes() == b"some notes"
+    shoal("act", page, f"click('{link}')", "--downloads", str(folder))
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_an_address_with_a_search_part_is_opened_with_and_without_its_scheme(page: str) -> None:
+    for address in (
+        f"{page}?q=a+b&next=https://example.com/#x",
+        f"{page.partition('//')[2]}?next=https://example.com/",
+    ):
+        (told, last) = (json.loads(line) for line in shoal("act", address, "noop(1)", "--json").stdout.splitlines())
+        assert told["ok"]
+        assert last["observation"]["url"] == "http://" + address.removeprefix("http://")
+    assert "no host name" in shoal("observe", "http:///x?y=1".removeprefix("http:"), code=2).stderr
 
 
 def test_what_cannot_be_done_is_told_in_a_sentence(page: str) -> None:
