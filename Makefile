@@ -24,7 +24,7 @@ test: setup ## checks and all tests
 test-vllm: setup ## tests against real vLLM on the CPU (its own venv, 2.4 GB, kept)
 	@scripts/test-vllm
 
-test-chaos: setup ## a cluster of several nodes, its parts killed again and again (five minutes)
+test-chaos: setup ## a cluster of several nodes, its parts killed again and again (ten minutes)
 	@scripts/test-chaos
 
 test-deploy: setup ## the chart, images, rules, dashboards and compose file, checked with their own tools
