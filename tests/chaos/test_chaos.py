@@ -26,7 +26,7 @@ KINDS = {"chromium", "worker", "raylet", "dispatcher", "gateway", "supervisor", 
 def test_what_is_killed_loses_nothing_and_doubles_nothing() -> None:
     """The command itself holds the shop's log against the store; here is seen that it killed something of each kind."""
     work = ["--items", str(ITEMS), "--pace", "0.4", "--forms", str(FORMS)]
-    storm = ["--seconds", "120", "--every", "8", "--seed", "3", "--patience", "300"]
+    storm = ["--seconds", "120", "--every", "11", "--seed", "3", "--patience", "300"]
     ran = subprocess.run(
         [sys.executable, str(ROOT / "load-tests" / "chaos.py"), *work, *storm, "--json"],
         capture_output=True,
