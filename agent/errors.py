@@ -298,6 +298,13 @@ class FormIncomplete(AgentError):
     code = "form_incomplete"
 
 
+class NothingWorks(AgentError):
+    """Whatever was tried on the page failed, several times in a row."""
+
+    recourse = Recourse.OTHER_SESSION
+    code = "nothing_works"
+
+
 class StepLimit(AgentError):
     """The session used up its steps before the goal was reached."""
 

@@ -56,6 +56,16 @@ def unsure_wrong(cluster: ChaosCluster, rows: Sequence[Json], kills: Mapping[str
     return wrong
 
 
+def last_steps(cluster: ChaosCluster, rows: Sequence[Json]) -> list[str]:
+    """What the sessions that failed did at last, for whoever has to find out why."""
+    told = []
+    for row in [row for row in rows if row["status"] not in ("completed", "unsure")][:5]:
+        attempts = cluster.get(f"/v1/sessions/{row['session']}")["attempts"]
+        steps = [step for tasks in attempts for task in tasks for step in task["steps"]]
+        told += [f"item {row['item']['index']}: {step}"[:1500] for step in steps[-3:]]
+    return told
+
+
 def store_wrong(cluster: ChaosCluster, expected: int) -> list[str]:
     """What is wrong with the rows themselves: one per item, all final, and no lease left."""
     wrong = []

@@ -36,7 +36,7 @@ from typing import Any
 from _chaos_cluster import ChaosCluster, until
 from _chaos_kills import NEEDS_LINKS, WEIGHTS, hurt, order
 from _chaos_net import Network, go_inside
-from _chaos_verdicts import forms_wrong, products_wrong, store_wrong, unsure_wrong
+from _chaos_verdicts import forms_wrong, last_steps, products_wrong, store_wrong, unsure_wrong
 
 Json = Any
 
@@ -184,6 +184,8 @@ def verdict(
         *unsure_wrong(cluster, form_rows, kills),
         *store_wrong(cluster, len(products[1]) + len(forms[1])),
     ]
+    for line in last_steps(cluster, [*product_rows, *form_rows]):
+        tell(line)
     attempts = Counter(row["attempts"] for row in [*product_rows, *form_rows])
     return {
         "storm_s": round(storm.ended - storm.began, 1),

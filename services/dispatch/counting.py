@@ -19,6 +19,7 @@ _FAMILIES: tuple[tuple[type[errors.AgentError], str], ...] = (
     (errors.BrowserError, "browser"),
     (errors.NavigationError, "site"),
     (errors.ActionError, "action"),
+    (errors.NothingWorks, "action"),
     (errors.ModelError, "model"),
     (errors.ReplyUnparsable, "model"),
     (errors.GoalNeedsModel, "model"),

@@ -14,6 +14,7 @@ from agent.policies.rules.filling import decide_filling
 from agent.policies.rules.form import read_form_page
 from agent.policies.rules.opening import decide_opening
 from agent.policies.rules.planning import OPEN, SEND, form_data, next_plan, to_open
+from agent.policies.rules.trail import refuse_standstill
 from agent.step import StepDecision
 from agent.types import LoopItem, Step
 
@@ -47,7 +48,9 @@ class RulesPolicy:
             GoalNeedsModel: the mini goal is not one that this policy plans.
             ItemNotFound: the page shows nothing that the item's words name.
             FormIncomplete: the data does not fill the form, or the site did not take it.
+            NothingWorks: the page takes no action.
         """
+        refuse_standstill(steps)
         if goal != SEND and not goal.startswith(OPEN):
             raise GoalNeedsModel(f"the rules have no way to do this: {goal}")
         if steps:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.errors import NothingWorks
 from agent.types import Step
 
 ENTER = "enter "
 SEND = "send the form"
 ON = "go on to the form's next page"
+_MOST_FAILED = 5
+"""Steps in a row. What a page takes only later, such as a field that is covered for a moment, it takes by then."""
 
 
 def entered(steps: Sequence[Step]) -> set[str]:
@@ -65,3 +68,15 @@ def idle_looks(steps: Sequence[Step]) -> int:
             break
         count += 1
     return count
+
+
+def refuse_standstill(steps: Sequence[Step]) -> None:
+    """Ends what leads nowhere, long before the limit of steps: the page may be broken in this browser alone.
+
+    Raises:
+        NothingWorks: in each of the last steps something was tried, and nothing of it worked.
+    """
+    last = steps[-_MOST_FAILED:]
+    errors = [result.error for step in last for result in step.results]
+    if len(last) == _MOST_FAILED and all(step.results for step in last) and errors[-1] and all(errors):
+        raise NothingWorks(f"nothing worked in {_MOST_FAILED} steps on {last[-1].url}; at last: {errors[-1].message}")

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from agent.errors import FormIncomplete
+from agent.errors import FormIncomplete, NothingWorks
 from agent.policies.rules.answer import Complaint, match_codes
 from agent.policies.rules.assignment import assign, details_of, match_option
 from agent.policies.rules.filling import decide_filling
 from agent.policies.rules.form import FormButton, FormField, FormPage, Message, bare
+from agent.policies.rules.trail import refuse_standstill
 from agent.policies.rules.words import phrase
-from agent.types import Action, ActionResult, Effect, Step
+from agent.types import Action, ActionResult, Effect, ErrorInfo, Step
 
 
 def field(bid: str, label: str, kind: Any = "text", **more: Any) -> FormField:
@@ -145,3 +146,18 @@ def test_thanks_end_the_task_and_silence_does_not() -> None:
     assert decide(still, {"name": "Ann"}, sent()).actions == ()
     thanked = page(field("1", "Name", value="Ann"), messages=(Message("We have received your request", "status"),))
     assert decide(thanked, {"name": "Ann"}, sent()).actions[0].name == "complete"
+
+
+def test_a_page_on_which_nothing_works_is_given_up_for_another_browser_to_try() -> None:
+    slow, other = (
+        ErrorInfo("ActionTimeout", "action_timeout", "too slow", False),
+        Action("fill", {"bid": "1"}, "enter name"),
+    )
+    failed = Step(0, "https://x.example/", "", (ActionResult(other, error=slow),) * 2)
+    worked = Step(0, "https://x.example/", "", (ActionResult(other, error=slow), ActionResult(other)))
+    looked = Step(0, "https://x.example/", "", ())
+    for steps in ([], [failed] * 4, [failed] * 4 + [worked], [failed] * 4 + [looked], [worked] + [failed] * 4):
+        refuse_standstill(steps)
+    with pytest.raises(NothingWorks, match="too slow") as caught:
+        refuse_standstill([worked] + [failed] * 5)
+    assert caught.value.retryable
