@@ -21,7 +21,7 @@ def actions_for(one: Entry, counts: Mapping[str, int]) -> list[Action]:
     """What brings the detail into its field; nothing when it is there, was entered before, or cannot be yet."""
     first = one.fields[0]
     reason = f"{ENTER}{', '.join(one.keys)}"
-    if first.disabled or counts.get(first.bid, 0) >= 2:
+    if first.disabled or any(counts.get(field.bid, 0) >= 2 for field in one.fields):
         return []
     if first.kind == "radio" or len(one.fields) > 1:
         return _choose_boxes(one, reason)

@@ -161,3 +161,14 @@ def test_a_page_on_which_nothing_works_is_given_up_for_another_browser_to_try() 
     with pytest.raises(NothingWorks, match="too slow") as caught:
         refuse_standstill([worked] + [failed] * 5)
     assert caught.value.retryable
+
+
+def test_a_choice_that_does_not_stay_is_not_made_for_ever() -> None:
+    phone = field("1", "Phone", "radio", name="how", group="Contact by", value="phone")
+    mail = field("2", "Email", "radio", name="how", group="Contact by", value="email")
+    form = page(field("3", "Name", value="Ann"), phone, mail)
+    data = {"name": "Ann", "contact_by": "email"}
+    assert [action.args for action in decide(form, data).actions] == [{"bid": "2"}]
+    chosen = Step(0, form.url, "", (ActionResult(Action("check", {"bid": "2"}, "enter contact_by")),))
+    assert [action.name for action in decide(form, data, chosen).actions] == ["check"], "once more, as elsewhere"
+    assert [action.name for action in decide(form, data, chosen, chosen).actions] == ["click"]
