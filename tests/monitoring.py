@@ -43,7 +43,7 @@ def see_every_metric(seen: Prometheus) -> None:
     """Each of the catalogue is scraped, with its labels and a sane value."""
     for line in CATALOGUE:
         for series in line.exposed:
-            wait_until(lambda name=series: seen.query(name), 15, f"{series} is scraped")
+            wait_until(lambda name=series: seen.query(name), 60, f"{series} is scraped")
         for sample in seen.query(line.exposed[-1]):
             assert set(line.labels) <= sample["metric"].keys(), line.name
             value = float(sample["value"][1])
@@ -62,7 +62,7 @@ def see_every_dashboard(seen: Prometheus, *, but: Collection[str] = (), without:
             expression = filled(target["expr"], "15s")
             if panel["title"] not in but and not any(name.startswith(without) for name in names(expression)):
                 what = f"{where}: {panel['title']} ({expression})"
-                wait_until(lambda text=expression: seen.query(text), 20, what)
+                wait_until(lambda text=expression: seen.query(text), 60, what)
 
 
 def fires(seen: Prometheus, alert: str) -> None:
