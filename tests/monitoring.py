@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterator
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from services.metrics import CATALOGUE
-from tests.embedded import ROOT, wait_until
+from tests.embedded import ROOT, Up, wait_until
 from tests.prometheus_server import Prometheus
 
 Json = Any
@@ -63,6 +65,25 @@ def see_every_dashboard(seen: Prometheus, *, but: Collection[str] = (), without:
             if panel["title"] not in but and not any(name.startswith(without) for name in names(expression)):
                 what = f"{where}: {panel['title']} ({expression})"
                 wait_until(lambda text=expression: seen.query(text), 60, what)
+
+
+@contextmanager
+def busy(cluster: Up, submit: Callable[[], Iterable[str]], limit_s: float) -> Iterator[None]:
+    """Hands in jobs, and more of them when these are over, until the context ends; each gets `limit_s`."""
+    enough = threading.Event()
+
+    def work() -> None:
+        while not enough.is_set():
+            for job in submit():
+                cluster.until(job, lambda row: enough.is_set() or row["finished_at"] is not None, limit_s)
+
+    thread = threading.Thread(target=work, name="load")
+    thread.start()
+    try:
+        yield
+    finally:
+        enough.set()
+        thread.join()
 
 
 def fires(seen: Prometheus, alert: str) -> None:

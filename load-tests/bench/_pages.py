@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from _site import products
+from _site import loopback, products
 
 DOCS = (Path("/usr/share/doc/python3-doc/html"), Path("/usr/share/doc/python3/html"))
 SITES = Path(__file__).resolve().parents[2] / "tests" / "sites"
@@ -95,16 +94,9 @@ def served(*, quick: bool) -> Iterator[str]:
         "/controls": controls_page(),
         "/small": "<!doctype html><title>Small</title><button>In another site's frame</button>",
     }
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(made)) as server:
-        server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1})
-        made["/nested"] = nested_page(f"http://localhost:{server.server_port}")
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with loopback.served(_handler(made)) as url:
+        made["/nested"] = nested_page(url.replace("127.0.0.1", "localhost"))
+        yield url
 
 
 def _handler(made: Mapping[str, str]) -> type[BaseHTTPRequestHandler]:

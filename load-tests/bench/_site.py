@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SITE = Path(__file__).resolve().parent.parent / "site"
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests import loopback  # noqa: E402
+
+__all__ = ["demo_site", "loopback", "products"]
+
+SITE = ROOT / "load-tests" / "site"
 
 
 @contextmanager

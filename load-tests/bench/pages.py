@@ -22,6 +22,7 @@ from typing import Any
 
 import httpx
 import psutil
+from _processes import cpu_s
 from _report import Report, Target, arguments
 from _site import demo_site
 from playwright.async_api import Browser, Page, async_playwright
@@ -153,15 +154,8 @@ async def _final(cluster: Cluster, job: str) -> dict[str, Any]:
 
 
 def _cpu(process: psutil.Process) -> float:
-    """CPU seconds of this process and all below it so far, those that ended included: a renderer lives for one page."""
-    total = 0.0
-    for one in [process, *process.children(recursive=True)]:
-        try:
-            times = one.cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        total += times.user + times.system + times.children_user + times.children_system
-    return total
+    """CPU seconds of this process and all below it so far."""
+    return cpu_s([process, *process.children(recursive=True)])
 
 
 async def measure(site: str, pages: int, rounds: int, concurrency: int, report: Report) -> None:

@@ -18,18 +18,18 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import httpx
 import psutil
+from _processes import cpu_s
 from _report import Report, arguments
-from _site import demo_site, products
+from _site import demo_site, loopback, products
 
 from services.cluster.embedded import Cluster, embedded_cluster
 from services.settings import load_settings
@@ -58,14 +58,7 @@ class Family:
 
     def cpu_s(self) -> float:
         """CPU seconds so far, of those that ended too: a renderer lives for a few pages."""
-        total = 0.0
-        for one in self._all():
-            try:
-                times = one.cpu_times()
-            except psutil.NoSuchProcess:
-                continue
-            total += times.user + times.system + times.children_user + times.children_system
-        return total
+        return cpu_s(self._all())
 
     def browsers(self) -> set[int]:
         """Main processes of Chromium."""
@@ -180,19 +173,6 @@ def _picture(path: str) -> bytes:
     ).encode()
 
 
-@contextmanager
-def heavy_site() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Heavy)
-    thread = Thread(target=server.serve_forever, args=(0.1,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--pages", type=int, default=160)
@@ -203,7 +183,7 @@ def main() -> None:
     pages = 32 if options.quick else options.pages
     sizes = [int(one) for one in (options.slots or ("1,4,16" if options.quick else "1,2,4,8,16")).split(",")]
     report = Report("slots")
-    with heavy_site() if options.heavy else demo_site("--warm") as site:
+    with loopback.served(_Heavy) if options.heavy else demo_site("--warm") as site:
         good = [f"{site}/list/{n}" for n in range(pages)] if options.heavy else products(site)
         urls = (good * (pages // len(good) + 1))[:pages]
         for _ in range(1 if options.quick else options.rounds):

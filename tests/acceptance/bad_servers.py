@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.loopback import served
 
 
 class _Silent(BaseHTTPRequestHandler):
@@ -35,29 +37,16 @@ class _Busy(_Silent):
 
 
 @contextmanager
-def _served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-@contextmanager
 def gone_receiver() -> Iterator[str]:
     """Where webhooks are answered with 410."""
-    with _served(_Gone) as url:
+    with served(_Gone) as url:
         yield f"{url}/hook"
 
 
 @contextmanager
 def busy_site() -> Iterator[str]:
     """A site that answers every page with 429."""
-    with _served(_Busy) as url:
+    with served(_Busy) as url:
         yield url
 
 
@@ -72,7 +61,7 @@ def hanging_site() -> Iterator[str]:
                 over.wait(60)
             self.send_error(404)
 
-    with _served(Hanging) as url:
+    with served(Hanging) as url:
         try:
             yield url
         finally:

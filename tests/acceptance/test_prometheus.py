@@ -8,7 +8,6 @@ tests/integration/gateway/test_prometheus.py.
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -23,7 +22,7 @@ from tests.acceptance.bad_servers import gone_receiver
 from tests.acceptance.test_model import Script
 from tests.embedded import Up, up, wait_until
 from tests.model_server import ModelServer, serving, status
-from tests.monitoring import fires, see_every_dashboard, see_every_metric
+from tests.monitoring import busy, fires, see_every_dashboard, see_every_metric
 from tests.prometheus_server import Prometheus, Scrape, prometheus
 
 Json = Any
@@ -69,21 +68,8 @@ def _busy(cluster: Up, shop: str) -> Iterator[None]:
     assert refused.status_code == 400, refused.text
     cluster.final(_by_rules(cluster, shop), 120)
     assert cluster.final(_by_model(cluster, shop), 120)["status"] == "completed"
-    enough = threading.Event()
-
-    def work() -> None:
-        while not enough.is_set():
-            jobs = [submit(cluster, shop) for submit in (_by_model, _in_vain, _by_rules)]
-            for job in jobs:
-                cluster.until(job, lambda row: enough.is_set() or row["finished_at"] is not None, 120)
-
-    thread = threading.Thread(target=work, name="load")
-    thread.start()
-    try:
+    with busy(cluster, lambda: [submit(cluster, shop) for submit in (_by_model, _in_vain, _by_rules)], 120):
         yield
-    finally:
-        enough.set()
-        thread.join()
 
 
 def _see_figures(seen: Prometheus) -> None:

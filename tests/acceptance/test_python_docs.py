@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from lxml import html
 
 from tests.embedded import Up
+from tests.loopback import served
 
 Json = Any
 pytestmark = pytest.mark.timeout(600)  # a cluster has to start, and real pages take their time
@@ -34,13 +34,8 @@ def folder() -> Path:
 
 @pytest.fixture(scope="module")
 def docs(folder: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with served(functools.partial(Quiet, directory=str(folder))) as url:
+        yield url
 
 
 def index_entries(folder: Path) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 
 from tests.acceptance.bad_servers import busy_site, hanging_site
 from tests.embedded import Up, demo_shop, up, wait_until
-from tests.monitoring import fires
+from tests.monitoring import busy, fires
 from tests.prometheus_server import Prometheus, prometheus
 
 Json = Any
@@ -33,20 +32,8 @@ def _busy(cluster: Up, shop: str) -> Iterator[None]:
     """Loops over the shop's products without end, two at a time."""
     truth = httpx.get(f"{shop}/_truth/products.json", timeout=10).json()
     values = [shop + product["path"] for product in truth if not product["discontinued"]][:40]
-    enough = threading.Event()
-
-    def work() -> None:
-        while not enough.is_set():
-            for job in [_loop(cluster, shop, values) for _ in range(2)]:
-                cluster.until(job, lambda row: enough.is_set() or row["finished_at"] is not None, 120)
-
-    thread = threading.Thread(target=work, name="load")
-    thread.start()
-    try:
+    with busy(cluster, lambda: [_loop(cluster, shop, values) for _ in range(2)], 120):
         yield
-    finally:
-        enough.set()
-        thread.join()
 
 
 def _see_browsers_die(seen: Prometheus, cluster: Up) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import httpx
 
 from services.inference.process import VllmProcess
 from tests.embedded import ROOT, Up, demo_shop, up, wait_until
-from tests.monitoring import fires, see_every_dashboard, see_every_metric
+from tests.monitoring import busy, fires, see_every_dashboard, see_every_metric
 from tests.prometheus_server import Prometheus, Scrape, prometheus
 from tests.vllm.server import READY_S, free_port, start_tiny
 from tests.vllm.test_comes_back import KINDS
@@ -60,21 +59,12 @@ def _busy(cluster: Up, shop: str) -> Iterator[None]:
     paths = [product["path"] for product in truth if not product["discontinued"]][:4]
     refused = httpx.post(f"{cluster.url}/v1/jobs", json={"url": shop, "goal": "x", "colour": "red"}, timeout=10)
     assert refused.status_code == 400, refused.text
-    enough = threading.Event()
 
-    def work() -> None:
-        while not enough.is_set():
-            jobs = [_form(cluster, shop), _loop(cluster, shop, paths), _goal(cluster, shop), _in_vain(cluster, shop)]
-            for job in jobs:
-                cluster.until(job, lambda row: enough.is_set() or row["finished_at"] is not None, 300)
+    def some() -> list[str]:
+        return [_form(cluster, shop), _loop(cluster, shop, paths), _goal(cluster, shop), _in_vain(cluster, shop)]
 
-    thread = threading.Thread(target=work, name="load")
-    thread.start()
-    try:
+    with busy(cluster, some, 300):
         yield
-    finally:
-        enough.set()
-        thread.join()
 
 
 def _see_faults(seen: Prometheus, server: VllmProcess) -> None:

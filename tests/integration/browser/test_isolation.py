@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, cast
 
 import pytest
@@ -20,6 +19,7 @@ from agent.chromium.reading import ReadingContext
 from agent.errors import NavigationError
 from agent.spec import BrowserSpec
 from agent.types import Action
+from tests.loopback import served
 
 SHARED = ContextOptions(reuse="job-1")
 
@@ -122,11 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://localhost:{server.server_port}"  # by this name a secure context, as service workers want
-    server.shutdown()
-    server.server_close()
+    with served(_Handler) as url:
+        yield url.replace("127.0.0.1", "localhost")  # by this name a secure context, as service workers want
 
 
 @pytest_asyncio.fixture

@@ -8,7 +8,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from PIL import Image
 from services.cli.ending import Usage
 from services.cli.pages import PageOptions, Picture, act_on_page, observe_page
 from services.settings import Settings
+from tests.loopback import served
 
 PAGE = b"""<!doctype html><title>Counter</title><h1>Shop</h1>
 <form onsubmit="document.title = q.value; return false"><label>Word <input name="q"></label><button>Go</button></form>
@@ -43,13 +43,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with served(Handler) as url:
+        yield f"{url}/"
 
 
 def shoal(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:

@@ -6,9 +6,8 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ from agent.status import Status
 from agent.testing import ScriptedModel
 from services.browsers.secrets import FolderSecrets
 from tests.acceptance.test_model import PLAN
+from tests.loopback import served
 from tests.unit.agent.model.test_step import act, says
 from tests.unit.session.test_session import Notes, desk, work
 
@@ -87,13 +87,8 @@ def site() -> Iterator[Site]:
         def log_message(self, *args: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        one.url = f"http://127.0.0.1:{server.server_port}"
+    with served(Handler) as one.url:
         yield one
-        server.shutdown()
-        thread.join()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,6 +13,7 @@ import pytest_asyncio
 
 from agent.browser import Browser, Context
 from agent.chromium import launch
+from tests.loopback import served
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -101,14 +101,8 @@ def _results(query: str) -> str:
 def site() -> Iterator[Site]:
     """The site, with a memory of its own for each test."""
     here = Site("")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": here}))
-    here.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    yield here
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(type("Handler", (_Handler,), {"site": here})) as here.url:
+        yield here
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
