@@ -46,6 +46,9 @@ _NEWS_S = 5.0
 _REFRESH_S = 0.2
 """News in the store are looked at that often at most: this dispatcher's own commits are news too."""
 
+_LEAST_WORKER_BYTES = 800 * 1024**2
+"""A worker that has not worked yet holds little: so much holds one with a single slot at work (docs/operations.md)."""
+
 _AWAY_S = 0.5
 """Pause between two tries while the store is away."""
 
@@ -219,7 +222,7 @@ class Dispatcher:
                 running=len(self._board.leases),  # of the same moment: what was ready then must not count twice
                 workers=len(self._crew.members),
                 slots=self._crew.slots,
-                worker_bytes=max((one.rss_bytes for one in stats), default=0),
+                worker_bytes=max([_LEAST_WORKER_BYTES, *(one.rss_bytes for one in stats)]),
                 free_bytes=free_bytes() if self._config.one_machine else None,
                 model_places=None if self._admission is None else self._admission.limit,
                 model_share=self._model_share(),

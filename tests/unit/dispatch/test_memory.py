@@ -35,15 +35,18 @@ def test_without_one_the_machine_s_memory_counts(tmp_path: Path, limit: str | No
     assert free_bytes(tmp_path) == pytest.approx(max(0, machine.available - machine.total / 10), abs=machine.total / 20)
 
 
-async def test_workers_of_one_machine_are_no_more_than_it_has_memory_for(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("held", [10**9, 10**8], ids=["at work", "idle until now"])
+async def test_workers_of_one_machine_are_no_more_than_it_has_memory_for(
+    monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
     monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.05)
     monkeypatch.setattr(module, "free_bytes", lambda: 2.5e9 - 1e9 * len(w.dispatcher.workers))
     stats = LocalWorker.stats
 
-    async def of_a_gigabyte(worker: LocalWorker) -> WorkerStats:
-        return replace(await stats(worker), rss_bytes=10**9)
+    async def told(worker: LocalWorker) -> WorkerStats:
+        return replace(await stats(worker), rss_bytes=held)
 
-    monkeypatch.setattr(LocalWorker, "stats", of_a_gigabyte)
+    monkeypatch.setattr(LocalWorker, "stats", told)
     config = DispatchConfig(workers=1, most_workers=10, per_domain=50, one_machine=True)
     async with world(shop(100, seconds=0.05), slots=2, dispatch=config) as w, asyncio.timeout(20):
         assert (await w.final(await w.submit(loop=LOOP, extract=EXTRACT))).counts.completed == 100
