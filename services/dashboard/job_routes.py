@@ -13,7 +13,7 @@ from services.dashboard.forms import changes_of
 from services.dashboard.login import Door
 from services.dashboard.looks import failures, first_results, look
 from services.dashboard.pages import Pages, let_in
-from services.errors import NotFound
+from services.errors import BadInput, NotFound
 from services.gateway.deps import GatewayDeps
 from services.gateway.feed import event_stream, resume_point
 from services.gateway.jobs import CONTROLS, Verb, control_job, job_cursor, job_reason, labels_of
@@ -49,7 +49,7 @@ def _add_list(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
     ) -> Response:
         wanted = JobFilter(
             tenant=caller.sees,
-            statuses=tuple(one for one in Status if one == status),
+            statuses=_statuses(status, "status"),
             labels=labels_of([label]) if label else {},
             before=job_cursor(cursor),
             limit=JOBS_SHOWN + 1,
@@ -66,6 +66,20 @@ def _add_list(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
             statuses=list(Status),
             following=_following(rows, status, label),
         )
+
+
+def _statuses(text: str, field: str) -> tuple[Status, ...]:
+    """What a page is narrowed to; empty: all.
+
+    Raises:
+        BadInput: there is no such status.
+    """
+    if not text:
+        return ()
+    if text not in tuple(Status):
+        reason = f"must be one of {', '.join(Status)}"
+        raise BadInput(f"There is no status {text!r}: {reason}.", errors=[{"field": field, "reason": reason}])
+    return (Status(text),)
 
 
 def _following(rows: list[JobRow], status: str, label: str) -> str | None:
@@ -87,7 +101,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
     ) -> Response:
         store = deps.store
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
-        chosen = [one for one in Status if one == sessions]
+        chosen = _statuses(sessions, "sessions")
         found, after = await store.sessions(row.id, statuses=chosen, after=cursor, limit=SESSIONS_SHOWN)
         groups, more_failures = await failures(store, row)
         return pages.page(

@@ -176,9 +176,10 @@ async def test_what_a_site_or_a_caller_wrote_is_shown_and_not_run(here: World) -
     job = await here.submit(goal=EVIL, labels={EVIL: EVIL})
     await here.run(lambda work: completed({EVIL: EVIL}, answer=EVIL, reason=EVIL, url=f"javascript:{EVIL}"))
     root = (await here.client.get(f"/v1/jobs/{job}")).json()["root_session"]
-    for path in ("/", f"/jobs/{job}", f"/sessions/{root}", "/?label=x%3A%3Cscript%3Ealert(1)", "/?status=%3Cscript%3E"):
+    refused = "/?status=%3Cscript%3Ealert(1)"
+    for path in ("/", f"/jobs/{job}", f"/sessions/{root}", "/?label=x%3A%3Cscript%3Ealert(1)", refused):
         page = await here.client.get(path)
-        assert page.status_code == 200, path
+        assert page.status_code == (400 if path == refused else 200), path
         assert "<script>alert" not in page.text, path
         assert 'href="javascript:' not in page.text, path
         policy = page.headers["content-security-policy"]
@@ -186,6 +187,14 @@ async def test_what_a_site_or_a_caller_wrote_is_shown_and_not_run(here: World) -
         assert "unsafe" not in policy
         assert page.headers["x-frame-options"] == "DENY"
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in (await here.client.get(f"/jobs/{job}")).text
+
+
+async def test_a_status_that_does_not_exist_is_refused_by_name(here: World) -> None:
+    job = await here.submit()
+    for path in ("/?status=faild", f"/jobs/{job}?sessions=faild"):
+        page = await here.client.get(path)
+        assert page.status_code == 400
+        assert "There is no status &#39;faild&#39;: must be one of" in page.text
 
 
 async def test_the_job_page_groups_failures_and_pages_sessions(here: World) -> None:
