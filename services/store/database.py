@@ -33,6 +33,14 @@ _BUSY_TIMEOUT_MS = 15_000
 _READERS = 4
 _CONNECTIONS = 8
 """PostgreSQL connections of one process: a gateway's short reads beside a dispatcher's claim and commit."""
+_PLANNING = (
+    "timezone=UTC",
+    "jit=off",  # compiling a plan costs more than these short statements take
+    "enable_seqscan=off",
+)
+"""Every statement has its index, and is planned anew each time (none is prepared). A plan kept from when the table of
+sessions was nearly empty read a million sessions for each of its lanes: until PostgreSQL counts its rows anew, a minute
+later, it does not know how full a table has become."""
 _TRIES = 5
 """After a deadlock or a race for the same key the transaction runs again."""
 _CLOCK_AGE_S = 60.0
@@ -75,8 +83,8 @@ class Database:
                 "connect_timeout": 5,
                 "application_name": "shoal",
                 "tcp_user_timeout": 30_000,
-                # Compiling a plan costs more than these short statements take.
-                "options": "-c jit=off -c timezone=UTC",
+                "prepare_threshold": None,
+                "options": " ".join(f"-c {setting}" for setting in _PLANNING),
             },
         )
         event.listen(self.writer, "handle_error", _leave_if_useless)
