@@ -112,12 +112,12 @@ class Collector:
         assert self.loop.source is not None
         select = self.loop.source.select
         asked = set(_content_words(select)) - NEUTRAL_WORDS
-        called = f"{chosen['head']} {chosen['w']} {chosen['cap']} {view['about']}"
-        known = {word for text in (called, *(str(item["t"]) for item in chosen["items"])) for word in phrase(text)}
+        called = set(phrase(f"{chosen['head']} {chosen['w']} {chosen['cap']} {view['about']}"))
+        named = [item for item in chosen["items"] if asked & set(phrase(str(item["t"])))]
         self.scene.doubt = ""
-        if not asked or asked & known:
+        if not asked or asked & called or 2 * len(named) >= len(chosen["items"]):
             return True
-        if not asked & set(view["heard"]):
+        if not named and not asked & set(view["heard"]):
             self.scene.doubt = f"nothing there is called {select!r}"
             return False
         taken = f"one of {chosen['n']:,} links, such as {str(chosen['items'][0]['t'])!r}"

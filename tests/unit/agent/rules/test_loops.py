@@ -260,6 +260,16 @@ async def test_a_list_that_is_taken_though_it_is_not_called_so_is_told() -> None
     assert here.doubt == "no list there is called 'submarines'; taken was one of 3 links, such as 'Lamp 0'"
 
 
+async def test_a_list_in_which_a_few_items_are_called_so_is_told_too() -> None:
+    """A front page's list of offers was taken for the department of one of them, without a word."""
+    offers = of_words(heard=("submarine",))
+    offers.more["groups"][0]["items"][2]["t"] = "Yellow Submarine"
+    here = scene(loop={"from": {"select": "submarines"}})
+    here.page = cast(Context, offers)
+    assert len([item async for item in RulesPolicy().collect(here, Plan())]) == 3
+    assert here.doubt == "no list there is called 'submarines'; taken was one of 3 links, such as 'Lamp 0'"
+
+
 @pytest.mark.parametrize("text", ["ul.items > li[", "li:has-text('x')", ".items >> li"])
 async def test_css_with_a_fault_is_refused_by_its_field(text: str) -> None:
     with pytest.raises(BadSelector, match=r"loop\.from\.select is no valid CSS selector"):
