@@ -112,10 +112,12 @@ class Collector:
         assert self.loop.source is not None
         select = self.loop.source.select
         asked = set(_content_words(select)) - NEUTRAL_WORDS
-        called = set(phrase(f"{chosen['head']} {chosen['w']} {chosen['cap']} {view['about']}"))
-        named = [item for item in chosen["items"] if asked & set(phrase(str(item["t"])))]
+        called = phrase(f"{chosen['head']} {chosen['w']} {chosen['cap']} {view['about']}")
         self.scene.doubt = ""
-        if not asked or asked & called or 2 * len(named) >= len(chosen["items"]):
+        if not asked or not asked.isdisjoint(called):
+            return True
+        named = sum(not asked.isdisjoint(phrase(str(item["t"]))) for item in chosen["items"])
+        if 2 * named >= len(chosen["items"]):
             return True
         if not named and not asked & set(view["heard"]):
             self.scene.doubt = f"nothing there is called {select!r}"
