@@ -40,9 +40,9 @@ _PLANNING = (
     "enable_bitmapscan=off",
 )
 """What is asked often has its index, and each statement is planned anew (none is prepared). A plan kept from when the
-table of sessions was nearly empty read a million sessions for each of its lanes: until PostgreSQL counts its rows anew, a
-minute later, it does not know how full a table has become. Bitmaps read again and again what has left an index since the
-last vacuum; a plain scan marks it as dead, and reads it once."""
+table of sessions was nearly empty read a million sessions for each of its lanes: until PostgreSQL counts its rows
+anew, a minute later, it does not know how full a table has become. Bitmaps read again and again what has left an index
+since the last vacuum; a plain scan marks it as dead, and reads it once."""
 _TRIES = 5
 """After a deadlock or a race for the same key the transaction runs again."""
 _CLOCK_AGE_S = 60.0
