@@ -96,6 +96,8 @@ _with_deadline = text("deadline_at is not null and finished_at is null")
 Index("job_deadline", job.c.deadline_at, postgresql_where=_with_deadline, sqlite_where=_with_deadline)
 _open = text("finished_at is null")
 Index("job_open", job.c.id, postgresql_where=_open, sqlite_where=_open)
+_canceling = text("cancel_requested and finished_at is null")
+Index("job_canceling", job.c.id, postgresql_where=_canceling, sqlite_where=_canceling)
 _kept = text("finished_at is not null and archive is null")
 Index("job_finished", job.c.finished_at, postgresql_where=_kept, sqlite_where=_kept)
 _expires = text("expires_at is not null")
@@ -154,6 +156,7 @@ _partial("session_busy", "state = 1", session.c.domain, session.c.job)
 _partial("session_waiting", "state = 2", session.c.job)
 _partial("session_delayed", "state = 9", session.c.ready_at)
 _partial("session_held", "state = 10", session.c.parent, session.c.id)
+_partial("session_stopping", "stopped and state = 2", session.c.id)
 
 unborn = Table(
     "unborn",
@@ -169,6 +172,19 @@ unborn = Table(
 )
 Index("unborn_job", unborn.c.job, unborn.c.first)
 
+staged = Table(
+    "staged",
+    metadata,
+    # Items that a running session has found for its loop so far; they become `unborn` when the loop is opened.
+    Column("session", BigInteger, primary_key=True, autoincrement=False),
+    Column("fence", BigInteger, primary_key=True, autoincrement=False),  # of the attempt that found them
+    Column("at", Integer, primary_key=True, autoincrement=False),  # index of the first of them in the loop
+    Column("job", BigInteger, nullable=False),
+    Column("n", Integer, nullable=False),  # how many they are
+    Column("items", LargeBinary, nullable=False),  # zlib-compressed JSON
+)
+Index("staged_job", staged.c.job)
+
 pace = Table(
     "pace",
     metadata,
@@ -179,6 +195,7 @@ pace = Table(
     Column("blocked_until", Double, nullable=False, server_default=_ZERO),  # it asked for a pause
     Column("delay_s", Double, nullable=False, server_default=_ZERO),  # crawl-delay of its robots.txt
     Column("last_start", Double, nullable=False, server_default=_ZERO),  # of a session, where it has a crawl-delay
+    Column("last_page", Double, nullable=False, server_default=_ZERO),  # that kept its distance; may lie ahead
 )
 
 job_pace = Table(
