@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from agent.browser import Browser, ContextOptions
 from agent.help import Helper
 from agent.hooks import Upload
 from agent.policies.policy import Policy
-from agent.types import ArtifactRef, Checkpoint
+from agent.types import ArtifactRef, Checkpoint, LoopItem
 
 
 class Gate(Protocol):
@@ -50,6 +51,17 @@ class Journal(Protocol):
 
     async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
         """Hands the checkpoint on; with `durable`, returns only when the store has it.
+
+        Raises:
+            Canceled: the store says that this session is somebody else's by now.
+        """
+        ...
+
+    async def items(self, at: int, items: Sequence[LoopItem]) -> None:
+        """Hands on items of the loop that the session is about to open, those from index `at` on.
+
+        Returns when the store has them, so that nobody has to hold a long loop. They are nothing before the session
+        ends with a fan-out that counts them (`FanOut.later`).
 
         Raises:
             Canceled: the store says that this session is somebody else's by now.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import mimetypes
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,7 @@ from agent.errors import (
     UnsureAction,
 )
 from agent.extract import not_among, validate_records
+from agent.gathering import gather
 from agent.help import helping
 from agent.observe.renderings import compact
 from agent.page import SessionPage
@@ -214,12 +215,13 @@ class _Session:
 
     async def _loop(self, plan: Plan) -> tuple[Task, Outcome | None]:
         """Collects the loop's values and ends this run with a fan-out; the session goes on when the last is final."""
-        items = tuple(await self._values(plan))
+        items, later = await gather(self._values(plan), self.desk.journal)
         if not items:
             why = f": {self.scene.doubt}" if self.scene.doubt else ""
             raise EmptyLoop(f"the loop found no items on {self.page.url}{why}")
-        result: dict[str, Json] = {"expected": len(items)}
-        if self.scene.listed is not None and self.scene.listed > len(items):
+        found = len(items) + later
+        result: dict[str, Json] = {"expected": found}
+        if self.scene.listed is not None and self.scene.listed > found:
             result["shown"] = self.scene.listed  # the list says that it has more
         if self.scene.cut:
             result["cut"] = self.scene.cut
@@ -227,20 +229,22 @@ class _Session:
             result["doubt"] = self.scene.doubt
         task = Task("loop", plan.plan or "", Status.WAITING, result=result)
         self.scene.history = (*self.scene.history, task)
-        fan_out = FanOut(items, await self._snapshot(), self.scene.loop.on_error if self.scene.loop else "continue")
+        on_error = self.scene.loop.on_error if self.scene.loop else "continue"
+        fan_out = FanOut(items, await self._snapshot(), on_error, later)
         return task, self._end(Status.WAITING, fan_out=fan_out)
 
-    async def _values(self, plan: Plan) -> list[LoopItem]:
+    async def _values(self, plan: Plan) -> AsyncGenerator[LoopItem]:
         limit = self.scene.loop.max_items if self.scene.loop else None
-        items: list[LoopItem] = []
         if plan.loop_values is not None:
-            values = plan.loop_values[:limit]
-            return [LoopItem(index, value, plan.is_loop_value_link) for index, value in enumerate(values)]
+            for index, value in enumerate(plan.loop_values[:limit]):
+                yield LoopItem(index, value, plan.is_loop_value_link)
+            return
+        n = 0
         async for item in self.desk.policy.collect(self.scene, plan):
-            items.append(item)
-            if limit is not None and len(items) >= limit:
+            yield item
+            n += 1
+            if limit is not None and n >= limit:
                 break
-        return items
 
     def _loop_came_back(self) -> None:
         """Writes into the history how the loop went, and ends the session if it went wrong altogether."""

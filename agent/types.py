@@ -275,11 +275,17 @@ class ArtifactRef:
 
 @dataclass(frozen=True, slots=True)
 class FanOut:
-    """A loop: the session's children, made in one transaction with its checkpoint."""
+    """A loop: the session's children, durable in one transaction with its checkpoint."""
 
-    items: tuple[LoopItem, ...]
+    items: tuple[LoopItem, ...]  # the first of them: they become sessions at once
     checkpoint: Checkpoint
     on_error: Literal["continue", "stop"] = "continue"
+    later: int = 0  # how many follow, which the journal has been given already
+
+    @property
+    def n(self) -> int:
+        """How many items it has."""
+        return len(self.items) + self.later
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.packed import LoopPiece
 from agent.spec import JobSpec
 from agent.types import Checkpoint, ChildrenSummary, LoopItem, Outcome
 
@@ -56,11 +57,12 @@ class JobLimits:
 
 @dataclass(frozen=True)
 class Report:
-    """What a worker says about a session that it holds. Exactly one of outcome and checkpoint is set."""
+    """What a worker says about a session that it holds. Exactly one of outcome, checkpoint and items is set."""
 
     session: int
     fence: int
     outcome: Outcome | None = None  # the attempt is over
     checkpoint: Checkpoint | None = None  # a task is done, or an unrepeatable action is about to begin
+    items: LoopPiece | None = None  # of the loop that it will open
     wants_ack: bool = False  # the worker goes on only when the store has it
     serial: int = 0  # names this report in the acknowledgement

@@ -20,7 +20,7 @@ import selectors
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -28,10 +28,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bench._loops import fan_out
+
 from agent.errors import ServerBusy
 from agent.spec import JobSpec
 from agent.status import Status
-from agent.types import Checkpoint, FanOut, LoopItem, Outcome, Usage
+from agent.types import LoopItem, Outcome, Usage
 from agent.work import JobLimits, Report, Work
 from services.browsers.journal import Outbox
 from services.browsers.pool import WorkerHandle, WorkerStats
@@ -39,7 +41,7 @@ from services.dispatch.config import DispatchConfig
 from services.dispatch.dispatcher import Dispatcher
 from services.interpreter import tune
 from services.logs import set_up
-from services.store.records import Finish, NewJob, Take
+from services.store.records import NewJob, Take
 from services.store.sql import SqlStore, open_store
 
 ENOUGH = 20
@@ -258,18 +260,16 @@ async def submit(store: SqlStore, options: argparse.Namespace, dice: random.Rand
         sizes.update((done.job, share) for done in await store.submit(new))
     for lane in await store.lanes():
         (root,) = (await store.claim(["setup"], [Take(lane.job, lane.domain, 0, 1)], lease_s=1e6)).sessions
-        fan_out = FanOut(some_links(sizes[lane.job], options.domains, dice), Checkpoint(url="https://start.example/"))
-        outcome = Outcome(Status.WAITING, fan_out=fan_out)
-        await store.finish([Finish(root.work.session, root.work.fence, outcome)])
+        await fan_out(store, root.work, some_links(sizes[lane.job], options.domains, dice))
     while (await store.unfold()).more:
         pass
     return list(sizes)
 
 
-def some_links(n: int, domains: int, dice: random.Random) -> tuple[LoopItem, ...]:
+def some_links(n: int, domains: int, dice: random.Random) -> Iterator[LoopItem]:
     """The items of one loop, over a hundred domains at most."""
     mine = [dice.randrange(domains) for _ in range(min(domains, max(1, n // 4), 100))]
-    return tuple(LoopItem(i, f"https://h{mine[i % len(mine)]}.example/{i}", is_link=True) for i in range(n))
+    return (LoopItem(i, f"https://h{mine[i % len(mine)]}.example/{i}", is_link=True) for i in range(n))
 
 
 # --- looking ---------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
-from unittest import mock
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
@@ -17,7 +16,6 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from agent.status import FINAL, Status
 from agent.types import Checkpoint, Outcome
 from services.errors import WrongState
-from services.store import fanout
 from services.store.records import Claimed, Finish, Renewal, Settlement, Take, Written
 from tests.store_world import BROKEN, World, links, loop, world
 
@@ -56,9 +54,8 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.context: AbstractAsyncContextManager[World] = world(self.url)
-        self.pieces = mock.patch.multiple(fanout, FIRST=FIRST, PART=PART)
-        self.pieces.start()
         self.w: World = self.do(self.context.__aenter__())
+        self.w.first, self.w.part = FIRST, PART
         self.other = self.do(self.w.another())
         self.sessions: dict[int, Session] = {}
         self.roots: dict[int, int] = {}
@@ -78,7 +75,6 @@ class StoreMachine(RuleBasedStateMachine):
             self.run_everything_out()
         finally:
             self.do(self.context.__aexit__(None, None, None))
-            self.pieces.stop()
             self.runner.close()
 
     # --- rules ---------------------------------------------------------------------------------------
@@ -296,7 +292,7 @@ class StoreMachine(RuleBasedStateMachine):
     def report(self, one: Claimed, outcome: Outcome, delay: float) -> None:
         ours = self.is_ours(one)
         report = Finish(one.work.session, one.work.fence, outcome, delay)
-        written: Written = self.do(self.w.store.finish([report]))
+        written: Written = self.do(self.w.report(report))
         assert (one.work.session in written.accepted) is ours
         assert (one.work.session in written.late) is not ours
         if not ours:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agent.gathering import FIRST_ITEMS
+from agent.packed import PART, LoopPiece, pack_items
 from agent.spec import JobSpec
 from agent.status import FINAL, Status
 from agent.types import Checkpoint, ErrorInfo, FanOut, LoopItem, Outcome, Record
 from services.store.records import Claimed, Finish, JobRow, NewJob, SessionRow, Take, Written
 from services.store.sql import SqlStore, open_store
+from services.store.store import Store
 
 ERROR = ErrorInfo("Broken", "broken", "it broke", retryable=False)
 DONE = Outcome(Status.COMPLETED, records=(Record({"n": 1}),))
@@ -46,6 +49,17 @@ def loop(
     return Outcome(Status.WAITING, fan_out=FanOut(tuple(items), checkpoint, "stop" if stop else "continue"))
 
 
+async def handed_on(store: Store, report: Finish, *, first: int = FIRST_ITEMS, part: int = PART) -> Finish:
+    """A report of which the items of a long loop have gone to the store before, as a worker sends them."""
+    loop = report.outcome.fan_out
+    if loop is None or len(loop.items) <= first:
+        return report
+    later = loop.items[first:]
+    await store.stage(report.session, report.fence, LoopPiece(first, tuple(pack_items(later, part))))
+    short = replace(loop, items=loop.items[:first], later=len(later))
+    return replace(report, outcome=replace(report.outcome, fan_out=short))
+
+
 @dataclass
 class World:
     """One database, seen through a store."""
@@ -54,6 +68,8 @@ class World:
     store: SqlStore
     clock: Clock
     others: list[SqlStore] = field(default_factory=list)
+    first: int = FIRST_ITEMS  # children of a loop that are stored at once
+    part: int = PART  # of the others, in one transaction
 
     async def another(self) -> SqlStore:
         """A second store on the same database; in memory there is only the one."""
@@ -82,12 +98,17 @@ class World:
 
     async def finish(self, *ends: tuple[Claimed, Outcome], ready_in_s: float = 0.0) -> Written:
         """Reports outcomes; stores what a long loop leaves for later."""
-        written = await self.store.finish(
-            [Finish(held.work.session, held.work.fence, outcome, ready_in_s) for held, outcome in ends]
-        )
+        reports = [Finish(held.work.session, held.work.fence, outcome, ready_in_s) for held, outcome in ends]
+        written = await self.report(*reports)
         while written.unborn and (await self.store.unfold()).more:
             pass
         return written
+
+    async def report(self, *reports: Finish) -> Written:
+        """Reports outcomes as workers do."""
+        return await self.store.finish(
+            [await handed_on(self.store, one, first=self.first, part=self.part) for one in reports]
+        )
 
     async def open_loop(self, n: int, *, hosts: int = 1, stop: bool = False, **fields: Any) -> tuple[int, int]:
         """A job whose root session has fanned out into `n` children; gives the job and the root."""

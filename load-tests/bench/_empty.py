@@ -14,12 +14,12 @@ import ray
 
 from agent.spec import JobSpec
 from agent.status import Status
-from agent.types import Checkpoint, FanOut, LoopItem, Outcome
+from agent.types import LoopItem, Outcome
 from agent.work import JobLimits, Report, Work
 from services.browsers.journal import Outbox
 from services.browsers.pool import WorkerHandle, WorkerStats
 from services.browsers.ray_pool import RayWorker, pack, unpack
-from services.store.records import Finish, NewJob, Take
+from services.store.records import NewJob, Take
 from services.store.sql import SqlStore, open_store
 
 DOMAINS = 250
@@ -122,9 +122,9 @@ async def store_at(url: str) -> AsyncIterator[SqlStore]:
         await store.close()
 
 
-def items(n: int) -> tuple[LoopItem, ...]:
+def items(n: int) -> Iterator[LoopItem]:
     """`n` links over all domains."""
-    return tuple(LoopItem(i, f"https://h{i % DOMAINS}.example/{i}", is_link=True) for i in range(n))
+    return (LoopItem(i, f"https://h{i % DOMAINS}.example/{i}", is_link=True) for i in range(n))
 
 
 async def root_of(store: SqlStore, tenant: str) -> tuple[int, Work]:
@@ -134,12 +134,6 @@ async def root_of(store: SqlStore, tenant: str) -> tuple[int, Work]:
     (lane,) = [lane for lane in await store.lanes() if lane.job == done.job]
     claims = await store.claim("bench", [Take(done.job, lane.domain, 0, 1)], lease_s=600)
     return done.job, claims.sessions[0].work
-
-
-async def fan_out(store: SqlStore, root: Work, some: tuple[LoopItem, ...]) -> None:
-    """The root's loop is durable; `unfold` stores the rest."""
-    outcome = Outcome(Status.WAITING, fan_out=FanOut(some, Checkpoint(url="https://start.example/")))
-    await store.finish([Finish(root.session, root.fence, outcome)])
 
 
 async def unfold_all(store: SqlStore) -> None:

@@ -19,13 +19,13 @@ from _empty import (
     EmptyPool,
     EmptyWorker,
     databases,
-    fan_out,
     items,
     quiet_ray,
     root_of,
     store_at,
     unfold_all,
 )
+from _loops import fan_out
 from _report import Report, Target, arguments
 
 from services import interpreter

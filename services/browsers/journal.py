@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agent.errors import Canceled
-from agent.types import Checkpoint, Outcome
+from agent.packed import LoopPiece, pack_items
+from agent.types import Checkpoint, LoopItem, Outcome
 from agent.work import Report
 
 _LEAST_LINGER_S = 0.004
@@ -107,7 +108,14 @@ class SessionJournal:
         report = Report(self._session, self._fence, checkpoint=checkpoint)
         if not durable:
             self._outbox.put(report)
-        elif not await self._outbox.put_and_wait(report):
+        else:
+            await self._stored(report)
+
+    async def items(self, at: int, items: Sequence[LoopItem]) -> None:
+        await self._stored(Report(self._session, self._fence, items=LoopPiece(at, tuple(pack_items(items)))))
+
+    async def _stored(self, report: Report) -> None:
+        if not await self._outbox.put_and_wait(report):
             raise Canceled("the lease of this session has passed to another worker")
 
     def outcome(self, outcome: Outcome) -> None:

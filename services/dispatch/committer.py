@@ -122,8 +122,8 @@ class Committer:
         await self._give_up(member, report, told.message)
 
     async def _give_up(self, member: Member, report: Report, why: str) -> None:
-        """What cannot be stored: an outcome's session goes on when its lease, renewed by nobody, has run out; a
-        checkpoint is refused, so that a session which waits for its mark stops before the action."""
+        """What cannot be stored: an outcome's session goes on when its lease, renewed by nobody, has run out;
+        anything else is refused, so that a session which waits for its mark stops before the action."""
         log.error(LogEvent.REPORT_GIVEN_UP, session=report.session, worker=member.name, why=why)
         self._board.counting.tally.add("shoal_reports_given_up")
         if report.outcome is not None:
@@ -131,20 +131,24 @@ class Committer:
         await self._confirm([(member, report)], {(member.name, report.serial)})
 
     async def _commit(self, batch: list[tuple[Member, Report]]) -> None:
-        refused = await self._keep_checkpoints(batch)
+        refused = await self._keep_progress(batch)
         await self._look_up(report for _, report in batch)
         finishes = [self._decide(report) for _, report in batch if report.outcome is not None]
         if finishes:
             self._settle(finishes, await self._store.finish(finishes, per_domain=self._board.config.per_domain))
         await self._confirm(batch, refused)
 
-    async def _keep_checkpoints(self, batch: list[tuple[Member, Report]]) -> set[tuple[str, int]]:
-        """Gives the checkpoints, by worker and serial number, that came too late."""
-        some = [(member, report) for member, report in batch if report.checkpoint is not None]
-        kept = await asyncio.gather(
-            *(self._store.checkpoint(r.session, r.fence, r.checkpoint) for _, r in some if r.checkpoint is not None)
-        )
+    async def _keep_progress(self, batch: list[tuple[Member, Report]]) -> set[tuple[str, int]]:
+        """Keeps checkpoints and items of loops; gives those, by worker and serial number, that came too late."""
+        some = [(member, report) for member, report in batch if report.outcome is None]
+        kept = await asyncio.gather(*(self._keep(report) for _, report in some))
         return {(member.name, report.serial) for (member, report), ok in zip(some, kept, strict=True) if not ok}
+
+    async def _keep(self, report: Report) -> bool:
+        if report.items is not None:
+            return await self._store.stage(report.session, report.fence, report.items)
+        assert report.checkpoint is not None  # a report is one of the three
+        return await self._store.checkpoint(report.session, report.fence, report.checkpoint)
 
     async def _look_up(self, reports: Iterable[Report]) -> None:
         """Leases of an earlier dispatcher whose sessions failed before this one adopted their worker: without what was

@@ -7,7 +7,6 @@ Defaults are left out, so a plain outcome takes some 100 bytes. JSON sits in tex
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -23,7 +22,6 @@ T = TypeVar("T")
 _OUTCOME = TypeAdapter(Outcome)
 _CHECKPOINT = TypeAdapter(Checkpoint)
 _ITEM = TypeAdapter(LoopItem)
-_ITEMS = TypeAdapter(tuple[LoopItem, ...])
 _ERROR = TypeAdapter(ErrorInfo)
 _TASKS = TypeAdapter(tuple[Task, ...])
 _ANY: TypeAdapter[Json] = TypeAdapter(Any)
@@ -70,16 +68,6 @@ def dump_item(item: LoopItem) -> str:
 def load_item(text: str) -> LoopItem:
     """What `dump_item` wrote."""
     return _ITEM.validate_json(text)
-
-
-def pack_items(items: tuple[LoopItem, ...]) -> bytes:
-    """Many loop values in a tenth of their size."""
-    return zlib.compress(_dump(_ITEMS, items).encode(), 1)
-
-
-def unpack_items(packed: bytes) -> tuple[LoopItem, ...]:
-    """What `pack_items` wrote."""
-    return _ITEMS.validate_json(zlib.decompress(packed))
 
 
 def dump_error(error: ErrorInfo | None) -> str | None:

@@ -155,7 +155,7 @@ def delete_job(tx: Tx, job: int, tenant: str | None) -> list[ArtifactRow]:
     shared = exists(select(other.c.id).where(other.c.key == mine.c.key, other.c.job != job))
     orphans = [artifact_row(row) for row in tx.conn.execute(select(mine).where(mine.c.job == job, ~shared))]
     tx.run("delete_details", job=job)
-    for table in (tables.delivery, tables.artifact, tables.event, tables.session, tables.job_pace):
+    for table in (tables.delivery, tables.artifact, tables.event, tables.session, tables.staged, tables.job_pace):
         tx.conn.execute(delete(table).where(table.c.job == job))
     tx.conn.execute(delete(tables.job).where(tables.job.c.id == job))
     return orphans

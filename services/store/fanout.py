@@ -1,8 +1,10 @@
 """A loop's children: the first are stored with the parent's checkpoint, the rest is kept packed and stored bit by bit.
 
-One transaction makes the whole loop durable, however long it is: its ids are reserved, its first children are rows that
-can be claimed, the others lie in a few packed rows (`unborn`). Each of those becomes children in a transaction of its
-own, so that claims and outcomes go on in between. A dispatcher that dies on the way leaves parts that another takes up.
+While a session finds the items of its loop, they come in pieces, and lie packed under its attempt (`staged`): nothing,
+if that attempt does not end well. One transaction then makes the whole loop durable, however long it is: its ids are
+reserved, its first children are rows that can be claimed, the packed parts are its children to be (`unborn`). Each of
+those parts becomes children in a transaction of its own, so that claims and outcomes go on in between. A dispatcher
+that dies on the way leaves parts that another takes up. Nobody ever holds more than a piece of a loop.
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
 from sqlalchemy import Row
 
-from agent.types import Checkpoint, FanOut, LoopItem, Outcome
-from services.store import codec, tables
+from agent.packed import LoopPiece
+from agent.types import Checkpoint, LoopItem, Outcome
+from services.errors import WrongState
+from services.store import codec
+from services.store.ids import session_id
 from services.store.jobs import LockedJob, spec_of
 from services.store.lanes import Ready
 from services.store.records import Finish
@@ -26,10 +30,6 @@ from services.store.tx import Tx
 
 Json = Any
 
-FIRST = 250
-"""Children that are stored at once: more than a dispatcher claims at first, few enough to run within a blink."""
-PART = 1_000
-"""Children in one part: its transaction holds the job's row, and outcomes of that job wait for it."""
 _PLAIN_HOST = re.compile(r"https?://([a-z0-9.-]+)(?:[/?#]|$)")
 """Most links; the rest goes through `urlsplit`, which takes ten times as long."""
 
@@ -70,37 +70,39 @@ def hosts_needed(group: Sequence[Finish]) -> set[str]:
         host
         for report in group
         if (loop := report.outcome.fan_out)
-        for host in hosts_of(loop.items[:FIRST], host_of(loop.checkpoint.url))
+        for host in hosts_of(loop.items, host_of(loop.checkpoint.url))
         if host
     }
 
 
 def children_in(group: Sequence[Finish]) -> int:
     """How many ids the children in a group of reports take."""
-    return sum(len(report.outcome.fan_out.items) for report in group if report.outcome.fan_out)
+    return sum(report.outcome.fan_out.n for report in group if report.outcome.fan_out)
 
 
-def pack(group: Sequence[Finish]) -> dict[int, list[tuple[int, bytes]]]:
-    """What of a group's loops is stored later, by session: parts of (size, packed items).
+def stage(tx: Tx, session: int, fence: int, piece: LoopPiece) -> bool:
+    """Keeps items for the loop that a running session will open; False when the lease is another's by now.
 
-    Takes a second for a million items, so it is done before the transaction begins.
+    A piece that comes again changes nothing. What earlier attempts have left goes.
     """
-    return {report.session: list(_parts(report.outcome.fan_out)) for report in group if report.outcome.fan_out}
+    (row,) = tx.rows("leases", ids=tx.many([session])) or (None,)
+    if row is None or row.fence != fence or row.state != State.RUNNING:
+        return False
+    tx.run("drop_stale_items", session=session, fence=fence)
+    at, rows = piece.at, []
+    for part in piece.parts:
+        rows.append({"session": session, "fence": fence, "at": at, "job": row.job, "n": part.n, "items": part.data})
+        at += part.n
+    tx.each("stage_items", rows)
+    return True
 
 
-def _parts(loop: FanOut) -> Iterator[tuple[int, bytes]]:
-    later = islice(loop.items, FIRST, None)
-    while part := tuple(islice(later, PART)):
-        yield len(part), codec.pack_items(part)
-
-
-def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob, parts: list[tuple[int, bytes]]) -> Opened:
+def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob) -> Opened:
     """Makes the loop of a session durable, and stores its first children; ids are in the order of the items."""
     fan_out = outcome.fan_out
     assert fan_out is not None  # `_decide` gives WAITING to nothing else
-    n, head = len(fan_out.items), fan_out.items[:FIRST]
-    limit = _limit(tx, parent.depth, job)
-    seats = len(head) if limit is None else min(len(head), limit)
+    n, limit = fan_out.n, _limit(tx, parent.depth, job)
+    seats = len(fan_out.items) if limit is None else min(len(fan_out.items), limit)
     first = tx.first.get("session", 1)  # a loop without items needs no ids
     tx.first = {**tx.first, "session": first + n}
     tx.run(
@@ -114,16 +116,27 @@ def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob, parts:
         stop_on_error=fan_out.on_error == "stop",
     )
     host = host_of(fan_out.checkpoint.url)
-    ready = store_children(tx, Siblings(parent, first, parent.children, head, host), seats)
-    later = []
-    done = len(head)
-    for size, packed in parts:
-        place = {"first": first + done, "idx": parent.children + done, "n": size}
-        later.append({"job": job.id, "parent": parent.id, "host": host, "items": packed, **place})
-        done += size
-    if later:
-        tx.conn.execute(tables.unborn.insert(), later)
+    ready = store_children(tx, Siblings(parent, first, parent.children, fan_out.items, host), seats)
+    if fan_out.later:
+        _keep_for_later(tx, parent, first, host, fan_out.later)
     return Opened(n, ready)
+
+
+def _keep_for_later(tx: Tx, parent: Row[Any], first: int, host: str, n: int) -> None:
+    """Makes the items that the session had handed on the loop's children to be.
+
+    Raises:
+        WrongState: some of them are missing.
+    """
+    own = {"session": parent.id, "fence": parent.fence}
+    found = tx.run("staged_items", **own).scalar_one()
+    if found != n:
+        raise WrongState(
+            f"session {session_id(parent.id)} says that {n} more items belong to its loop; {found} are kept for it",
+            session=parent.id,
+        )
+    tx.run("keep_items", **own, first=first, idx=parent.children, host=host)
+    tx.run("drop_items", session=parent.id)
 
 
 def handed_down(checkpoint: Checkpoint) -> str | None:

@@ -80,13 +80,8 @@ class Loop:
     stopped: bool
 
 
-def write_group(
-    tx: Tx, group: Sequence[Finish], parts: Mapping[int, list[tuple[int, bytes]]], per_domain: int | None = None
-) -> Written:
-    """Writes a group of reports; those whose fence is not the session's any more change nothing.
-
-    `parts`: by session, what of its loop is stored later (see `fanout.pack`).
-    """
+def write_group(tx: Tx, group: Sequence[Finish], per_domain: int | None = None) -> Written:
+    """Writes a group of reports; those whose fence is not the session's any more change nothing."""
     sessions = tx.many([report.session for report in group])
     jobs = {row.id: locked(row) for row in tx.rows("lock_jobs_of", ids=sessions)}
     rows = {row.id: row for row in tx.rows("sessions", ids=sessions)}
@@ -101,7 +96,7 @@ def write_group(
     ready = [Ready(e.row.job, e.row.domain, e.row.id) for e in ends if e.state is State.QUEUED]
     for end in ends:
         if end.outcome.fan_out is not None:
-            ready += _fan_out(tx, end, jobs[end.row.job], parts.get(end.row.id, []))
+            ready += _fan_out(tx, end, jobs[end.row.job])
     ready += _settle(tx, ends, loops, jobs)
     finished = _close(tx, jobs)
     return Written(
@@ -109,7 +104,7 @@ def write_group(
         late=late,
         ready=lanes_of(tx, ready, jobs),
         finished_jobs=finished,
-        unborn=any(parts.get(end.row.id) for end in ends if end.outcome.fan_out is not None),
+        unborn=any(end.outcome.fan_out.later for end in ends if end.outcome.fan_out is not None),
     )
 
 
@@ -145,7 +140,7 @@ def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loo
         return End(row, State.CANCELED, replace(outcome, status=Status.CANCELED, fan_out=None))
     if outcome.fan_out is not None:
         # The attempt goes on after the loop, so it is not counted twice; a loop without items is over at once.
-        return End(row, State.WAITING if outcome.fan_out.items else State.QUEUED, outcome, given_back=1)
+        return End(row, State.WAITING if outcome.fan_out.n else State.QUEUED, outcome, given_back=1)
     if status is Status.PAUSED or (status is Status.CANCELED and not unwanted):
         # Stopped for the job's pause or the worker's end, not by a fault of its own: the attempt does not count.
         return End(row, State.QUEUED, outcome, given_back=1, keeps_outcome=True)
@@ -216,8 +211,8 @@ def _tally(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) -> None:
             job.items_ended.append((end.row.id, end.state.status))
 
 
-def _fan_out(tx: Tx, end: End, job: LockedJob, parts: list[tuple[int, bytes]]) -> list[Ready]:
-    opened: Opened = open_loop(tx, end.row, end.outcome, job, parts)
+def _fan_out(tx: Tx, end: End, job: LockedJob) -> list[Ready]:
+    opened: Opened = open_loop(tx, end.row, end.outcome, job)
     if opened.n and not end.row.children:
         job.expected -= 1  # its children count instead
     job.expected += opened.n

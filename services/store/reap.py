@@ -37,7 +37,7 @@ def reap_leases(tx: Tx, owner: str | None) -> list[Freed]:
         if row.state == State.RUNNING and (row.owner == owner if owner is not None else row.lease_until <= tx.now)
     ]
     reports = [_report(row, spec_of(tx, row.job, jobs[row.job].spec_text).max_attempts) for row in rows]
-    write_group(tx, reports, {})
+    write_group(tx, reports)
     return _freed(tx, rows)
 
 
@@ -85,4 +85,4 @@ def _leave_unsure(tx: Tx, jobs: Sequence[int]) -> None:
     running = [row.id for row in tx.rows("running_in", jobs=tx.many(jobs))] if jobs else []
     reports = [_report(row, 0) for row in tx.rows("leases", ids=tx.many(running))] if running else []
     if unsure := [report for report in reports if report.outcome.status is Status.UNSURE]:
-        write_group(tx, unsure, {})
+        write_group(tx, unsure)

@@ -52,7 +52,7 @@ def drop_slice(tx: Tx, job: int, most: int) -> Dropped:
         tx.run("drop_details", ids=ids)
         tx.run("drop_sessions", ids=ids)
         return Dropped(len(sessions), tuple(one for one in orphans if one.key not in shared), more=True)
-    for table in (tables.event, tables.job_pace):
+    for table in (tables.event, tables.staged, tables.job_pace):
         tx.conn.execute(table.delete().where(table.c.job == job))
     tx.run("dropped", id=job)
     return Dropped(0, (), more=False)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any
 
+from agent.packed import LoopPiece
 from agent.status import Status
 from agent.types import Checkpoint
 from services.store import (
@@ -27,7 +27,7 @@ from services.store import (
 )
 from services.store.changes import change_job
 from services.store.database import Clock, Database
-from services.store.fanout import children_in, hosts_needed, pack
+from services.store.fanout import children_in, hosts_needed, stage
 from services.store.grouped import Grouped
 from services.store.migrate import bring_up, check_version
 from services.store.records import (
@@ -306,11 +306,13 @@ class SqlStore:
 
         return await self._db.write(work)
 
+    async def stage(self, session: int, fence: int, items: LoopPiece) -> bool:
+        return await self._db.write(lambda tx: stage(tx, session, fence, items))
+
     async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
         children = children_in(group)
-        parts = await asyncio.to_thread(pack, group) if children else {}
         return await self._db.write(
-            lambda tx: finish.write_group(tx, group, parts, per_domain),
+            lambda tx: finish.write_group(tx, group, per_domain),
             ids={"session": children},
             hosts=hosts_needed(group) if children else (),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
+from agent.packed import LoopPiece
 from agent.status import Status
 from agent.types import Checkpoint
 from services.store.records import (
@@ -216,6 +217,14 @@ class Store(Protocol):
 
     async def checkpoint(self, session: int, fence: int, checkpoint: Checkpoint) -> bool:
         """Keeps a running session's checkpoint; False when the lease is another's by now."""
+        ...
+
+    async def stage(self, session: int, fence: int, items: LoopPiece) -> bool:
+        """Keeps items of the loop that a running session will open; False when the lease is another's by now.
+
+        They become its children when it ends with a fan-out that counts them (`FanOut.later`), and are nothing when
+        that attempt ends otherwise. The same piece again changes nothing.
+        """
         ...
 
     async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> Written:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from services.store import codec
+from agent.packed import unpack_items
 from services.store.fanout import Siblings, hosts_of, store_children
 from services.store.jobs import LockedJob, lock_jobs
 from services.store.lanes import lanes_of
@@ -55,7 +55,7 @@ def store_rest(tx: Tx, job: LockedJob, state: State, *, parent: int | None = Non
 
 
 def _siblings(tx: Tx, part: Row[Any]) -> Siblings:
-    items = codec.unpack_items(part.items)
+    items = unpack_items(part.items)
     tx.know_hosts({host for host in hosts_of(items, part.host) if host})
     (parent,) = tx.rows("sessions", ids=tx.many([part.parent]))
     return Siblings(parent, part.first, part.idx, items, part.host)

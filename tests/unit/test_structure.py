@@ -20,6 +20,7 @@ MAY = {
     "services.interpreter": set[str](),
     "services.addresses": {"services.errors", "services.events"},
     "services.store": {
+        "agent.packed",
         "agent.types",
         "agent.spec",
         "agent.status",

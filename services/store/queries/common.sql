@@ -12,6 +12,28 @@ update session set children = children + :n, pending_children = :n, first_child 
   loop_state = :state, seat_limit = :seat_limit, seats = :seats, stop_on_error = :stop_on_error, stopped = false
 where id = :id
 
+-- name: stage_items
+-- Keeps a part of the items that a session has found for its loop, once.
+insert into staged (session, fence, at, job, n, items) values (:session, :fence, :at, :job, :n, :items)
+on conflict (session, fence, at) do nothing
+
+-- name: drop_stale_items
+-- Forgets what earlier attempts of a session have found for a loop.
+delete from staged where session = :session and fence < :fence
+
+-- name: staged_items
+-- How many items an attempt has found for its loop, beside the first.
+select coalesce(sum(n), 0) from staged where session = :session and fence = :fence
+
+-- name: keep_items
+-- Makes what an attempt has found the children to be of its loop, which begins with the ids from :first on.
+insert into unborn (first, job, parent, idx, n, host, items)
+select :first + at, job, session, :idx + at, n, :host, items from staged where session = :session and fence = :fence
+
+-- name: drop_items
+-- Forgets what a session has found for its loop.
+delete from staged where session = :session
+
 -- name: unborn_jobs
 -- Where each job that has children to be stored goes on.
 select job, min(first) as first from unborn group by job

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from agent.errors import Canceled
+from agent.packed import PART, unpack_items
 from agent.status import Status
-from agent.types import Checkpoint, Outcome
+from agent.types import Checkpoint, LoopItem, Outcome
 from agent.work import Report
 from services.browsers.journal import Outbox, SessionJournal
 
@@ -62,6 +63,20 @@ async def test_a_refused_checkpoint_stops_the_session() -> None:
     outbox.confirm(report.serial, frozenset({report.serial}))
     with pytest.raises(Canceled):
         await writing
+
+
+async def test_items_of_a_loop_are_packed_and_waited_for() -> None:
+    outbox = Outbox()
+    items = [LoopItem(i, f"https://shop.example/{i}", is_link=True, label="a \ud83d") for i in range(5, 2 * PART)]
+    handing = asyncio.create_task(SessionJournal(outbox, 1, 1).items(5, items))
+    (report,) = await outbox.pull(0, 1)
+    assert report.items is not None and report.wants_ack and not handing.done()
+    assert (report.items.at, report.items.n) == (5, len(items))
+    assert [part.n for part in report.items.parts] == [PART, PART - 5]
+    assert [item for part in report.items.parts for item in unpack_items(part.data)] == items
+
+    outbox.confirm(report.serial, frozenset())
+    await handing
 
 
 async def test_other_checkpoints_wait_for_nobody() -> None:

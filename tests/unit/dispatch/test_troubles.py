@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent.errors import PageCrashed
+from agent.packed import LoopPiece
 from agent.status import Status
 from agent.testing import FakePage
 from agent.types import Checkpoint
@@ -157,6 +158,24 @@ async def test_a_mark_that_cannot_be_stored_stops_its_session_before_the_action(
         assert victims
         assert job.status is Status.COMPLETED
         assert len(w.browsers[0].performed) == 1
+
+
+async def test_items_that_cannot_be_stored_are_found_again_by_another_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.gathering.FIRST_ITEMS", 2)
+    async with world(shop(10)) as w:
+        its_own, victims = w.store.stage, set[int]()
+
+        async def stage(session: int, fence: int, items: LoopPiece) -> bool:
+            victims.update({fence} if not victims else ())
+            if fence in victims:
+                raise ValueError("not this one")
+            return await its_own(session, fence, items)
+
+        monkeypatch.setattr(w.store, "stage", stage)
+        job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
+
+        assert victims
+        assert (job.counts.completed, job.counts.expected) == (10, 10)
 
 
 async def test_a_pull_that_fails_otherwise_than_by_the_worker_s_death_is_tried_again(

@@ -11,7 +11,8 @@ import pytest
 
 from agent import session
 from agent.desk import Desk, Limits
-from agent.errors import ActionRefused, ArtifactsAway, RobotsForbidden, SecretRefused
+from agent.errors import ActionRefused, ArtifactsAway, Canceled, RobotsForbidden, SecretRefused
+from agent.gathering import FIRST_ITEMS, ITEMS_AT_ONCE
 from agent.hooks import Upload
 from agent.plan import Plan
 from agent.policies.policy import Scene
@@ -32,11 +33,15 @@ class Notes:
 
     def __init__(self) -> None:
         self.checkpoints: list[tuple[Checkpoint, bool]] = []
+        self.pieces: list[tuple[int, list[LoopItem]]] = []
         self.kept: list[str] = []
         self.away = False
 
     async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
         self.checkpoints.append((checkpoint, durable))
+
+    async def items(self, at: int, items: Sequence[LoopItem]) -> None:
+        self.pieces.append((at, list(items)))
 
     async def keep(self, kind: str, data: bytes, content_type: str) -> ArtifactRef:
         if self.away:
@@ -98,6 +103,29 @@ async def test_a_loop_ends_the_run_with_its_items_and_gives_the_browser_back() -
     assert outcome.fan_out is not None
     assert [item.value for item in outcome.fan_out.items] == [f"{URL}{i}" for i in range(3)]
     assert outcome.fan_out.checkpoint.history[-1].status is Status.WAITING
+
+
+async def test_a_long_loop_goes_to_the_journal_while_it_is_found() -> None:
+    n = FIRST_ITEMS + 2 * ITEMS_AT_ONCE + 3
+
+    outcome, _, notes = await run(work(loop=LOOP, extract=EXTRACT), shop(n))
+
+    assert outcome.fan_out is not None
+    assert (len(outcome.fan_out.items), outcome.fan_out.n) == (FIRST_ITEMS, n)
+    assert [len(items) for _, items in notes.pieces] == [ITEMS_AT_ONCE, ITEMS_AT_ONCE, 3], "nobody holds more"
+    assert all(at == items[0].index for at, items in notes.pieces)
+    whole = [*outcome.fan_out.items, *(item for _, items in notes.pieces for item in items)]
+    assert [item.value for item in whole] == [f"{URL}{i}" for i in range(n)]
+    assert outcome.fan_out.checkpoint.history[-1].result == {"expected": n}
+
+
+async def test_a_session_that_lost_its_lease_finds_no_further_items() -> None:
+    class Lost(Notes):
+        async def items(self, at: int, items: Sequence[LoopItem]) -> None:
+            raise Canceled("the lease of this session has passed to another worker")
+
+    outcome = await session.run(work(loop=LOOP, extract=EXTRACT), desk(FakeBrowser(shop(FIRST_ITEMS + 1)), Lost()))
+    assert (outcome.status, outcome.fan_out) == (Status.CANCELED, None)
 
 
 async def test_max_items_ends_the_collecting() -> None:

@@ -1,0 +1,40 @@
+"""Long loops for benchmarks: their items come one by one, as a worker finds them, and go to the store in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+
+from agent.gathering import gather
+from agent.packed import LoopPiece, pack_items
+from agent.status import Status
+from agent.types import Checkpoint, FanOut, LoopItem, Outcome
+from agent.work import Work
+from services.store.records import Finish
+from services.store.store import Store
+
+
+class Staging:
+    """A journal straight into the store."""
+
+    def __init__(self, store: Store, root: Work) -> None:
+        self._store = store
+        self._root = root
+
+    async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
+        await self._store.checkpoint(self._root.session, self._root.fence, checkpoint)
+
+    async def items(self, at: int, items: Sequence[LoopItem]) -> None:
+        piece = LoopPiece(at, tuple(pack_items(items)))
+        assert await self._store.stage(self._root.session, self._root.fence, piece)
+
+
+async def fan_out(store: Store, root: Work, items: Iterable[LoopItem]) -> None:
+    """The root's loop is durable; `unfold` stores the rest."""
+    first, later = await gather(_found(items), Staging(store, root))
+    loop = FanOut(first, Checkpoint(url="https://start.example/"), later=later)
+    await store.finish([Finish(root.session, root.fence, Outcome(Status.WAITING, fan_out=loop))])
+
+
+async def _found(items: Iterable[LoopItem]) -> AsyncIterator[LoopItem]:
+    for item in items:
+        yield item
