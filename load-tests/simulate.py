@@ -17,6 +17,7 @@ import json
 import math
 import random
 import selectors
+import signal
 import sys
 import time
 from collections import Counter
@@ -385,9 +386,11 @@ async def simulate(options: argparse.Namespace, url: str) -> dict[str, Any]:
     began, work = loop.time(), time.process_time()
     await dispatcher.start()
     looking = asyncio.create_task(look(dispatcher, world, options.slots, seen, store))
-    with suppress(TimeoutError):
-        async with asyncio.timeout(options.limit_s):
-            await over(store, jobs)
+    ended = asyncio.create_task(over(store, jobs))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.cancel)
+    with suppress(TimeoutError, asyncio.CancelledError):
+        await asyncio.wait_for(ended, options.limit_s)
     virtual_s, work_s = loop.time() - began, time.process_time() - work
     looking.cancel()
     await dispatcher.stop()
@@ -407,7 +410,12 @@ def main() -> None:
     parser.add_argument("--per-domain", type=int, default=8, help="sessions on one domain at once")
     parser.add_argument("--session-s", type=float, default=10.0, help="what a session takes, about")
     parser.add_argument("--start-s", type=float, default=20.0, help="what a new worker takes to start, about")
-    parser.add_argument("--limit-s", type=float, default=math.inf, help="virtual seconds after which it is stopped")
+    parser.add_argument(
+        "--limit-s",
+        type=float,
+        default=math.inf,
+        help="virtual seconds after which it ends; SIGINT ends it too, with its figures",
+    )
     parser.add_argument("--store", default="", help="URL of an empty database; default: SQLite in a temporary folder")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
