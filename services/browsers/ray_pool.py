@@ -18,7 +18,7 @@ from ray.exceptions import RayError, RayTaskError
 from ray.util import list_named_actors
 
 from agent.work import JobLimits, Report, Work
-from services import tracing
+from services import interpreter, tracing
 from services.browsers.config import WorkerConfig
 from services.browsers.node import ends_in_s
 from services.browsers.node_metrics import NodeMetrics
@@ -67,6 +67,7 @@ class BrowserWorkerActor:
         set_up(config.log_level, config.log_format)
         tracing.start(config.traces, "worker")
         self._worker = await make_worker(name, config)
+        interpreter.tune()
         return os.getpid()
 
     def _here(self) -> Worker:

@@ -37,6 +37,7 @@ MAY = {
         "services.addresses",
         "services.errors",
         "services.events",
+        "services.interpreter",
         "services.logs",
         "services.metrics",
         "services.tally",
