@@ -58,7 +58,8 @@ def running_sessions(tx: Tx, sessions: Collection[int]) -> list[Claimed]:
 def _claimed(tx: Tx, rows: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]]) -> list[Claimed]:
     hosts = host_names(tx, {row.domain for row in rows})
     states = _loop_states(tx, {row.parent for row in rows if row.parent is not None and row.checkpoint is None})
-    common = {number: _common(tx, job) for number, job in jobs.items()}
+    specs = _specs(tx, jobs.keys())
+    common = {number: _common(tx, job, specs[number]) for number, job in jobs.items()}
     return [Claimed(_work(tx, row, common[row.job], states), row.domain, hosts[row.domain], row.owner) for row in rows]
 
 
@@ -111,11 +112,15 @@ def _start_jobs(tx: Tx, jobs: Sequence[int]) -> None:
 
 
 def _jobs(tx: Tx, jobs: set[int]) -> dict[int, Row[Any]]:
-    found = {row.id: row for row in tx.rows("claimed_jobs", ids=tx.many(sorted(jobs)))}
-    unread = [job for job in jobs if tx.caches.specs.get(job) is None]
-    for row in tx.rows("specs", ids=tx.many(unread)) if unread else ():
-        spec_of(tx, row.id, row.spec)
-    return found
+    return {row.id: row for row in tx.rows("claimed_jobs", ids=tx.many(sorted(jobs)))}
+
+
+def _specs(tx: Tx, jobs: Collection[int]) -> dict[int, JobSpec]:
+    """The specs of jobs that exist; one look at the store for those that nobody remembers, however many they are."""
+    found = {job: spec for job in jobs if (spec := tx.caches.specs.get(job)) is not None}
+    unread = sorted(set(jobs) - found.keys())
+    rows = tx.rows("specs", ids=tx.many(unread)) if unread else ()
+    return found | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
 
 
 def _loop_states(tx: Tx, parents: set[int]) -> dict[int, Checkpoint]:
@@ -134,9 +139,9 @@ class _Common:
     tokens: int
 
 
-def _common(tx: Tx, job: Row[Any]) -> _Common:
+def _common(tx: Tx, job: Row[Any], spec: JobSpec) -> _Common:
     tokens = job.prompt_tokens + job.completion_tokens
-    return _Common(job.tenant, _within(_spec(tx, job.id), job), _left_s(tx, job), tokens)
+    return _Common(job.tenant, _within(spec, job), _left_s(tx, job), tokens)
 
 
 def _work(tx: Tx, row: Row[Any], job: _Common, states: dict[int, Checkpoint]) -> Work:
@@ -155,14 +160,6 @@ def _work(tx: Tx, row: Row[Any], job: _Common, states: dict[int, Checkpoint]) ->
         seconds_left=job.seconds_left,
         job_tokens=job.tokens,
     )
-
-
-def _spec(tx: Tx, job: int) -> JobSpec:
-    """The spec of a job that `_jobs` has found."""
-    spec = tx.caches.specs.get(job)
-    if spec is None:  # more jobs at once than the cache holds
-        spec = spec_of(tx, job, tx.rows("specs", ids=tx.many([job]))[0].spec)
-    return spec
 
 
 def _left_s(tx: Tx, job: Row[Any]) -> float | None:
@@ -209,11 +206,12 @@ def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozen
 def standings_of(tx: Tx, jobs: Collection[int]) -> dict[int, Standing]:
     """What holds now for the running sessions of some jobs; jobs that are gone are left out."""
     found = _jobs(tx, set(jobs)) if jobs else {}
+    specs = _specs(tx, found.keys())
     return {
         row.id: Standing(
             wanted=row.status in (State.QUEUED, State.RUNNING) and not row.cancel_requested,
             limits=JobLimits(
-                _left_s(tx, row), _token_limit(_spec(tx, row.id), row), row.prompt_tokens + row.completion_tokens
+                _left_s(tx, row), _token_limit(specs[row.id], row), row.prompt_tokens + row.completion_tokens
             ),
         )
         for row in found.values()
