@@ -56,13 +56,30 @@ class JobLimits:
 
 
 @dataclass(frozen=True)
+class PageWish:
+    """A page that a session wants to open, and the distance that it keeps from the page before it on that host."""
+
+    host: str  # host name in lower case
+    delay_s: float
+
+
+@dataclass(frozen=True)
+class PageTurn:
+    """When a page may be opened."""
+
+    wait_s: float  # from now on
+    given: bool = True  # False: nothing was given, so many stand before it; ask again then
+
+
+@dataclass(frozen=True)
 class Report:
-    """What a worker says about a session that it holds. Exactly one of outcome, checkpoint and items is set."""
+    """What a worker says about a session that it holds. Exactly one of outcome, checkpoint, items and page is set."""
 
     session: int
     fence: int
     outcome: Outcome | None = None  # the attempt is over
     checkpoint: Checkpoint | None = None  # a task is done, or an unrepeatable action is about to begin
     items: LoopPiece | None = None  # of the loop that it will open
+    page: PageWish | None = None  # a page's turn is asked for; the answer comes with the acknowledgement
     wants_ack: bool = False  # the worker goes on only when the store has it
     serial: int = 0  # names this report in the acknowledgement

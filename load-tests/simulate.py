@@ -35,7 +35,7 @@ from agent.errors import ServerBusy
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import LoopItem, Outcome, Usage
-from agent.work import JobLimits, Report, Work
+from agent.work import JobLimits, PageTurn, Report, Work
 from services.browsers.journal import Outbox
 from services.browsers.pool import WorkerHandle, WorkerStats
 from services.dispatch.config import DispatchConfig
@@ -189,8 +189,8 @@ class SimulatedWorker:
         self._outbox.confirm(committed, frozenset())
         return await self._outbox.pull(seen, 20.0)
 
-    async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
-        self._outbox.confirm(committed, refused)
+    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
+        self._outbox.confirm(committed, refused, turns)
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         """Nobody cancels here."""

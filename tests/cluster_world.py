@@ -19,7 +19,7 @@ from agent.types import Action, LoopItem, Record, Step
 from agent.work import Work
 from services.artifacts.memory import MemoryArtifacts
 from services.browsers.config import WorkerConfig
-from services.browsers.gate import SiteGate
+from services.browsers.gate import SiteGate, Turns
 from services.browsers.local_pool import LocalPool
 from services.browsers.owner import BrowserOwner
 from services.browsers.worker import Worker
@@ -87,7 +87,7 @@ class FakeParts:
     def policy(self, spec: JobSpec) -> Policy:
         return PlainPolicy()
 
-    def gate(self, spec: JobSpec) -> SiteGate:
+    def gate(self, spec: JobSpec, turns: Turns) -> SiteGate:
         return OpenGate()
 
     def helper(self, work: Work) -> Helper | None:
@@ -134,6 +134,7 @@ async def world(
     dispatch: DispatchConfig = DispatchConfig(),
     make: Callable[[], FakeBrowser] | None = None,
     config: WorkerConfig | None = None,
+    parts: type[FakeParts] = FakeParts,
 ) -> AsyncIterator[World]:
     """A cluster over `pages`, stopped at the end."""
     browsers: list[FakeBrowser] = []
@@ -141,7 +142,7 @@ async def world(
 
     def worker_maker() -> Callable[[str], Awaitable[Worker]]:
         async def make_one(name: str) -> Worker:
-            return Worker(name, config, FakeParts(browsers, make or (lambda: FakeBrowser(pages)), config))
+            return Worker(name, config, parts(browsers, make or (lambda: FakeBrowser(pages)), config))
 
         return make_one
 

@@ -314,7 +314,7 @@ class ChromiumContext:
             before = await self._moment(bid, inside) if one.changes else None
             after: Moment | None = None
             try:
-                async with self.limits.guard(limit + _GRACE_S, f"{action.name}"):
+                async with self.limits.guard(limit + _GRACE_S, f"{action.name}") as self._stage.guard:
                     value = await perform(action, self._stage, allow_unsafe=self.options.allow_python)
                     if inside and before is not None:
                         after = await self._follow_up(before, bid)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
@@ -36,8 +36,8 @@ class Limits:
             raise end
 
     @asynccontextmanager
-    async def guard(self, seconds: float, what: str) -> AsyncIterator[None]:
-        """Runs a call with a deadline, and says what its failure means.
+    async def guard(self, seconds: float, what: str) -> AsyncIterator[asyncio.Timeout]:
+        """Runs a call with a deadline, which it gives, and says what its failure means.
 
         Raises:
             ActionError: the call failed; its kinds say how.
@@ -45,8 +45,8 @@ class Limits:
         """
         self.check()
         try:
-            async with asyncio.timeout(seconds):
-                yield
+            async with asyncio.timeout(seconds) as deadline:
+                yield deadline
         except TimeoutError as error:
             raise self._end() or ActionTimeout(f"{what} took longer than {seconds:g} s") from error
         except PlaywrightError as error:
@@ -64,3 +64,16 @@ class Limits:
         if await self._browser.ended(within_s=GONE_S):
             return self._end()
         return ActionError("the tab was closed")
+
+
+@contextmanager
+def uncounted(deadline: asyncio.Timeout) -> Iterator[None]:
+    """Time that is not the call's own, such as a wait for a page's turn: its deadline moves on by as much."""
+    clock = asyncio.get_running_loop().time
+    began, ends = clock(), deadline.when()
+    deadline.reschedule(None)
+    try:
+        yield
+    finally:
+        if ends is not None:
+            deadline.reschedule(ends + clock() - began)

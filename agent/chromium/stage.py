@@ -23,6 +23,7 @@ from agent.chromium.downloads import safe_name
 from agent.chromium.driver import ENGINE, Driver
 from agent.chromium.faults import action_error
 from agent.chromium.fetching import fetched
+from agent.chromium.limits import uncounted
 from agent.chromium.worlds import World
 from agent.errors import (
     ActionError,
@@ -59,6 +60,7 @@ class ChromiumStage:
         self.hooks = context.options.hooks
         self.messages: list[tuple[str, str]] = []
         self.deadline = 0.0  # monotonic
+        self.guard: asyncio.Timeout | None = None  # cuts the action off, a moment after the deadline
         self._pulses: dict[str, Json] = {}  # of this action: what was last told about each element
         self._told_last = ""  # the element of the pulse that was taken after everything else, "" when there is none
 
@@ -266,8 +268,7 @@ class ChromiumStage:
 
     async def _fetched(self, url: str) -> Path:
         """Fetched by the browser's own network stack, so that its proxy and its address rules hold."""
-        if self.hooks.gate is not None:
-            await self.hooks.gate(url)
+        await self._pass_gate(url)
         with self.faults():
             async with self._context.page_aside() as page:
                 name, data = await fetched(page, url, _MAX_UPLOAD_BYTES)
@@ -306,11 +307,20 @@ class ChromiumStage:
     # --- tabs and pages -----------------------------------------------------------------------------
 
     async def navigate(self, url: str) -> None:
-        if self.hooks.gate is not None:
-            await self.hooks.gate(url)
+        await self._pass_gate(url)
         landing = await self._context.goto(url, timeout_s=self.left_ms / 1000)
         if landing.status >= 400:
             raise ActionError(f"{landing.url} answered {landing.status}")
+
+    async def _pass_gate(self, url: str) -> None:
+        """The site's own time, however long the page has to wait for its turn: none of the action's."""
+        if self.hooks.gate is None:
+            return
+        assert self.guard is not None, "addresses are opened by actions only"
+        began = time.monotonic()
+        with uncounted(self.guard):
+            await self.hooks.gate(url)
+        self.deadline += time.monotonic() - began
 
     async def new_tab(self) -> None:
         with self.faults():

@@ -15,7 +15,7 @@ import ray
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import LoopItem, Outcome
-from agent.work import JobLimits, Report, Work
+from agent.work import JobLimits, PageTurn, Report, Work
 from services.browsers.journal import Outbox
 from services.browsers.pool import WorkerHandle, WorkerStats
 from services.browsers.ray_pool import RayWorker, pack, unpack
@@ -43,8 +43,8 @@ class EmptyWorker:
         self._outbox.confirm(committed, frozenset())
         return pack(await self._outbox.pull(seen, 5.0))
 
-    async def confirm(self, committed: int, refused: frozenset[int]) -> None:
-        self._outbox.confirm(committed, refused)
+    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
+        self._outbox.confirm(committed, refused, turns)
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         """Nothing runs long enough to be stopped."""

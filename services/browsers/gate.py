@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from agent.desk import Gate
 from agent.errors import AddressForbidden, RobotsForbidden
 from agent.spec import PolitenessSpec
+from agent.work import PageTurn, PageWish
 from services.browsers.egress import EgressProxy, EgressRefused
 
 
@@ -27,19 +27,10 @@ class SiteGate(Gate, Protocol):
     crawl_delay_s: float | None  # between pages of the first site, for the whole cluster; None: it was not asked
 
 
-class Pace:
-    """When each host was last asked for a page by this worker; one for all its sessions."""
+class Turns(Protocol):
+    """Who says when a page may be opened: the store, which knows of all workers; `services.browsers.journal` asks."""
 
-    def __init__(self) -> None:
-        self._free_at: dict[str, float] = {}
-
-    async def wait(self, host: str, delay_s: float) -> None:
-        """Returns when `delay_s` has passed since the last page of `host`; later callers wait behind earlier ones."""
-        now = time.monotonic()
-        start = max(now, self._free_at.get(host, 0.0))
-        self._free_at[host] = start + delay_s
-        if start > now:
-            await asyncio.sleep(start - now)
+    async def page_turn(self, wish: PageWish) -> PageTurn: ...
 
 
 LONGEST_CRAWL_DELAY_S = 30.0
@@ -50,11 +41,11 @@ class PoliteGate:
     """A `SiteGate` that obeys robots.txt and keeps the pauses that the job, or the site's crawl-delay, asks for."""
 
     def __init__(
-        self, politeness: PolitenessSpec, rules: Rules, pace: Pace, user_agent: str, egress: EgressProxy | None
+        self, politeness: PolitenessSpec, rules: Rules, turns: Turns, user_agent: str, egress: EgressProxy | None
     ) -> None:
         self._politeness = politeness
         self._rules = rules
-        self._pace = pace
+        self._turns = turns
         self._agent = user_agent
         self._egress = egress
         self.crawl_delay_s: float | None = None
@@ -69,8 +60,16 @@ class PoliteGate:
             if self.crawl_delay_s is None:
                 self.crawl_delay_s = wish
             delay_s = max(delay_s, min(wish, LONGEST_CRAWL_DELAY_S))
-        if delay_s > 0:
-            await self._pace.wait(urlsplit(url).netloc, delay_s)
+        host = urlsplit(url).hostname
+        if delay_s > 0 and host:
+            await self._wait_for_turn(PageWish(host, delay_s))
+
+    async def _wait_for_turn(self, wish: PageWish) -> None:
+        given = False
+        while not given:
+            turn = await self._turns.page_turn(wish)
+            await asyncio.sleep(turn.wait_s)
+            given = turn.given
 
     async def _check_address(self, url: str) -> None:
         """Says in words what the filter would otherwise answer with a broken connection."""

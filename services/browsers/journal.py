@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from agent.errors import Canceled
+from agent.errors import Canceled, Unexpected
 from agent.packed import LoopPiece, pack_items
 from agent.types import Checkpoint, LoopItem, Outcome
-from agent.work import Report
+from agent.work import PageTurn, PageWish, Report
 
 _LEAST_LINGER_S = 0.004
 _MOST_LINGER_S = 0.25
 _LINGER_SHARE = 0.5
 """How long a pull waits for company once there is something to give, as a share of what a session takes. Groups are
 what makes Ray calls and commits cheap; a worker that has more work queued loses nothing by them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What became of a report that somebody waits for."""
+
+    taken: bool  # False: the store refused it
+    turn: PageTurn | None  # where it asked for one
 
 
 class Outbox:
@@ -32,7 +40,7 @@ class Outbox:
         self._serial = 0
         self._news = asyncio.Event()
         self._hurry = asyncio.Event()  # what there is must be pulled now
-        self._acks: dict[int, asyncio.Future[bool]] = {}
+        self._acks: dict[int, asyncio.Future[_Answer]] = {}
         self._session_s = 0.0  # what a session takes, smoothed
 
     def put(self, report: Report) -> int:
@@ -48,13 +56,25 @@ class Outbox:
 
     async def put_and_wait(self, report: Report) -> bool:
         """Adds a report and waits until the store took it; False when it refused it."""
-        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        return (await self._answer(self.put(replace(report, wants_ack=True)))).taken
+
+    async def ask(self, report: Report) -> PageTurn | None:
+        """Adds a report that asks for a page's turn and waits for it; None when it cannot be given."""
         serial = self.put(replace(report, wants_ack=True))
+        try:
+            return (await self._answer(serial)).turn
+        except asyncio.CancelledError:
+            # Nobody waits for it any more: a report that was not pulled yet takes no place from the others.
+            self._reports = deque(one for one in self._reports if one.serial != serial)
+            raise
+
+    async def _answer(self, serial: int) -> _Answer:
+        answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
         self._acks[serial] = answer
         try:
             return await answer
         finally:
-            self._acks.pop(serial, None)
+            del self._acks[serial]
 
     async def pull(self, seen: int, timeout_s: float) -> list[Report]:
         """Reports after serial number `seen`, at once when there are any, else those of the next `timeout_s`."""
@@ -75,13 +95,16 @@ class Outbox:
     def _after(self, seen: int) -> list[Report]:
         return [report for report in self._reports if report.serial > seen]
 
-    def confirm(self, committed: int, refused: frozenset[int]) -> None:
-        """The store has every report up to serial number `committed`, save the `refused` ones, which were late."""
+    def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn] = {}) -> None:
+        """The store has every report up to serial number `committed`, save the `refused` ones, which were late.
+
+        `turns`: of those that asked for one.
+        """
         while self._reports and self._reports[0].serial <= committed:
             self._reports.popleft()
         for serial, answer in list(self._acks.items()):
             if serial <= committed and not answer.done():
-                answer.set_result(serial not in refused)
+                answer.set_result(_Answer(serial not in refused, turns.get(serial)))
 
     def __len__(self) -> int:
         return len(self._reports)
@@ -97,7 +120,7 @@ async def _within(seconds: float, event: asyncio.Event) -> bool:
 
 
 class SessionJournal:
-    """Where one session writes its checkpoints."""
+    """Where one session writes its checkpoints and asks for its pages' turns."""
 
     def __init__(self, outbox: Outbox, session: int, fence: int) -> None:
         self._outbox = outbox
@@ -117,6 +140,17 @@ class SessionJournal:
     async def _stored(self, report: Report) -> None:
         if not await self._outbox.put_and_wait(report):
             raise Canceled("the lease of this session has passed to another worker")
+
+    async def page_turn(self, wish: PageWish) -> PageTurn:
+        """When a page may be opened, over all workers.
+
+        Raises:
+            Unexpected: the store cannot say.
+        """
+        turn = await self._outbox.ask(Report(self._session, self._fence, page=wish))
+        if turn is None:
+            raise Unexpected(f"no turn could be given for a page of {wish.host}; the dispatcher's log says why")
+        return turn
 
     def outcome(self, outcome: Outcome) -> None:
         """The attempt is over."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from agent.work import JobLimits, Report, Work
+from agent.work import JobLimits, PageTurn, Report, Work
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
 from services.browsers.worker import Worker
 
@@ -45,8 +45,8 @@ class LocalWorker:
             pulling.cancel()
             gone.cancel()
 
-    async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
-        await self._here().confirm(committed, refused)
+    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
+        await self._here().confirm(committed, refused, turns)
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         await self._here().cancel(sessions)

@@ -20,7 +20,7 @@ from agent.work import Work
 from services.artifacts.open import open_artifacts
 from services.browsers.config import WorkerConfig
 from services.browsers.egress import CHROMIUM_FLAGS, EgressProxy
-from services.browsers.gate import Pace, PoliteGate, SiteGate
+from services.browsers.gate import PoliteGate, SiteGate, Turns
 from services.browsers.help import WebhookHelper
 from services.browsers.measured import MeasuredModel
 from services.browsers.owner import BrowserOwner
@@ -40,7 +40,6 @@ class RealParts:
         self.tally = Tally()
         self._rules = RulesPolicy()
         self._model: ModelPolicy | None = None
-        self._pace = Pace()
         self._egress: EgressProxy | None = None
         self.artifacts = open_artifacts(config.artifacts_url, config.artifacts)
         self.owner = BrowserOwner(self._launch, config.browser, worker=name, tally=self.tally)
@@ -81,8 +80,8 @@ class RealParts:
     def policy(self, spec: JobSpec) -> Policy:
         return choose(spec.policy, rules=self._rules, model=self._model)
 
-    def gate(self, spec: JobSpec) -> SiteGate:
-        return PoliteGate(spec.politeness, self._robots, self._pace, self._config.user_agent, self._egress)
+    def gate(self, spec: JobSpec, turns: Turns) -> SiteGate:
+        return PoliteGate(spec.politeness, self._robots, turns, self._config.user_agent, self._egress)
 
     def helper(self, work: Work) -> Helper | None:
         asks = work.spec.help

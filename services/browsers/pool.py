@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agent.work import JobLimits, Report, Work
+from agent.work import JobLimits, PageTurn, Report, Work
 from services.errors import ServiceError
 
 
@@ -53,8 +53,8 @@ class WorkerHandle(Protocol):
         """
         ...
 
-    async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
-        """The store has all reports up to `committed`, save the `refused` ones."""
+    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
+        """The store has all reports up to `committed`, save the `refused` ones; `turns` of those that asked for one."""
         ...
 
     async def cancel(self, sessions: Sequence[int]) -> None:

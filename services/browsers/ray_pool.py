@@ -17,7 +17,7 @@ from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayError, RayTaskError
 from ray.util import list_named_actors
 
-from agent.work import JobLimits, Report, Work
+from agent.work import JobLimits, PageTurn, Report, Work
 from services import interpreter, tracing
 from services.browsers.config import WorkerConfig
 from services.browsers.node import ends_in_s
@@ -81,8 +81,8 @@ class BrowserWorkerActor:
     async def pull(self, seen: int, committed: int) -> bytes:
         return pack(await self._here().pull(seen, committed))
 
-    async def confirm(self, committed: int, refused: frozenset[int]) -> None:
-        await self._here().confirm(committed, refused)
+    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
+        await self._here().confirm(committed, refused, turns)
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         await self._here().cancel(sessions)
@@ -129,8 +129,8 @@ class RayWorker:
         reports: list[Report] = unpack(await self._answer(self._actor.pull.remote(seen, committed)))
         return reports
 
-    async def confirm(self, committed: int, refused: frozenset[int] = frozenset()) -> None:
-        await self._answer(self._actor.confirm.remote(committed, refused))
+    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
+        await self._answer(self._actor.confirm.remote(committed, refused, dict(turns)))
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         await self._answer(self._actor.cancel.remote(list(sessions)))

@@ -26,11 +26,11 @@ from agent.policies.policy import Policy
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import Outcome
-from agent.work import JobLimits, Report, Work
+from agent.work import JobLimits, PageTurn, Report, Work
 from services import tracing
 from services.artifacts.store import ArtifactStore
 from services.browsers.config import WorkerConfig
-from services.browsers.gate import SiteGate
+from services.browsers.gate import SiteGate, Turns
 from services.browsers.journal import Outbox, SessionJournal
 from services.browsers.keeper import ArtifactKeeper
 from services.browsers.owner import BrowserOwner
@@ -59,8 +59,8 @@ class Parts(Protocol):
         """
         ...
 
-    def gate(self, spec: JobSpec) -> SiteGate:
-        """What is asked before a session of this job opens a page by address."""
+    def gate(self, spec: JobSpec, turns: Turns) -> SiteGate:
+        """What is asked before a session of this job opens a page by address; `turns` says when it may."""
         ...
 
     def helper(self, work: Work) -> Helper | None:
@@ -137,7 +137,7 @@ class Worker:
         try:
             async with AsyncExitStack() as stack:
                 browser = await stack.enter_async_context(self._parts.owner.lend())
-                gate = self._parts.gate(work.spec)
+                gate = self._parts.gate(work.spec, held.journal)
                 desk = Desk(
                     browser=browser,
                     policy=self._parts.policy(work.spec),
@@ -170,8 +170,8 @@ class Worker:
         self._outbox.confirm(committed, frozenset())
         return await self._outbox.pull(seen, _PULL_S)
 
-    async def confirm(self, committed: int, refused: frozenset[int]) -> None:
-        self._outbox.confirm(committed, refused)
+    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
+        self._outbox.confirm(committed, refused, turns)
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         """Stops these sessions where this worker has them; each gives a last report."""

@@ -12,7 +12,7 @@ import structlog
 from agent.errors import Unexpected
 from agent.status import Status
 from agent.types import Outcome
-from agent.work import Report
+from agent.work import PageTurn, Report
 from services.browsers.pool import WorkerLost
 from services.dispatch.board import Board
 from services.dispatch.crew import Member
@@ -123,32 +123,46 @@ class Committer:
 
     async def _give_up(self, member: Member, report: Report, why: str) -> None:
         """What cannot be stored: an outcome's session goes on when its lease, renewed by nobody, has run out;
-        anything else is refused, so that a session which waits for its mark stops before the action."""
+        checkpoints and items are refused, so that a session which waits for its mark stops before the action; a page
+        gets no turn, which its session is told."""
         log.error(LogEvent.REPORT_GIVEN_UP, session=report.session, worker=member.name, why=why)
         self._board.counting.tally.add("shoal_reports_given_up")
         if report.outcome is not None:
             self._board.give_up(report.session, report.fence)
-        await self._confirm([(member, report)], {(member.name, report.serial)})
+        await self._confirm([(member, report)], {(member.name, report.serial)}, {})
 
     async def _commit(self, batch: list[tuple[Member, Report]]) -> None:
         refused = await self._keep_progress(batch)
+        turns = await self._page_turns(batch)
         await self._look_up(report for _, report in batch)
         finishes = [self._decide(report) for _, report in batch if report.outcome is not None]
         if finishes:
             self._settle(finishes, await self._store.finish(finishes, per_domain=self._board.config.per_domain))
-        await self._confirm(batch, refused)
+        await self._confirm(batch, refused, turns)
+
+    async def _page_turns(self, batch: list[tuple[Member, Report]]) -> dict[tuple[str, int], PageTurn]:
+        """The turns of pages that are asked for, by worker and serial number.
+
+        Given again when the batch has to be written again, or by a successor: a place is wasted then, nobody is lost.
+        Fences do not matter here: a turn that is too late does no harm.
+        """
+        asking = [((member.name, report.serial), report.page) for member, report in batch if report.page is not None]
+        turns = await self._store.page_turns([wish for _, wish in asking]) if asking else ()
+        return {key: turn for (key, _), turn in zip(asking, turns, strict=True)}
 
     async def _keep_progress(self, batch: list[tuple[Member, Report]]) -> set[tuple[str, int]]:
         """Keeps checkpoints and items of loops; gives those, by worker and serial number, that came too late."""
-        some = [(member, report) for member, report in batch if report.outcome is None]
+        some = [
+            (member, report) for member, report in batch if report.checkpoint is not None or report.items is not None
+        ]
         kept = await asyncio.gather(*(self._keep(report) for _, report in some))
         return {(member.name, report.serial) for (member, report), ok in zip(some, kept, strict=True) if not ok}
 
     async def _keep(self, report: Report) -> bool:
-        if report.items is not None:
-            return await self._store.stage(report.session, report.fence, report.items)
-        assert report.checkpoint is not None  # a report is one of the three
-        return await self._store.checkpoint(report.session, report.fence, report.checkpoint)
+        if report.checkpoint is not None:
+            return await self._store.checkpoint(report.session, report.fence, report.checkpoint)
+        assert report.items is not None
+        return await self._store.stage(report.session, report.fence, report.items)
 
     async def _look_up(self, reports: Iterable[Report]) -> None:
         """Leases of an earlier dispatcher whose sessions failed before this one adopted their worker: without what was
@@ -177,7 +191,12 @@ class Committer:
         if written.unborn:
             board.unborn.set()
 
-    async def _confirm(self, batch: list[tuple[Member, Report]], refused: set[tuple[str, int]]) -> None:
+    async def _confirm(
+        self,
+        batch: list[tuple[Member, Report]],
+        refused: set[tuple[str, int]],
+        turns: dict[tuple[str, int], PageTurn],
+    ) -> None:
         """Tells workers what was committed: at once where a session waits for it, else with the next pull."""
         committed: dict[str, tuple[Member, int]] = {}
         waited_for: set[str] = set()
@@ -187,15 +206,17 @@ class Committer:
                 waited_for.add(member.name)
         for name, (member, serial) in committed.items():
             member.refused |= {number for owner, number in refused if owner == name}
-            if name not in waited_for and not member.refused:
+            member.turns |= {number: turn for (owner, number), turn in turns.items() if owner == name}
+            if name not in waited_for and not member.refused and not member.turns:
                 member.committed = serial  # the next pull says so
                 continue
             try:
-                await member.handle.confirm(serial, frozenset(member.refused))
+                await member.handle.confirm(serial, frozenset(member.refused), dict(member.turns))
             except WorkerLost:
                 continue  # its puller buries it
             except Exception:  # the top of a loop: the next confirmation says it again
                 log.exception(LogEvent.LOOP_FAILED, loop="confirm", worker=name)
                 continue
             member.refused.clear()
+            member.turns.clear()
             member.committed = serial

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from agent.work import JobLimits, Report, Work
+from agent.work import JobLimits, PageTurn, Report, Work
 from services.browsers.pool import Pool, WorkerHandle, WorkerLost, WorkerStats
 from services.dispatch.board import Board
 from services.dispatch.clock import loop_time
@@ -51,6 +51,7 @@ class Member:
     empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
     committed: int = 0  # serial number up to which the worker knows, or hears by a pull, that the store has all
     refused: set[int] = field(default_factory=set)  # later ones that the store did not take, until the worker knows
+    turns: dict[int, PageTurn] = field(default_factory=dict)  # of pages, by serial number; until it knows, too
     seen: int = 0  # serial number of the last report pulled
     puller: asyncio.Task[None] | None = None
     session_s: float = 1.0  # what a session takes, smoothed

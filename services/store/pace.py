@@ -1,4 +1,5 @@
-"""How gently each domain is treated, by all dispatchers together: sessions at once, pauses, delays, slowing down.
+"""How gently each domain is treated, by all dispatchers together: sessions at once, pauses, delays, slowing down, and
+the distance between its pages.
 
 The decisions are pure functions of one row, `Pace`. Claims ask `Manners` how many sessions of each lane may start; the
 rows of their domains are locked until the claim is committed, so that two dispatchers cannot both take the last place.
@@ -15,6 +16,7 @@ from sqlalchemy import Row
 
 from agent.errors import ServerBusy
 from agent.types import Outcome
+from agent.work import PageTurn, PageWish
 from services.store.records import DELAY, FULL, PAUSE, Held, Take
 from services.store.tx import Tx
 
@@ -26,6 +28,13 @@ LONGEST_PAUSE_S = 3600.0
 """A site may ask for any pause; longer ones are cut so that a slip of a digit does not park a domain for a year."""
 LONGEST_DELAY_S = 60.0
 """The same for the crawl-delay of robots.txt."""
+LONGEST_LINE_S = 120.0
+"""How far ahead a page gets its place; whoever stands further back asks again later. A place that lies ahead holds up
+all others, also when its session ends before: one job that wants an hour between pages would close the site to them."""
+LEAST_AGAIN_S = 1.0
+"""The least time until it asks again."""
+LONG_LINE_S = 30.0
+"""No session that keeps a distance starts where a page has to wait longer: it would do so in a slot."""
 FULL_S = 1.0
 """When to look again at a domain whose places others have taken: nobody is told when they give them back."""
 
@@ -40,10 +49,30 @@ class Pace:
     blocked_until: float = 0.0  # seconds since the epoch
     delay_s: float = 0.0  # between session starts, as its robots.txt asks
     last_start: float = 0.0  # where it asks for a delay
+    last_page: float = 0.0  # that keeps its distance; may lie ahead
 
     def limit(self, per_domain: int) -> int:
         """Sessions at once, where the operator allows `per_domain`."""
         return per_domain if self.most is None else max(1, min(per_domain, int(self.most)))
+
+    def line_s(self, now: float) -> float:
+        """How far ahead the last page lies that has its place; negative: how long ago it was."""
+        ahead = self.last_page - now
+        return ahead if ahead <= LONGEST_LINE_S else 0.0  # nobody gets a place there: the clock was set back
+
+
+def page_turn(pace: Pace, delay_s: float, now: float) -> tuple[Pace, PageTurn]:
+    """A page's place behind all that have one, at its own distance from the last of them.
+
+    A pause that the site asked for is waited out where it is short. A long one is not, by a session in its slot: its
+    page is asked for, is refused once more, and the session goes on elsewhere when the pause is over.
+    """
+    wait = max(0.0, pace.line_s(now) + delay_s)
+    if (pause := pace.blocked_until - now) <= LONGEST_LINE_S:
+        wait = max(wait, pause)
+    if wait > LONGEST_LINE_S:
+        return pace, PageTurn(max(wait - LONGEST_LINE_S, LEAST_AGAIN_S), given=False)
+    return replace(pace, last_page=now + wait), PageTurn(wait)
 
 
 def slowed(pace: Pace, per_domain: int, wish_s: float, now: float) -> Pace:
@@ -103,7 +132,7 @@ class Manners:
             delays.append((pace.delay_s, pace.last_start))
         for delay_s, last in delays:
             free = min(free, 1)
-            if (left := last + delay_s - now) > wait:
+            if (left := max(last + delay_s - now, pace.line_s(now) - LONG_LINE_S)) > wait:
                 wait, why = left, DELAY
         n = 0 if wait > 0 else min(take.n, max(free, 0))
         if n < take.n and delays and wait <= 0 and n == 1:
@@ -154,6 +183,18 @@ def note_answers(tx: Tx, ends: Iterable[tuple[int, Outcome]], per_domain: int) -
             _write(tx, changed)
 
 
+def page_turns(tx: Tx, wishes: Sequence[PageWish]) -> list[PageTurn]:
+    """The turns of some pages, in this order."""
+    domains = [tx.hosts[wish.host] for wish in wishes]
+    paces = _locked(tx, sorted(set(domains)))
+    turns = []
+    for domain, wish in zip(domains, wishes, strict=True):
+        paces[domain], turn = page_turn(paces[domain], wish.delay_s, tx.now)
+        turns.append(turn)
+    tx.each("put_pages", [{"domain": domain, "at": pace.last_page} for domain, pace in paces.items()])
+    return turns
+
+
 def _locked(tx: Tx, domains: Sequence[int]) -> dict[int, Pace]:
     """The rows of domains, locked in order of their ids; made where there are none."""
     many = tx.many(domains)
@@ -161,7 +202,9 @@ def _locked(tx: Tx, domains: Sequence[int]) -> dict[int, Pace]:
     if len(rows) < len(domains):
         tx.run("add_paces", domains=many)
         rows = tx.rows("lock_paces", domains=many)
-    return {r.domain: Pace(r.domain, r.most, r.good, r.blocked_until, r.delay_s, r.last_start) for r in rows}
+    return {
+        r.domain: Pace(r.domain, r.most, r.good, r.blocked_until, r.delay_s, r.last_start, r.last_page) for r in rows
+    }
 
 
 def _write(tx: Tx, pace: Pace) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from agent.packed import LoopPiece
 from agent.status import Status
 from agent.types import Checkpoint
+from agent.work import PageTurn, PageWish
 from services.store import (
     claim,
     codec,
@@ -17,6 +18,7 @@ from services.store import (
     keys,
     lanes,
     outbox,
+    pace,
     reading,
     reap,
     retention,
@@ -308,6 +310,9 @@ class SqlStore:
 
     async def stage(self, session: int, fence: int, items: LoopPiece) -> bool:
         return await self._db.write(lambda tx: stage(tx, session, fence, items))
+
+    async def page_turns(self, wishes: Sequence[PageWish]) -> list[PageTurn]:
+        return await self._db.write(lambda tx: pace.page_turns(tx, wishes), hosts={wish.host for wish in wishes})
 
     async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
         children = children_in(group)

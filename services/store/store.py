@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from agent.packed import LoopPiece
 from agent.status import Status
 from agent.types import Checkpoint
+from agent.work import PageTurn, PageWish
 from services.store.records import (
     ApiKey,
     ArtifactRow,
@@ -224,6 +225,14 @@ class Store(Protocol):
 
         They become its children when it ends with a fan-out that counts them (`FanOut.later`), and are nothing when
         that attempt ends otherwise. The same piece again changes nothing.
+        """
+        ...
+
+    async def page_turns(self, wishes: Sequence[PageWish]) -> list[PageTurn]:
+        """When pages may be opened that keep their distance from the one before, whoever opens that.
+
+        A turn is a place behind all that were given; it need not be taken, and is not given back. Where the line is
+        too long none is given, and the asker is told when to ask again.
         """
         ...
 

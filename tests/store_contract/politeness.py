@@ -9,8 +9,9 @@ from agent.errors import ServerBusy
 from agent.spec import PolitenessSpec
 from agent.status import Status
 from agent.types import Outcome, Usage
-from services.store.pace import PAUSE_S, RECOVER_AFTER
-from services.store.records import Claimed, Claims, Finish, Take
+from agent.work import PageTurn, PageWish
+from services.store.pace import LONG_LINE_S, LONGEST_LINE_S, PAUSE_S, RECOVER_AFTER
+from services.store.records import DELAY, Claimed, Claims, Finish, Take
 from services.store.sql import SqlStore
 from tests.store_world import DONE, World, links, loop
 
@@ -141,3 +142,82 @@ async def test_politeness_is_that_of_the_spec(w: World) -> None:
     await open_shop(w, per_domain=2, delay_s=1.5, robots=False)
     (lane,) = await w.store.lanes()
     assert lane.politeness == PolitenessSpec(robots=False, per_domain=2, delay_s=1.5)
+
+
+# --- pages -------------------------------------------------------------------------------------------------
+
+
+SHOP = "h0.example"  # where the items of `open_shop` are
+
+
+async def waits(w: World, *delays_s: float, host: str = SHOP, store: SqlStore | None = None) -> list[float]:
+    """How long pages of one host have to wait that keep these distances; all of them get their place."""
+    turns = await (store or w.store).page_turns([PageWish(host, delay_s) for delay_s in delays_s])
+    assert all(turn.given for turn in turns)
+    return [turn.wait_s for turn in turns]
+
+
+async def test_pages_that_ask_together_get_their_turns_one_behind_the_other(w: World) -> None:
+    wishes = [PageWish(SHOP, 2), PageWish("other.example", 5), PageWish(SHOP, 2), PageWish(SHOP, 2)]
+    turns = await w.store.page_turns(wishes)
+    assert turns == [PageTurn(0), PageTurn(0), PageTurn(2), PageTurn(4)]
+    w.clock.now += 5
+    assert await waits(w, 2) == [1]
+    w.clock.now += 60
+    assert await waits(w, 2) == [0], "who comes late enough waits for nobody"
+
+
+async def test_pages_keep_their_distance_over_all_dispatchers(w: World) -> None:
+    stores = [w.store, await w.another()]
+    got = await asyncio.gather(*(waits(w, 3, 3, store=stores[n % 2]) for n in range(6)))
+    assert sorted(wait for some in got for wait in some) == [3 * n for n in range(12)]
+
+
+async def test_a_slow_job_s_pages_keep_their_distance_from_a_quick_one_s_and_both_go_on(w: World) -> None:
+    assert await waits(w, 1, 10, 1, 1, 10) == [0, 10, 11, 12, 22]
+
+
+async def test_a_page_gets_no_place_so_far_ahead_that_it_closes_the_site_for_others(w: World) -> None:
+    await waits(w, 1)
+    assert await w.store.page_turns([PageWish(SHOP, 3600)]) == [PageTurn(3600 - LONGEST_LINE_S, given=False)]
+    assert await waits(w, 1) == [1]
+    w.clock.now += 1 + 3600 - LONGEST_LINE_S
+    assert await waits(w, 3600) == [LONGEST_LINE_S], "nobody came in between: it keeps all of its distance"
+
+
+async def test_who_finds_a_long_line_asks_again_and_gets_the_next_place(w: World) -> None:
+    assert await waits(w, *[50] * 3) == [0, 50, 100]
+    late = PageTurn(150 - LONGEST_LINE_S, given=False)
+    assert await w.store.page_turns([PageWish(SHOP, 50)] * 2) == [late, late]
+    w.clock.now += late.wait_s
+    assert await waits(w, 50) == [LONGEST_LINE_S]
+
+
+async def test_a_page_waits_for_the_end_of_a_short_pause_and_not_of_a_long_one(w: World) -> None:
+    await open_shop(w)
+    some = (await claim(w)).sessions
+    await end(w, busy(30), some[0])
+    assert await waits(w, 2, 2) == [30, 32]
+    w.clock.now += 60
+    await end(w, busy(600), some[1])
+    assert await waits(w, 2, 2) == [0, 2]
+
+
+async def test_no_session_starts_where_its_first_page_would_wait_for_long(w: World) -> None:
+    job = await open_shop(w, delay_s=5)
+    assert await waits(w, 1, 60) == [0, 60]
+    claims = await claim(w)
+    assert not claims.sessions
+    ((key, held),) = claims.held.items()
+    assert (key[0], held.why, held.wait_s) == (job, DELAY, 60 - LONG_LINE_S)
+    hasty = await open_shop(w)
+    assert {one.work.job for one in (await claim(w, n=1)).sessions} == {hasty}, "its pages wait for nobody"
+    w.clock.now += held.wait_s
+    assert job in {one.work.job for one in (await claim(w, n=1)).sessions}
+
+
+async def test_a_clock_that_is_set_back_stops_no_site(w: World) -> None:
+    w.clock.now += 86_400
+    await waits(w, 2)
+    w.clock.now -= 86_400
+    assert await waits(w, 2, 2) == [2, 4]

@@ -165,6 +165,10 @@ update pace set most = :most, good = :good, blocked_until = :blocked_until, dela
   last_start = :last_start
 where domain = :domain
 
+-- name: put_pages
+-- When the last page of a domain is opened that has its place.
+update pace set last_page = :at where domain = :domain
+
 -- name: put_job_pace
 -- Notes that a job which asks for a delay has begun a session on a domain.
 insert into job_pace (job, domain, last_start) values (:job, :domain, :at)

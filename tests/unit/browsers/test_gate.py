@@ -1,0 +1,106 @@
+"""What a session's page has to wait for before it is opened by address."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from agent.errors import Unexpected
+from agent.spec import PolitenessSpec
+from agent.work import PageTurn, PageWish, Report
+from services.browsers.gate import PoliteGate
+from services.browsers.journal import Outbox, SessionJournal
+from services.browsers.robots import Robots
+
+URL = "http://Shop.Example:8080/1"
+
+
+@asynccontextmanager
+async def gate(outbox: Outbox, **politeness: object) -> AsyncIterator[PoliteGate]:
+    """The gate of one session, whose job asks no robots.txt."""
+    robots = Robots()
+    spec = PolitenessSpec.model_validate({"robots": False} | politeness)
+    yield PoliteGate(spec, robots, SessionJournal(outbox, 1, 1), "test", None)
+    await robots.close()
+
+
+async def asked(outbox: Outbox, seen: int = 0) -> Report:
+    """The one report that comes next."""
+    (report,) = await outbox.pull(seen, 5)
+    assert report.wants_ack and report.page == PageWish("shop.example", 2)
+    return report
+
+
+async def test_a_page_without_a_delay_asks_nobody() -> None:
+    outbox = Outbox()
+    async with asyncio.timeout(5), gate(outbox) as passes:
+        await passes(URL)
+    assert len(outbox) == 0
+
+
+async def test_an_address_without_a_host_asks_nobody() -> None:
+    outbox = Outbox()
+    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+        await passes("about:blank")
+    assert len(outbox) == 0
+
+
+async def test_a_page_is_opened_when_its_turn_has_come() -> None:
+    outbox = Outbox()
+    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+        passing = asyncio.ensure_future(passes(URL))
+        report = await asked(outbox)
+        began = asyncio.get_running_loop().time()
+        outbox.confirm(report.serial, frozenset(), {report.serial: PageTurn(0.05)})
+        await passing
+        assert asyncio.get_running_loop().time() - began >= 0.05
+    assert len(outbox) == 0
+
+
+async def test_a_page_that_stands_too_far_back_asks_again() -> None:
+    outbox = Outbox()
+    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+        passing = asyncio.ensure_future(passes(URL))
+        first = await asked(outbox)
+        outbox.confirm(first.serial, frozenset(), {first.serial: PageTurn(0.01, given=False)})
+        second = await asked(outbox, first.serial)
+        assert not passing.done()
+        outbox.confirm(second.serial, frozenset(), {second.serial: PageTurn(0)})
+        await passing
+
+
+async def test_a_turn_that_cannot_be_given_ends_the_wait_with_an_error() -> None:
+    outbox = Outbox()
+    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+        passing = asyncio.ensure_future(passes(URL))
+        report = await asked(outbox)
+        outbox.confirm(report.serial, frozenset({report.serial}))
+        with pytest.raises(Unexpected, match=r"no turn .* shop\.example"):
+            await passing
+
+
+async def test_a_successor_is_asked_for_the_turn_that_its_predecessor_did_not_tell() -> None:
+    outbox = Outbox()
+    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+        passing = asyncio.ensure_future(passes(URL))
+        report = await asked(outbox)
+        again = await asked(outbox)  # a new dispatcher, that knows nothing
+        assert again == report
+        outbox.confirm(again.serial, frozenset(), {again.serial: PageTurn(0)})
+        await passing
+
+
+async def test_a_session_that_is_stopped_while_it_waits_leaves_no_question_behind() -> None:
+    outbox = Outbox()
+    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+        waiting, other = (asyncio.ensure_future(passes(URL)) for _ in range(2))
+        while len(outbox) < 2:
+            await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        report = await asked(outbox)
+        outbox.confirm(report.serial, frozenset(), {report.serial: PageTurn(0)})
+        await other
