@@ -181,7 +181,9 @@ class PolitenessSpec(_Part):
 
     robots: bool = Field(True, description="obey robots.txt")
     per_domain: int | None = Field(None, ge=1, description="sessions on one domain at once")
-    delay_s: float = Field(0.0, ge=0, le=3600, description="seconds between session starts on one domain")
+    delay_s: float = Field(
+        0.0, ge=0, le=3600, description="seconds between session starts, and between pages, on one domain"
+    )
 
 
 class SecretUse(_Part):

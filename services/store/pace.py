@@ -33,8 +33,9 @@ LONGEST_LINE_S = 120.0
 all others, also when its session ends before: one job that wants an hour between pages would close the site to them."""
 LEAST_AGAIN_S = 1.0
 """The least time until it asks again."""
-LONG_LINE_S = 30.0
-"""No session that keeps a distance starts where a page has to wait longer: it would do so in a slot."""
+LONG_LINE_S = 10.0
+"""No session that keeps a distance starts where pages stand in line for longer: it would wait in a slot. Longer than a
+session takes from its claim to its first page, so that no place stays empty."""
 FULL_S = 1.0
 """When to look again at a domain whose places others have taken: nobody is told when they give them back."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -439,6 +440,21 @@ async def test_searching_with_a_configured_engine_and_code_when_it_is_allowed(br
     assert seen.messages == (("assistant", "done"),)
     broken = await hand.attempt("python", code="1/0")
     assert broken.error is not None and "ZeroDivisionError" in broken.error.message
+    await hand.context.close()
+
+
+async def test_a_page_that_waits_long_for_its_turn_has_all_its_time_afterwards(browser: Browser, site: Site) -> None:
+    async def gate(url: str) -> None:
+        turn = asyncio.Event()
+        asyncio.get_running_loop().call_later(4.5, turn.set)  # longer than the action may take, and some grace
+        await turn.wait()
+
+    options = ContextOptions(navigation_timeout_s=2, action_timeout_s=2, hooks=Hooks(gate=gate))
+    hand = Hand(await browser.new_context(options))
+    assert (await hand.do("goto", url=f"{site.url}/second")).effect.url == f"{site.url}/second"
+    await hand.open(site, "main")
+    await hand.do("upload_file", "File", file=f"{site.url}/file/notes.txt")
+    assert await hand.out() == "file notes.txt"
     await hand.context.close()
 
 
