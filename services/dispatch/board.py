@@ -46,6 +46,7 @@ class Board:
     wake: asyncio.Event = field(default_factory=asyncio.Event)  # there may be something to claim, and room for it
     room: asyncio.Event = field(default_factory=asyncio.Event)  # the committer is not too far behind
     unborn: asyncio.Event = field(default_factory=asyncio.Event)  # long loops have children to be stored
+    ending: asyncio.Event = field(default_factory=asyncio.Event)  # jobs or loops may have sessions left to be ended
     stale: bool = True  # the lanes must be read anew
     stopping: bool = False
     store_away: bool = False
@@ -54,10 +55,11 @@ class Board:
 
     @classmethod
     def of(cls, config: DispatchConfig) -> Board:
-        """An empty board; an earlier dispatcher may have left loops in the middle."""
+        """An empty board; an earlier dispatcher may have left loops in the middle, coming in or ending."""
         board = cls(config, Lanes(config.tenant_weights), Domains(config.per_domain))
         board.room.set()
         board.unborn.set()
+        board.ending.set()
         return board
 
     def look_again(self) -> None:

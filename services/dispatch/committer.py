@@ -190,6 +190,8 @@ class Committer:
         board.wake.set()
         if written.unborn:
             board.unborn.set()
+        if written.stopped:
+            board.ending.set()
 
     async def _confirm(
         self,

@@ -1,7 +1,7 @@
 """The dispatcher: claims ready sessions, hands them to workers, writes what became of them in groups.
 
 Its loops run beside each other: the claimer, a puller per worker, the committer, the unfolder (long loops), the
-housekeeper (leases, deadlines, size, snapshot) and the watcher (news in the store). Whatever they hold in memory can be
+sweeper (long loops that end early), the housekeeper (leases, deadlines, size, snapshot) and the watcher (news in the store). Whatever they hold in memory can be
 lost: the truth is in the store, and reports stay with their worker until they are committed. Several dispatchers may
 work on one store: claims, fences and domains are the store's.
 """
@@ -46,6 +46,9 @@ _NEWS_S = 5.0
 _REFRESH_S = 0.2
 """News in the store are looked at that often at most: this dispatcher's own commits are news too."""
 
+_BREATH_S = 0.01
+"""Pause between two slices of what is being ended: on SQLite it lets other processes write, who ask again and again."""
+
 _LEAST_WORKER_BYTES = 800 * 1024**2
 """A worker that has not worked yet holds little: so much holds one with a single slot at work (docs/operations.md)."""
 
@@ -89,7 +92,7 @@ class Dispatcher:
         await take_over(self._store, self._board, await self._crew.adopt())
         await self._bury_predecessors()
         await self._crew.fill()
-        loops = [self._claimer.run, self._committer.run, self._unfold, self._keep_house, self._watch]
+        loops = [self._claimer.run, self._committer.run, self._unfold, self._sweep, self._keep_house, self._watch]
         if self._admission is not None:
             self._admission.changed = self._board.wake.set
             loops.append(self._admission.run)
@@ -140,6 +143,16 @@ class Dispatcher:
                 self._board.lanes.add(piece.ready)
                 self._board.wake.set()
 
+    async def _sweep(self) -> None:
+        """Ends what is left of canceled and late jobs and of stopped loops, slice by slice."""
+        while True:
+            await self._board.ending.wait()
+            self._board.ending.clear()
+            while (piece := await self._store.sweep()).more:
+                self._board.lanes.add(piece.ready)
+                self._board.wake.set()
+                await asyncio.sleep(_BREATH_S)
+
     async def _watch(self) -> None:
         """Looks at the lanes again when anybody changed something."""
         seen: int | None = None
@@ -156,6 +169,7 @@ class Dispatcher:
             await self._store.expire_deadlines()
             await self._wake_when_due()
             self._board.unborn.set()  # another dispatcher may have died in the middle of a loop
+            self._board.ending.set()  # and somebody may have canceled a job with a long one
             await self._resize_and_tell()
             await asyncio.sleep(_HOUSEKEEPING_S / 2)
             await self._renew()  # twice as often: this is what stops sessions that are not wanted any more

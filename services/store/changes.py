@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from services.errors import WrongState
 from services.events import JobEvent
-from services.store.control import set_concurrency
-from services.store.ids import job_id
+from services.store.control import require_going_on, set_concurrency
 from services.store.jobs import Leased, counts_json, leased, lock_job
 from services.store.records import JobChanges
 from services.store.tx import Tx
@@ -20,13 +18,12 @@ def change_job(tx: Tx, job: int, changes: JobChanges, tenant: str | None) -> Non
 
     Raises:
         NotFound: it does not exist, or belongs to another tenant.
-        WrongState: it is final.
+        WrongState: it is final, or its deadline has passed.
     """
     if "concurrency" in changes.given:
         set_concurrency(tx, job, changes.concurrency, tenant)
     found = lock_job(tx, job, tenant)
-    if found.is_final:
-        raise WrongState(f"job {job_id(job)} is {found.status}: nothing of it runs", job=job, status=found.status.value)
+    require_going_on(found)
     told: dict[str, Json] = {}
     if "deadline_s" in changes.given:
         found.deadline_at = None if changes.deadline_s is None else tx.now + changes.deadline_s

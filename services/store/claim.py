@@ -38,8 +38,9 @@ def claim_lanes(
     takes = [take for take in takes if take.n > 0]
     manners = Manners(tx, takes, per_domain) if per_domain is not None and takes else None
     allowed = takes if manners is None else manners.cut(takes)
-    rows = sorted(_lease(tx, owners, allowed, tx.now + lease_s), key=lambda row: row.id)
-    held = {} if manners is None else _still_held(manners.held, allowed, rows)
+    leased_rows = sorted(_lease(tx, owners, allowed, tx.now + lease_s), key=lambda row: row.id)
+    held = {} if manners is None else _still_held(manners.held, allowed, leased_rows)
+    rows = _put_back(tx, leased_rows)
     if not rows:
         return Claims((), held)
     if manners is not None:
@@ -47,6 +48,22 @@ def claim_lanes(
     jobs = _jobs(tx, {row.job for row in rows})
     _start_jobs(tx, [job.id for job in jobs.values() if job.status == State.QUEUED])
     return Claims(_claimed(tx, rows, jobs), held)
+
+
+def _put_back(tx: Tx, rows: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
+    """Holds those back whose loop was stopped before it could be canceled whole; gives the others.
+
+    Not a matter of the claim itself, which would step over a million of them, again and again. Held, they are in
+    nobody's way.
+    """
+    parents = {row.parent for row in rows if row.parent is not None and not row.children}
+    found = tx.rows("stopped_of", ids=tx.many(sorted(parents))) if parents else ()
+    if not found:
+        return rows
+    stopped = {row.id for row in found}
+    back = [row.id for row in rows if row.parent in stopped and not row.children]
+    tx.run("put_back", ids=tx.many(back))
+    return [row for row in rows if row.id not in set(back)]
 
 
 def running_sessions(tx: Tx, sessions: Collection[int]) -> list[Claimed]:

@@ -9,14 +9,12 @@ from sqlalchemy import Row, delete, exists, select
 from agent.status import Status, may_become
 from services.errors import WrongState
 from services.events import JobEvent
-from services.store import tables
+from services.store import ending, tables
 from services.store.ids import job_id
 from services.store.jobs import (
     Leased,
     LockedJob,
-    close_if_over,
     counts_json,
-    finished_event,
     leased,
     lock_job,
 )
@@ -24,26 +22,24 @@ from services.store.reading import artifact_row
 from services.store.records import ArtifactRow
 from services.store.states import RETRIED_STATES, State
 from services.store.tx import Tx
-from services.store.unborn import store_rest
 
 
 def cancel_job(tx: Tx, job: int, tenant: str | None) -> None:
-    """Cancels what no worker holds; the job is over once the workers have let go of the rest."""
+    """Marks a job as canceled, so that nothing of it begins, and cancels a first slice of what no worker holds.
+
+    It is over when the rest is canceled too (`services.store.sweep`), and workers have let go of what they hold.
+    """
     found = lock_job(tx, job, tenant)
     if found.cancel_requested and not found.is_final:
         return
     _require(found, Status.CANCELED, "be canceled")
     found.cancel_requested = True
-    store_rest(tx, found, State.HELD)
-    tx.run("cancel_open", job=job)
-    found.recount(tx)
+    ending.end_job(tx, found, ending.CANCELED, ending.SLICE)
     if found.status is Status.PAUSED:
         found.status = Status.RUNNING if found.started_at else Status.QUEUED
     running = leased(tx, [job]).get(job, Leased())
     _say(tx, found, JobEvent.CANCELED, running)
-    if close_if_over(tx, found, running):
-        finished_event(tx, found, running)
-    found.save(tx)
+    ending.close_or_save(tx, found, running)
 
 
 def pause_job(tx: Tx, job: int, tenant: str | None) -> None:
@@ -75,15 +71,25 @@ def set_concurrency(tx: Tx, job: int, limit: int | None, tenant: str | None) -> 
     Those that run are not stopped. Loops within items keep their own limit.
     """
     found = lock_job(tx, job, tenant)
-    if found.is_final:
-        raise WrongState(f"job {job_id(job)} is {found.status}: nothing of it runs", job=job, status=found.status.value)
+    require_going_on(found)
     found.concurrency = limit or 0
     (loop,) = tx.rows("loops", ids=tx.many([found.root]))
-    if State(loop.state) is State.WAITING and not loop.stopped:
+    if State(loop.state) is State.WAITING and not loop.stopped and not found.cancel_requested:
         _reseat(tx, job, loop, limit)
     counts = counts_json(found.counts(leased(tx, [job]).get(job, Leased()).items))
     tx.event(job, found.tenant, JobEvent.CHANGED, {"concurrency": limit, "counts": counts})
     found.save(tx)
+
+
+def require_going_on(job: LockedJob) -> None:
+    """Makes sure that there is something that an owner could change.
+
+    Raises:
+        WrongState: the job is final, or its deadline has passed: some of it is ended, and the rest will be.
+    """
+    if job.is_final or job.error is not None:
+        why = "nothing of it runs" if job.is_final else "its deadline has passed"
+        raise WrongState(f"job {job_id(job.id)} is {job.status}: {why}", job=job.id, status=job.status.value)
 
 
 def _reseat(tx: Tx, job: int, loop: Row[Any], limit: int | None) -> None:

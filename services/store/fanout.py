@@ -153,9 +153,14 @@ def _limit(tx: Tx, depth: int, job: LockedJob) -> int | None:
     return loop.concurrency if loop else None
 
 
-def store_children(tx: Tx, some: Siblings, seats: int, *, otherwise: State = State.HELD) -> list[Ready]:
-    """Stores children, the first `seats` of them queued; gives the first queued one on each domain."""
-    children = list(_children(tx, some, seats, otherwise))
+def store_children(
+    tx: Tx, some: Siblings, seats: int, *, otherwise: State = State.HELD, outcome: str | None = None
+) -> list[Ready]:
+    """Stores children, the first `seats` of them queued; gives the first queued one on each domain.
+
+    `outcome`: of all of them, as its column holds it, where `otherwise` is final.
+    """
+    children = [{**child, "outcome": outcome} for child in _children(tx, some, seats, otherwise)]
     tx.each("add_children", children, at_once=True)
     ready: dict[int, Ready] = {}
     for child in children[:seats]:

@@ -16,7 +16,7 @@ from agent.status import FINAL, Status, may_become
 from agent.types import Outcome
 from services.errors import WrongState
 from services.events import JobEvent
-from services.store import codec, tables
+from services.store import codec, ending, tables
 from services.store.fanout import Opened, open_loop
 from services.store.ids import session_id
 from services.store.jobs import (
@@ -34,7 +34,6 @@ from services.store.pace import note_answers
 from services.store.records import Finish, Written
 from services.store.states import FINAL_STATES, State
 from services.store.tx import Tx
-from services.store.unborn import store_rest
 
 Json = Any
 
@@ -72,12 +71,11 @@ class Loop:
     domain: int
     state: State
     pending: int
-    first_child: int
-    size: int
     seat_limit: int | None
     seats: int
     stop_on_error: bool
     stopped: bool
+    stops_now: bool = False  # by one of these outcomes
 
 
 def write_group(tx: Tx, group: Sequence[Finish], per_domain: int | None = None) -> Written:
@@ -105,6 +103,7 @@ def write_group(tx: Tx, group: Sequence[Finish], per_domain: int | None = None) 
         ready=lanes_of(tx, ready, jobs),
         finished_jobs=finished,
         unborn=any(end.outcome.fan_out.later for end in ends if end.outcome.fan_out is not None),
+        stopped=any(loop.stops_now for loop in loops.values()),
     )
 
 
@@ -230,8 +229,6 @@ def _loops(tx: Tx, parents: set[int]) -> dict[int, Loop]:
             domain=row.domain,
             state=State(row.state),
             pending=row.pending_children,
-            first_child=row.first_child,
-            size=row.loop_children,
             seat_limit=row.seat_limit,
             seats=row.seats,
             stop_on_error=bool(row.stop_on_error),
@@ -243,6 +240,7 @@ def _loops(tx: Tx, parents: set[int]) -> dict[int, Loop]:
 
 def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mapping[int, LockedJob]) -> list[Ready]:
     """Takes ended children off their loops; gives what is ready now: held children, parents of finished loops."""
+    most = ending.SLICE
     over: dict[int, list[Status]] = defaultdict(list)
     for end in ends:
         if end.is_final and end.row.parent is not None:
@@ -254,7 +252,7 @@ def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mappin
         loop.pending -= len(statuses)
         loop.seats = max(0, loop.seats - len(statuses))
         if loop.stop_on_error and not loop.stopped and any(status in _STOPPING for status in statuses):
-            _stop(tx, loop, jobs[loop.job])
+            most -= _stop(tx, loop, jobs[loop.job], most)
         ready += _release(tx, loop)
         resumes = loop.pending == 0 and loop.state is State.WAITING
         if resumes:
@@ -274,13 +272,15 @@ def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mappin
     return ready
 
 
-def _stop(tx: Tx, loop: Loop, job: LockedJob) -> None:
-    """Cancels the children that have not begun, after one has failed."""
-    unborn = store_rest(tx, job, State.CANCELED, parent=loop.id)
-    canceled = tx.rows("cancel_siblings", first=loop.first_child, last=loop.first_child + loop.size - 1)
-    loop.stopped = True
-    loop.pending -= len(canceled) + unborn
-    job.ended[State.CANCELED] += unborn + sum(1 for row in canceled if not row.children)
+def _stop(tx: Tx, loop: Loop, job: LockedJob, most: int) -> int:
+    """Begins to cancel the children that have not begun, after one has failed; gives how many it has canceled.
+
+    `services.store.sweep` cancels the rest. No claim gives out what is left (`claim.claim_lanes`).
+    """
+    canceled = ending.end_children(tx, job, loop.id, most)
+    loop.stopped = loop.stops_now = True
+    loop.pending -= canceled
+    return canceled
 
 
 def _release(tx: Tx, loop: Loop) -> list[Ready]:

@@ -56,6 +56,14 @@ class LockedJob:
         """Whether it is over."""
         return self.status in FINAL
 
+    def is_late(self, now: float) -> bool:
+        """Whether its deadline passed before it was over."""
+        return not self.is_final and self.deadline_at is not None and self.deadline_at <= now
+
+    def is_ending(self, now: float) -> bool:
+        """Whether what is left of it is being ended: nothing of it is to begin."""
+        return self.cancel_requested or self.is_late(now)
+
     def counts(self, running: int) -> Counts:
         """Its items, of which `running` are leased."""
         return Counts(
@@ -148,7 +156,8 @@ def counts_json(counts: Counts) -> dict[str, int]:
 def close_if_over(tx: Tx, job: LockedJob, running: Leased) -> bool:
     """Ends the job when its root session is final and no worker holds any of its sessions.
 
-    A canceled job's root is final at once; the job is over when the last worker has let go.
+    The root of a job that is ended before its time is final when nothing of it is left to be ended; the job is over
+    when the last worker has let go.
     """
     if job.is_final or running.sessions:
         return False

@@ -9,13 +9,12 @@ from sqlalchemy import Row
 
 from agent.status import Status
 from agent.types import ErrorInfo, Outcome
-from services.store import codec
+from services.store import codec, ending
 from services.store.finish import write_group
-from services.store.jobs import Leased, close_if_over, finished_event, lock_jobs, spec_of
+from services.store.jobs import LockedJob, lock_jobs, spec_of
 from services.store.records import Finish, Freed
 from services.store.states import State, state_of
 from services.store.tx import Tx
-from services.store.unborn import store_rest
 
 _LOST = ErrorInfo("LeaseLost", "lease_lost", "its worker stopped reporting", retryable=True)
 _UNCONFIRMED = ErrorInfo(
@@ -59,30 +58,48 @@ def _freed(tx: Tx, rows: Sequence[Row[Any]]) -> list[Freed]:
 
 
 def expire_jobs(tx: Tx) -> list[int]:
-    """Fails what is left of jobs whose deadline passed, running sessions too; their reports will come late.
-
-    A session inside an action that must not be repeated becomes unsure instead: nobody will hear how that ended.
-    """
-    found = lock_jobs(tx, [row.id for row in tx.rows("past_deadline", now=tx.now)]).values()
-    late = [job.id for job in found if not job.is_final and job.deadline_at is not None and job.deadline_at <= tx.now]
-    _leave_unsure(tx, late)
-    for job in lock_jobs(tx, late).values():
-        if job.is_final:
-            continue  # its only session is unsure
-        status = Status.CANCELED if job.cancel_requested else Status.FAILED
-        outcome = Outcome(status, error=None if job.cancel_requested else _TOO_LATE)
-        store_rest(tx, job, State.HELD)
-        tx.run("end_open", job=job.id, state=state_of(status), outcome=codec.dump_outcome(outcome))
-        job.recount(tx)
-        if close_if_over(tx, job, Leased()):
-            finished_event(tx, job, Leased())
-        job.save(tx)
+    """Fails a first slice of what is left of jobs whose deadline passed; gives those that it has come to."""
+    late, left = [], ending.SLICE
+    for row in tx.rows("past_deadline", now=tx.now):
+        if left <= 0:
+            break
+        if ended := expire_job(tx, row.id, left):
+            late.append(row.id)
+            left -= ended
     return late
 
 
-def _leave_unsure(tx: Tx, jobs: Sequence[int]) -> None:
-    """Ends those running sessions of some jobs that are inside an action which must not be repeated."""
-    running = [row.id for row in tx.rows("running_in", jobs=tx.many(jobs))] if jobs else []
+def expire_job(tx: Tx, number: int, most: int) -> int:
+    """Fails some `most` sessions of a job that is late, running ones first; their reports will come late.
+
+    A session inside an action that must not be repeated becomes unsure instead: nobody will hear how that ended.
+    Gives how many are over now; 0: somebody else has ended the job.
+    """
+    job = lock_jobs(tx, [number]).get(number)
+    if job is None or not job.is_late(tx.now):
+        return 0
+    unsure = _leave_unsure(tx, number)
+    job = lock_jobs(tx, [number])[number]
+    if job.is_final:
+        return unsure  # it was its only session
+    ended = ending.end_job(tx, job, _fate(job), most)
+    if not job.cancel_requested:
+        job.error = _TOO_LATE  # from now on nobody can move its deadline: some of it is over
+    ending.close_or_save(tx, job)
+    return unsure + ended
+
+
+def _fate(job: LockedJob) -> ending.Fate:
+    status = Status.CANCELED if job.cancel_requested else Status.FAILED
+    outcome = Outcome(status, error=None if job.cancel_requested else _TOO_LATE)
+    return ending.Fate(state_of(status), codec.dump_outcome(outcome), running=True)
+
+
+def _leave_unsure(tx: Tx, job: int) -> int:
+    """Ends those running sessions of a job that are inside an action which must not be repeated; gives how many."""
+    running = [row.id for row in tx.rows("running_in", jobs=tx.many([job]))]
     reports = [_report(row, 0) for row in tx.rows("leases", ids=tx.many(running))] if running else []
-    if unsure := [report for report in reports if report.outcome.status is Status.UNSURE]:
+    unsure = [report for report in reports if report.outcome.status is Status.UNSURE]
+    if unsure:
         write_group(tx, unsure)
+    return len(unsure)

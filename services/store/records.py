@@ -269,6 +269,7 @@ class Written:
     ready: tuple[Lane, ...]  # lanes that have ready sessions now (children, resumed parents, retries)
     finished_jobs: tuple[int, ...]
     unborn: bool = False  # a loop was so long that `unfold` has to store the rest of it
+    stopped: bool = False  # a loop was stopped; what is left of it, if anything, is `sweep`'s
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +279,15 @@ class Unfolded:
     stored: int  # children that are rows now
     ready: tuple[Lane, ...]  # lanes that have ready sessions by them
     more: bool  # whether there may be further pieces, of this loop or another
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one slice of a job or a loop that is being ended did."""
+
+    ended: int  # sessions that are over now
+    ready: tuple[Lane, ...]  # lanes that have ready sessions by it: the parent of a stopped loop
+    more: bool  # whether there may be further slices, of this job or another
 
 
 @dataclass(frozen=True, slots=True)

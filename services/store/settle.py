@@ -11,7 +11,7 @@ from agent.status import Status
 from agent.types import Outcome
 from services.errors import NotFound, WrongState
 from services.events import JobEvent
-from services.store import codec
+from services.store import codec, ending
 from services.store.ids import job_id, session_id
 from services.store.jobs import LockedJob, counts_json, leased, lock_job
 from services.store.records import Settlement
@@ -24,7 +24,7 @@ def settle_session(tx: Tx, session: int, how: Settlement, tenant: str | None) ->
 
     Raises:
         NotFound: it does not exist, or belongs to another tenant.
-        WrongState: it is not unsure, its job is canceled, or its loop is being summed up at this moment.
+        WrongState: it is not unsure, its job is canceled, or its loop is being stopped or summed up at this moment.
     """
     found = tx.rows("unsure", id=session)
     if not found:
@@ -84,7 +84,8 @@ def _reopen_parent(tx: Tx, parent: int, *, child_waits: bool = False) -> State:
     A child that waits for its own loop takes a seat even where there is none, since its children already run.
 
     Raises:
-        WrongState: a worker holds the parent just now, and has been told how its loop went.
+        WrongState: a worker holds the parent just now, and has been told how its loop went; or the loop is stopped,
+            and some of its children are still to be canceled: they would begin after all.
     """
     (loop,) = tx.rows("loops", ids=tx.many([parent]))
     state = State(loop.state)
@@ -93,6 +94,10 @@ def _reopen_parent(tx: Tx, parent: int, *, child_waits: bool = False) -> State:
             f"session {session_id(parent)} is summing up this loop; settle again when it has ended", session=parent
         )
     if state is State.WAITING:
+        if ending.is_stopping(tx, parent):
+            raise WrongState(
+                f"session {session_id(parent)} stops this loop; settle again when that is done", session=parent
+            )
         full = loop.seat_limit is not None and loop.seats >= loop.seat_limit and not child_waits
         seats, pending = loop.seats + (not full), loop.pending_children + 1
         tx.run("settle_loop", id=parent, pending=pending, seats=seats, stopped=False, state=state, raised=0)

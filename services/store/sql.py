@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from agent.packed import LoopPiece
@@ -25,6 +26,7 @@ from services.store import (
     settle,
     snapshots,
     submission,
+    sweep,
     unborn,
 )
 from services.store.changes import change_job
@@ -57,6 +59,7 @@ from services.store.records import (
     Settlement,
     Standing,
     Submitted,
+    Swept,
     Take,
     Unclaimable,
     Unfolded,
@@ -325,6 +328,13 @@ class SqlStore:
     async def unfold(self) -> Unfolded:
         part = await self._db.read(lambda tx: unborn.next_part(tx, self._dice))
         return await self._db.write(lambda tx: unborn.unfold(tx, part))
+
+    async def sweep(self) -> Swept:
+        for one in await self._db.read(lambda tx: sweep.endings(tx, self._dice)):
+            swept = await self._db.write(partial(sweep.sweep, one=one))
+            if swept.ended:
+                return swept
+        return sweep.NOTHING
 
     async def reap(self, *, owner: str | None = None) -> list[Freed]:
         return await self._db.write(lambda tx: reap.reap_leases(tx, owner))

@@ -34,6 +34,7 @@ from services.store.records import (
     Settlement,
     Standing,
     Submitted,
+    Swept,
     Take,
     Unclaimable,
     Unfolded,
@@ -87,7 +88,11 @@ class Store(Protocol):
     async def artifact(self, artifact: str, *, tenant: str | None = None) -> ArtifactRow: ...
 
     async def cancel(self, job: int, *, tenant: str | None = None) -> JobRow:
-        """Queued, waiting and paused sessions become canceled at once; running ones when their worker says so."""
+        """Nothing of the job begins from now on; running sessions become canceled when their worker says so.
+
+        Queued, waiting and paused ones become canceled at once, or, of a job with thousands of them, by `sweep`: its
+        root last.
+        """
         ...
 
     async def pause(self, job: int, *, tenant: str | None = None) -> JobRow: ...
@@ -111,7 +116,7 @@ class Store(Protocol):
         claim; those that run hear of deadline and token limit by their dispatcher.
 
         Raises:
-            WrongState: the job is final.
+            WrongState: the job is final, or its deadline has passed and a part of it is failed already.
         """
         ...
 
@@ -122,7 +127,8 @@ class Store(Protocol):
         save that a job whose root it is becomes completed.
 
         Raises:
-            WrongState: it is not unsure, its job is canceled, or its loop is being summed up at this moment.
+            WrongState: it is not unsure, its job is canceled, or its loop is being stopped or summed up at this
+                moment.
         """
         ...
 
@@ -261,6 +267,14 @@ class Store(Protocol):
         """
         ...
 
+    async def sweep(self) -> Swept:
+        """Ends some more sessions of a job that is canceled or late, or of a loop that is stopped; any dispatcher may.
+
+        Whoever ends such a job or loop ends some 2,000 sessions in its own transaction: this is for the rest. Takes up
+        what others left when they died; those that are being ended take turns by chance.
+        """
+        ...
+
     async def reap(self, *, owner: str | None = None) -> list[Freed]:
         """Ends leases that ran out (or, with `owner`, all of that owner's), raising their fences.
 
@@ -270,7 +284,7 @@ class Store(Protocol):
         ...
 
     async def expire_deadlines(self) -> list[int]:
-        """Fails what is left of jobs whose deadline passed; gives the jobs."""
+        """Fails a first slice of what is left of jobs whose deadline passed; gives the jobs. `sweep` does the rest."""
         ...
 
     async def ready_count(self, most: int) -> int:

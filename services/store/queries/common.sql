@@ -35,16 +35,22 @@ select :first + at, job, session, :idx + at, n, :host, items from staged where s
 delete from staged where session = :session
 
 -- name: unborn_jobs
--- Where each job that has children to be stored goes on.
-select job, min(first) as first from unborn group by job
+-- The jobs that have children to be stored, save those that are being ended.
+select u.job from (select job from unborn group by job) as u join job j on j.id = u.job
+where not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+
+-- name: next_unborn
+-- Where a job's children go on to be stored, those of stopped loops aside.
+select first, job, parent, idx, n, host, items from unborn
+where job = :job and parent not in (select id from session where stopped and state = 2) order by first limit 1
 
 -- name: unborn_part
 -- A part of a loop that is not stored yet.
 select first, job, parent, idx, n, host, items from unborn where first = :first
 
 -- name: unborn_of
--- The parts of a job's loops, or of one of them, that are not stored yet.
-select first from unborn where job = :job and parent = coalesce(cast(:parent as bigint), parent) order by first
+-- The first parts of a job's loops, or of one of them, that are not stored yet.
+select first from unborn where job = :job and parent = coalesce(cast(:parent as bigint), parent) order by first limit :n
 
 -- name: take_unborn
 -- Takes a part of a loop out, to store its children in the same transaction.
@@ -56,11 +62,51 @@ update session set pending_children = :pending, seats = :seats, stopped = :stopp
   fence = fence + :raised
 where id = :id
 
--- name: cancel_siblings
--- Cancels the children in a range of ids that have not begun or wait for another try.
-update session set state = 8, fence = fence + 1, ready_at = null
-where id between :first and :last and state in (0, 9, 10)
-returning id, children
+-- name: less_pending
+-- Takes ended children off a loop.
+update session set pending_children = pending_children - :n where id = :id and state = 2
+
+-- name: span
+-- A loop, and where its children are: ids in a row, unless it had others before.
+select id, job, stopped, case when children = loop_children then first_child else id + 1 end as first,
+  first_child + loop_children - 1 as last
+from session where id = :id
+
+-- name: held_in
+-- Some held children of a loop.
+select id from session where state = 10 and parent = :parent and children = 0 order by id limit :n
+
+-- name: delayed_in
+-- Some children of a loop that wait for another try: there are few delayed sessions at a time.
+select id from session where state = 9 and parent = :parent and children = 0 limit :n
+
+-- name: ready_of
+-- Some ready sessions of a job.
+select id from session where state = 0 and job = :job order by domain, id limit :n
+
+-- name: delayed_of
+-- Some delayed sessions of a job, from the index of all that are delayed.
+select id from session where state = 9 and job + 0 = :job limit :n
+
+-- name: running_of
+-- Some running sessions of a job.
+select id from session where state = 1 and job = :job limit :n
+
+-- name: waiting_of
+-- Some sessions of a job that wait for their children, its root last.
+select id from session where state = 2 and job = :job order by id desc limit :n
+
+-- name: canceling
+-- Canceled jobs of which something is left to be ended.
+select j.id from job j join session r on r.id = j.root
+where j.cancel_requested and j.finished_at is null and r.state in (0, 2, 9, 10)
+
+-- name: stopping
+-- Stopped loops that wait for more children than run or have loops of their own.
+select l.id, l.job from session l
+where l.stopped and l.state = 2 and l.pending_children > (
+  select count(*) from session c where c.state = 1 and c.job = l.job and c.parent = l.id) + (
+  select count(*) from session c where c.state = 2 and c.job = l.job and c.parent = l.id)
 
 -- name: write_job
 -- Writes a job's counters, costs and status; the caller holds its lock and did the sums.
@@ -79,16 +125,6 @@ select job, state, outcome from session where job = :job and path = ''
 -- name: recount
 -- Items of a job by state; what fanned out is no item.
 select state, count(*) as n from session where job = :job and children = 0 group by state
-
--- name: cancel_open
--- Cancels every session of a job that no worker holds.
-update session set state = 8, fence = fence + 1, ready_at = null where job = :job and state in (0, 2, 9, 10)
-
--- name: end_open
--- Ends every session of a job that is not final, running ones too, with one outcome for all.
-update session set state = :state, fence = fence + 1, owner = null, lease_until = null, ready_at = null,
-  outcome = :outcome
-where job = :job and state in (0, 1, 2, 9, 10)
 
 -- name: reopen_items
 -- Queues a job's failed, terminated and canceled items again, with fresh attempts.

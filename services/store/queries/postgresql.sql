@@ -33,15 +33,56 @@ where s.id = v.id and s.fence = v.fence
 
 -- name: add_children
 -- Stores the children of a loop, in one statement.
-insert into session (id, job, parent, depth, idx, path, domain, state, item)
+insert into session (id, job, parent, depth, idx, path, domain, state, item, outcome)
 select v.* from json_to_recordset(cast(:rows as json)) as v (id bigint, job bigint, parent bigint, depth smallint,
-  idx integer, path text, domain integer, state smallint, item text)
+  idx integer, path text, domain integer, state smallint, item text, outcome text)
 
 -- name: release_held
 -- Lets the first :n held children of a parent go.
 update session set state = 0 where id = any(array(
   select id from session where state = 10 and parent = :parent order by id limit :n))
 returning id, domain
+
+-- name: end_sessions
+-- Ends those of some sessions that are not final, and running ones where that is asked for; an outcome replaces theirs.
+-- It waits for a claim that holds one of them, and leaves it alone then: the claim asked before the job was marked.
+update session set state = :state, fence = fence + 1, owner = null, lease_until = null, ready_at = null,
+  outcome = coalesce(cast(:outcome as text), outcome)
+where id = any(cast(:ids as bigint[])) and (state in (0, 2, 9, 10) or (state = 1 and cast(:running as boolean)))
+returning id, parent, children
+
+-- name: emptied
+-- Those of some loops that wait for nothing.
+select id from session where id = any(cast(:ids as bigint[])) and state = 2 and pending_children = 0
+
+-- name: held_of
+-- Some held sessions of a job: from loop to loop, since they are indexed by it.
+select s.id from session l cross join lateral (
+  select c.id from session c where c.state = 10 and c.parent = l.id order by c.id limit :n) as s
+where l.state = 2 and l.job = :job limit :n
+
+-- name: ready_in
+-- Some ready children of a loop that have not fanned out, in a range of ids: from domain to domain, as they are indexed.
+with recursive lane (domain) as (
+  select * from (select domain from session where state = 0 and job = :job order by domain limit 1) as first_lane
+  union all
+  select (select n.domain from session n where n.state = 0 and n.job = :job and n.domain > l.domain
+    order by n.domain limit 1) from lane l where l.domain is not null)
+select s.id from lane l cross join lateral (
+  select c.id from session c
+  where c.state = 0 and c.job = :job and c.domain = l.domain and c.id between :first and :last
+    and c.parent = :parent and c.children = 0
+  order by c.id limit :n) as s
+limit :n
+
+-- name: stopped_of
+-- Those of some loops that are stopped.
+select id from session where id = any(cast(:ids as bigint[])) and stopped and state = 2
+
+-- name: put_back
+-- Holds sessions back that were claimed from a stopped loop: the attempt does not count.
+update session set state = 10, attempt = attempt - 1, owner = null, lease_until = null
+where id = any(cast(:ids as bigint[])) and state = 1
 
 -- name: running
 -- How many sessions of each job are leased, and how many of those are items.

@@ -28,14 +28,50 @@ where id = :id and fence = :fence
 
 -- name: add_children
 -- Stores one child of a loop.
-insert into session (id, job, parent, depth, idx, path, domain, state, item)
-values (:id, :job, :parent, :depth, :idx, :path, :domain, :state, :item)
+insert into session (id, job, parent, depth, idx, path, domain, state, item, outcome)
+values (:id, :job, :parent, :depth, :idx, :path, :domain, :state, :item, :outcome)
 
 -- name: release_held
 -- Lets the first :n held children of a parent go.
 update session set state = 0
 where id in (select id from session where state = 10 and parent = :parent order by id limit :n)
 returning id, domain
+
+-- name: end_sessions
+-- Ends those of some sessions that are not final, and running ones where that is asked for; an outcome replaces theirs.
+update session set state = :state, fence = fence + 1, owner = null, lease_until = null, ready_at = null,
+  outcome = coalesce(:outcome, outcome)
+where id in (select value from json_each(:ids)) and (state in (0, 2, 9, 10) or (state = 1 and :running))
+returning id, parent, children
+
+-- name: emptied
+-- Those of some loops that wait for nothing.
+select id from session where id in (select value from json_each(:ids)) and state = 2 and pending_children = 0
+
+-- name: held_of
+-- Some held sessions of a job: from loop to loop, since they are indexed by it.
+select s.id from session l cross join session s
+where l.state = 2 and l.job = :job and s.state = 10 and s.parent = l.id limit :n
+
+-- name: ready_in
+-- Some ready children of a loop that have not fanned out, in a range of ids: from domain to domain, as they are indexed.
+with recursive lane (domain) as (
+  select * from (select domain from session where state = 0 and job = :job order by domain limit 1) as first_lane
+  union all
+  select (select n.domain from session n where n.state = 0 and n.job = :job and n.domain > l.domain
+    order by n.domain limit 1) from lane l where l.domain is not null)
+select s.id from lane l cross join session s
+where s.state = 0 and s.job = :job and s.domain = l.domain and s.id between :first and :last
+  and s.parent = :parent and s.children = 0 limit :n
+
+-- name: stopped_of
+-- Those of some loops that are stopped.
+select id from session where id in (select value from json_each(:ids)) and stopped and state = 2
+
+-- name: put_back
+-- Holds sessions back that were claimed from a stopped loop: the attempt does not count.
+update session set state = 10, attempt = attempt - 1, owner = null, lease_until = null
+where id in (select value from json_each(:ids)) and state = 1
 
 -- name: running
 -- How many sessions of each job are leased, and how many of those are items.
