@@ -16,7 +16,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from agent.status import FINAL, Status
 from agent.types import Checkpoint, Outcome
 from services.errors import WrongState
-from services.store.records import Claimed, Finish, Renewal, Settlement, Take, Written
+from services.store import ending
+from services.store.records import Claimed, Finish, JobChanges, Renewal, Settlement, Take, Written
 from tests.store_world import BROKEN, World, links, loop, world
 
 S = Status
@@ -24,6 +25,7 @@ T = TypeVar("T")
 
 LIMITS = (None, 1, 2)
 FIRST, PART = 2, 2  # so that a loop of five is stored in three pieces
+SLICE = 2  # so that what ends a loop of five leaves something over, and others come between
 PER_DOMAIN = 3
 MARK = Checkpoint(url="https://shop.example/pay", pending_action="click('pay')")
 LEASE_S = 60.0
@@ -44,8 +46,8 @@ class Session:
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Submit, claim, finish, fan out in pieces, mark, die, cancel, pause, resume, retry, settle, widen, narrow: in any
-    order, through two stores on one database."""
+    """Submit, claim, finish, fan out in pieces, mark, die, cancel, be late, stop, sweep, pause, resume, retry, settle,
+    widen, narrow: in any order, through two stores on one database."""
 
     url = "sqlite://"
     held = Bundle("held")
@@ -54,6 +56,8 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.context: AbstractAsyncContextManager[World] = world(self.url)
+        self.slices = mock.patch.object(ending, "SLICE", SLICE)
+        self.slices.start()
         self.w: World = self.do(self.context.__aenter__())
         self.w.first, self.w.part = FIRST, PART
         self.other = self.do(self.w.another())
@@ -64,6 +68,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.stops: dict[int, bool] = {}  # by parent
         self.unborn: set[int] = set()  # children that are not stored yet
         self.canceled: set[int] = set()
+        self.late: set[int] = set()  # jobs whose deadline has passed
         self.paused: set[int] = set()
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
@@ -75,6 +80,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.run_everything_out()
         finally:
             self.do(self.context.__aexit__(None, None, None))
+            self.slices.stop()
             self.runner.close()
 
     # --- rules ---------------------------------------------------------------------------------------
@@ -102,7 +108,8 @@ class StoreMachine(RuleBasedStateMachine):
         for one in claims.sessions:
             session = self.sessions[one.work.session]
             assert session.status is S.QUEUED and one.work.session not in self.unborn, "it was not ready"
-            assert session.job not in self.paused | self.canceled
+            assert session.job not in self.paused | self.canceled | self.late
+            assert not self.is_doomed(session), "its loop was stopped"
             assert one.work.fence > session.fence, "its fence was not raised"
             session.status, session.fence, session.domain = S.RUNNING, one.work.fence, one.domain
             if session.children:
@@ -121,10 +128,34 @@ class StoreMachine(RuleBasedStateMachine):
     def unfold(self) -> None:
         """Stores one more piece of some long loop."""
         piece = self.do(self.other.unfold())
-        assert piece.more is bool(self.unborn) and (piece.stored > 0) is bool(self.unborn)
+        wanted = any(not self.is_doomed(self.sessions[id]) for id in self.unborn)
+        assert piece.more is wanted and (piece.stored > 0) is wanted
         stored = {row.id for job in self.roots for row in self.do(self.w.store.sessions(job, limit=10_000))[0]}
         assert len(self.unborn & stored) == piece.stored
         self.unborn -= stored
+
+    @rule()
+    def sweep(self) -> None:
+        """Ends one more slice of some job or loop; what it was is seen by the invariant."""
+        doomed = self.doomed()
+        swept = self.do(self.other.sweep())
+        assert swept.more is (swept.ended > 0) is bool(doomed)
+        self.see_what_ended()
+        assert len(self.doomed()) < len(doomed) or not doomed
+
+    @rule(data=st.data())
+    def be_late(self, data: st.DataObject) -> None:
+        """The deadline of a job passes."""
+        job = self.some_job(data)
+        if job is None or job in self.canceled & self.late:
+            return
+        changes = JobChanges(frozenset({"deadline_s"}), deadline_s=0.0)
+        if self.takes_no_change(job):
+            self.refused(self.w.store.change(job, changes))
+            return
+        self.do(self.w.store.change(job, changes))
+        self.late.add(job)
+        assert self.do(self.w.store.expire_deadlines())
 
     @rule(one=held)
     def mark(self, one: Claimed) -> None:
@@ -144,6 +175,8 @@ class StoreMachine(RuleBasedStateMachine):
         if how == "retry" and (session.job in self.canceled or self.sums_up(session.parent)):
             self.refused(self.w.store.settle(id, how))
             return
+        if how == "retry" and self.is_over(session.job):
+            self.late.discard(session.job)
         self.do(self.other.settle(id, how))
         session.marked = False
         session.status = S.COMPLETED if how == "done" else S.QUEUED
@@ -155,7 +188,7 @@ class StoreMachine(RuleBasedStateMachine):
         job = self.some_job(data)
         if job is None:
             return
-        if self.is_over(job):
+        if self.takes_no_change(job):
             self.refused(self.w.store.set_concurrency(job, limit))
             return
         self.do(self.w.store.set_concurrency(job, limit))
@@ -231,10 +264,6 @@ class StoreMachine(RuleBasedStateMachine):
         self.do(self.w.store.cancel(job))
         self.canceled.add(job)
         self.paused.discard(job)
-        self.unborn -= {id for id in self.unborn if self.sessions[id].job == job}
-        for session in self.of(job):
-            if session.status in (S.QUEUED, S.WAITING):
-                session.status = S.CANCELED
 
     @rule(data=st.data())
     def pause_or_resume(self, data: st.DataObject) -> None:
@@ -261,6 +290,7 @@ class StoreMachine(RuleBasedStateMachine):
             return
         self.do(self.w.store.retry(job))
         self.canceled.discard(job)
+        self.late.discard(job)
         self.reopen(self.roots[job])
 
     # --- the model -----------------------------------------------------------------------------------
@@ -273,6 +303,22 @@ class StoreMachine(RuleBasedStateMachine):
 
     def is_over(self, job: int) -> bool:
         return all(session.status in FINAL for session in self.of(job))
+
+    def takes_no_change(self, job: int) -> bool:
+        """Whether it is over, or a part of it has failed by its deadline."""
+        return self.is_over(job) or self.do(self.w.store.job(job)).error is not None
+
+    def is_doomed(self, session: Session) -> bool:
+        """Whether it is not over, and a slice that nobody has done yet will end it."""
+        if session.status in FINAL:
+            return False
+        if session.job in self.late or session.status is S.RUNNING:
+            return session.job in self.late
+        stopped = session.parent is not None and self.stops.get(session.parent) is True
+        return session.job in self.canceled or (stopped and session.status is S.QUEUED and not session.children)
+
+    def doomed(self) -> set[int]:
+        return {id for id, session in self.sessions.items() if self.is_doomed(session)}
 
     def is_ours(self, one: Claimed) -> bool:
         session = self.sessions[one.work.session]
@@ -340,13 +386,19 @@ class StoreMachine(RuleBasedStateMachine):
             self.settle(session.parent)
 
     def sums_up(self, parent: int | None) -> bool:
-        """Whether a worker holds a session that would have to wait again."""
+        """Whether a worker holds a session that would have to wait again, or it stops its loop at this moment."""
         while parent is not None:
             status = self.sessions[parent].status
-            if status is S.RUNNING or status not in FINAL:
-                return status is S.RUNNING
+            if status not in FINAL:
+                stopping = self.stops.get(parent) is True and status is S.WAITING
+                return status is S.RUNNING or (stopping and any(map(self.is_stopped, self.sessions[parent].children)))
             parent = self.sessions[parent].parent
         return False
+
+    def is_stopped(self, id: int) -> bool:
+        """Whether it is a child of a stopped loop that has not begun."""
+        session = self.sessions[id]
+        return session.status is S.QUEUED and not session.children
 
     def open_again(self, parent: int | None) -> None:
         """A child waits again, and with it those above that had gone on."""
@@ -368,10 +420,6 @@ class StoreMachine(RuleBasedStateMachine):
     def child_failed(self, parent: int) -> None:
         if self.stops.get(parent) is False:
             self.stops[parent] = True
-            self.unborn -= set(self.sessions[parent].children)
-            for child in self.sessions[parent].children:
-                if self.sessions[child].status is S.QUEUED:
-                    self.sessions[child].status = S.CANCELED
 
     def settle(self, parent: int) -> None:
         """A parent goes on once all its children are final."""
@@ -391,10 +439,36 @@ class StoreMachine(RuleBasedStateMachine):
             session.status = S.QUEUED
         return session.status not in FINAL
 
+    def see_what_ended(self) -> None:
+        """Which of the doomed sessions the last step has ended is the store's choice; how many, and as what, is not."""
+        over: dict[int, Status] = {}
+        for job in self.roots:
+            for row in self.do(self.w.store.sessions(job, limit=10_000))[0]:
+                if row.status in FINAL and self.is_doomed(self.sessions[row.id]):
+                    over[row.id] = row.status
+        unsure = {id for id, status in over.items() if status is S.UNSURE}
+        items = [id for id in over if not self.sessions[id].children and id not in unsure]
+        assert len(items) <= (SLICE + PART - 1) * (1 + bool(unsure)), "a slice was longer than it may be"
+        for id, status in over.items():
+            session = self.sessions[id]
+            assert status is not S.UNSURE or (session.marked and session.job in self.late)
+            assert status is not S.FAILED or session.job in self.late - self.canceled
+            session.status = status
+            self.unborn.discard(id)
+        for id in unsure:
+            parent = self.sessions[id].parent
+            if parent is not None:
+                self.child_failed(parent)
+        for id in over:
+            parent = self.sessions[id].parent
+            if parent is not None:
+                self.settle(parent)
+
     # --- what always holds -----------------------------------------------------------------------------
 
     @invariant()
     def everything_is_where_the_model_says(self) -> None:
+        self.see_what_ended()
         domains = Counter(session.domain for session in self.sessions.values() if session.status is S.RUNNING)
         assert all(n <= PER_DOMAIN for n in domains.values())
         for job in self.roots:
@@ -421,6 +495,8 @@ class StoreMachine(RuleBasedStateMachine):
                 self.do(self.w.store.resume(job))
         self.w.clock.now += LEASE_S + DELAY_S + 1
         self.do(self.w.store.reap())
+        while self.do(self.w.store.sweep()).more:
+            pass
         while self.do(self.w.store.unfold()).more:
             pass
         for _ in range(10_000):

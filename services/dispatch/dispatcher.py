@@ -1,9 +1,9 @@
 """The dispatcher: claims ready sessions, hands them to workers, writes what became of them in groups.
 
 Its loops run beside each other: the claimer, a puller per worker, the committer, the unfolder (long loops), the
-sweeper (long loops that end early), the housekeeper (leases, deadlines, size, snapshot) and the watcher (news in the store). Whatever they hold in memory can be
-lost: the truth is in the store, and reports stay with their worker until they are committed. Several dispatchers may
-work on one store: claims, fences and domains are the store's.
+sweeper (long loops that end early), the housekeeper (leases, deadlines, size, snapshot) and the watcher (news in the
+store). Whatever they hold in memory can be lost: the truth is in the store, and reports stay with their worker until
+they are committed. Several dispatchers may work on one store: claims, fences and domains are the store's.
 """
 
 from __future__ import annotations
