@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from agent.status import FINAL, Status
 from agent.types import Checkpoint, Outcome
@@ -85,6 +85,27 @@ class StoreMachine(RuleBasedStateMachine):
 
     # --- rules ---------------------------------------------------------------------------------------
 
+    @initialize(
+        target=held,
+        limit=st.sampled_from(LIMITS),
+        n=st.integers(3, 7),
+        stop=st.booleans(),
+        pieces=st.integers(0, 3),
+        inner=st.booleans(),
+    )
+    def begin(self, limit: int | None, n: int, stop: bool, pieces: int, inner: bool) -> Any:
+        """A job in the middle of a loop, perhaps with another one in it: few random histories get there."""
+        self.new_job(limit)
+        (root,) = self.take(1, elsewhere=False)
+        self.report(root, loop(links(n, hosts=2), stop=stop), 0.0)
+        for _ in range(pieces):
+            self.one_more_piece()
+        first, *others = self.take(2, elsewhere=False)
+        if not inner:
+            return multiple(first, *others)
+        self.report(first, loop(links(n, hosts=2), stop=not stop), 0.0)
+        return multiple(*others, *self.take(1, elsewhere=False))
+
     @rule()
     def wait(self) -> None:
         """Lets delayed sessions become ready."""
@@ -92,6 +113,9 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(limit=st.sampled_from(LIMITS))
     def submit(self, limit: int | None) -> None:
+        self.new_job(limit)
+
+    def new_job(self, limit: int | None) -> None:
         nested = {"values": ["a"], "concurrency": limit, "loop": {"values": ["a"], "concurrency": limit}}
         job = self.do(self.w.submit(loop=nested, max_attempts=100))
         root = self.do(self.w.store.job(job)).root_session
@@ -101,6 +125,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(target=held, n=st.integers(1, 3), elsewhere=st.booleans())
     def claim(self, n: int, elsewhere: bool) -> Any:
+        return multiple(*self.take(n, elsewhere))
+
+    def take(self, n: int, elsewhere: bool) -> Sequence[Claimed]:
+        """Claims up to `n` of each lane."""
         store = self.other if elsewhere else self.w.store
         lanes = self.do(store.lanes())
         takes = [Take(lane.job, lane.domain, lane.cursor, n) for lane in lanes]
@@ -118,7 +146,7 @@ class StoreMachine(RuleBasedStateMachine):
         for parent in {self.sessions[one.work.session].parent for one in claims.sessions}:
             limit = None if parent is None else self.limit_of(parent)
             assert limit is None or busy[parent] <= limit, "more of a loop than may be out at once"
-        return multiple(*claims.sessions)
+        return claims.sessions
 
     def limit_of(self, parent: int) -> int | None:
         job = self.sessions[parent].job
@@ -127,6 +155,9 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def unfold(self) -> None:
         """Stores one more piece of some long loop."""
+        self.one_more_piece()
+
+    def one_more_piece(self) -> None:
         piece = self.do(self.other.unfold())
         wanted = any(not self.is_doomed(self.sessions[id]) for id in self.unborn)
         assert piece.more is wanted and (piece.stored > 0) is wanted

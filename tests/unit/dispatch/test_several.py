@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent.testing import FakeBrowser
+from agent.status import Status
+from agent.testing import FakeBrowser, FakePage
 from agent.work import Work
 from services.browsers.config import WorkerConfig
 from services.browsers.local_pool import LocalPool
@@ -17,8 +20,10 @@ from services.browsers.worker import Worker
 from services.dispatch import dispatcher as module
 from services.dispatch.config import DispatchConfig
 from services.dispatch.dispatcher import Dispatcher
-from services.store.records import Claims
+from services.store.records import Claims, Finish, JobChanges
+from tests import store_world
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
+from tests.store_world import BROKEN, DONE, links, loop
 
 
 async def test_two_dispatchers_share_a_loop_and_do_every_item_once() -> None:
@@ -150,3 +155,47 @@ async def test_a_long_loop_runs_while_it_is_being_stored(monkeypatch: pytest.Mon
         assert (job.counts.completed, job.counts.expected) == (40, 40)
         rows = await w.store.results(job.id, limit=100)
         assert [row.record.value["n"] for row in rows if row.record] == list(range(40))
+
+
+@pytest.mark.parametrize(
+    ("how", "status"), [("cancel", Status.CANCELED), ("deadline", Status.FAILED), ("stop", Status.COMPLETED)]
+)
+async def test_a_dispatcher_ends_what_others_began_to_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str, status: Status
+) -> None:
+    monkeypatch.setattr("services.store.fanout.FIRST", 5)
+    monkeypatch.setattr("services.store.fanout.PART", 7)
+    monkeypatch.setattr("services.store.ending.SLICE", 5)
+    url = f"sqlite:///{tmp_path}/shoal.db"
+    async with store_world.world(url) as before:
+        before.clock.now = time.time()
+        job = await before.submit(url="http://shop.example/", loop=LOOP)
+        root = await before.claim_one()
+        await before.store.finish([Finish(root.work.session, root.work.fence, loop(links(60), stop=True))])
+        one, *others = await before.claim()
+        await before.finish(*((other, DONE) for other in others))
+        if how == "cancel":
+            await before.store.cancel(job)
+            await before.finish((one, DONE))
+        elif how == "deadline":
+            await before.store.change(job, JobChanges(frozenset({"deadline_s"}), deadline_s=0.0))
+            assert await before.store.expire_deadlines() == [job]
+        else:
+            await before.store.finish([Finish(one.work.session, one.work.fence, BROKEN)])
+        assert (await before.store.job(job)).counts.final < 60, "whoever began it has gone"
+
+    async with world(shop(1), store_url=url) as w:
+        row = await w.final(job)
+
+    assert (row.status, row.counts.final, row.counts.expected) == (status, 60, 60)
+
+
+async def test_a_loop_that_stops_is_ended_without_waiting_for_the_housekeeper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.store.ending.SLICE", 5)
+    monkeypatch.setattr(module, "_HOUSEKEEPING_S", 3_600.0)
+    pages = shop(200)
+    pages["http://shop.example/0"] = FakePage(read={})  # not the record that was asked for
+    async with world(pages, slots=1) as w:
+        job = await w.final(await w.submit(loop=LOOP | {"on_error": "stop"}, extract=EXTRACT, max_attempts=1))
+
+    assert job.counts.failed == 1 and job.counts.canceled > 100
