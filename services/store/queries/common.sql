@@ -39,11 +39,6 @@ delete from staged where session = :session
 select u.job from (select job from unborn group by job) as u join job j on j.id = u.job
 where not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
 
--- name: next_unborn
--- Where a job's children go on to be stored, those of stopped loops aside.
-select first, job, parent, idx, n, host, items from unborn
-where job = :job and parent not in (select id from session where stopped and state = 2) order by first limit 1
-
 -- name: unborn_part
 -- A part of a loop that is not stored yet.
 select first, job, parent, idx, n, host, items from unborn where first = :first
@@ -88,25 +83,10 @@ select id from session where state = 0 and job = :job order by domain, id limit 
 -- Some delayed sessions of a job, from the index of all that are delayed.
 select id from session where state = 9 and job + 0 = :job limit :n
 
--- name: running_of
--- Some running sessions of a job.
-select id from session where state = 1 and job = :job limit :n
-
 -- name: waiting_of
--- Some sessions of a job that wait for their children, its root last.
-select id from session where state = 2 and job = :job order by id desc limit :n
-
--- name: canceling
--- Canceled jobs of which something is left to be ended.
-select j.id from job j join session r on r.id = j.root
-where j.cancel_requested and j.finished_at is null and r.state in (0, 2, 9, 10)
-
--- name: stopping
--- Stopped loops that wait for more children than run or have loops of their own.
-select l.id, l.job from session l
-where l.stopped and l.state = 2 and l.pending_children > (
-  select count(*) from session c where c.state = 1 and c.job = l.job and c.parent = l.id) + (
-  select count(*) from session c where c.state = 2 and c.job = l.job and c.parent = l.id)
+-- Some sessions of a job that wait for their children, its root last. Not in the order of the table itself, which
+-- would be read from its end.
+select id from session where state = 2 and job = :job order by id + 0 desc limit :n
 
 -- name: write_job
 -- Writes a job's counters, costs and status; the caller holds its lock and did the sums.

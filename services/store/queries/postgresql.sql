@@ -61,6 +61,28 @@ select s.id from session l cross join lateral (
   select c.id from session c where c.state = 10 and c.parent = l.id order by c.id limit :n) as s
 where l.state = 2 and l.job = :job limit :n
 
+-- name: running_of
+-- Some running sessions of a job.
+select id from session where state = 1 and job = :job order by children limit :n
+
+-- name: canceling
+-- Canceled jobs of which something is left to be ended.
+select j.id from job j join session r on r.id = j.root
+where j.cancel_requested and j.finished_at is null and r.state in (0, 2, 9, 10)
+
+-- name: stopping
+-- Stopped loops that wait for more children than run or have loops of their own.
+select l.id, l.job from session l
+where l.stopped and l.state = 2 and l.pending_children > (
+  select count(*) from session c where c.state = 1 and c.job = l.job and c.parent = l.id) + (
+  select count(*) from session c where c.state = 2 and c.job = l.job and c.parent = l.id)
+
+-- name: next_unborn
+-- Where a job's children go on to be stored, those of stopped loops aside.
+select first, job, parent, idx, n, host, items from unborn
+where job = :job and parent not in (select id from session where stopped and state = 2)
+order by first limit 1
+
 -- name: ready_in
 -- Some ready children of a loop that have not fanned out, in a range of ids: from domain to domain, as they are indexed.
 with recursive lane (domain) as (

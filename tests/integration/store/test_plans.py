@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import psycopg
+import pytest
 
+from services.store import ending
 from services.store.records import Take
-from tests.store_world import DONE, links, loop, world
+from tests.store_world import BROKEN, DONE, links, loop, world
 
 ITEMS = 20_000
 LANES = 200
@@ -50,6 +52,30 @@ async def test_what_was_held_before_is_not_read_again_and_again(postgres_url: st
         await w.store.close()
         # Twice each, when it is held and when it has ended; what had ended before a round is not read once more in it.
         assert entries_read(postgres_url, "session_leased", "session_busy") < 3 * LOOPS * ROUNDS * HELD
+
+
+@pytest.mark.parametrize("how", ["cancel", "stop"])
+async def test_a_slice_reads_what_it_ends_and_not_what_was_ended_before(
+    postgres_url: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "SLICE", 500)
+    async with world(postgres_url) as w:
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            conn.execute("alter table session set (autovacuum_enabled = false)")
+        job, _ = await w.open_loop(ITEMS // 2, hosts=LANES, stop=True)
+        other, _ = await w.open_loop(ITEMS // 2, hosts=LANES)
+        (one, *_) = await w.claim(1, job=job)
+        if how == "cancel":
+            await w.store.cancel(job)
+        else:
+            await w.finish((one, BROKEN))
+        while (await w.store.sweep()).more:
+            pass
+        assert (await w.store.job(job)).counts.canceled == ITEMS // 2 - LANES
+        assert (await w.store.job(other)).counts.canceled == 0
+        await w.store.close()
+        # Each is found once, and looked up once to be ended.
+        assert entries_read(postgres_url) < 3 * ITEMS
 
 
 def entries_read(url: str, *indexes: str) -> int:

@@ -5,9 +5,17 @@ from __future__ import annotations
 import asyncio
 
 import psycopg
+import pytest
 
 from agent.status import Status
+from services.store import ending
 from tests.store_world import DONE, world
+
+CLAIM = """update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = 'w1', lease_until = %s
+where id = any(array(
+    select id from session where job = %s and state = 0 order by id limit 5 for update skip locked))
+returning id"""
+"""What a claim does, held open at its last moment: the first five run from then on."""
 
 
 async def blocked(conn: psycopg.AsyncConnection) -> None:
@@ -25,12 +33,7 @@ async def test_a_child_that_is_claimed_while_its_loop_is_narrowed_stays_its_work
         await psycopg.AsyncConnection.connect(postgres_url, autocommit=True) as watcher,
     ):
         job, _ = await w.open_loop(10)
-        # What a claim does, held open at its last moment: the first five run from now on.
-        claim = """update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = 'w1',
-            lease_until = %s where id = any(array(
-                select id from session where job = %s and state = 0 order by id limit 5 for update skip locked))
-            returning id"""
-        ids = [row[0] for row in await (await claimer.execute(claim, [w.clock.now + 60, job])).fetchall()]
+        ids = [row[0] for row in await (await claimer.execute(CLAIM, [w.clock.now + 60, job])).fetchall()]
         narrowing = asyncio.create_task(w.store.set_concurrency(job, 2))
         await blocked(watcher)
         await claimer.commit()
@@ -44,3 +47,27 @@ async def test_a_child_that_is_claimed_while_its_loop_is_narrowed_stays_its_work
             await w.finish((one, DONE))
         assert len(await w.claim()) == 2
         await w.check_sums(job)
+
+
+async def test_a_child_that_is_claimed_while_its_job_is_canceled_stays_its_worker_s(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "SLICE", 3)
+    async with (
+        world(postgres_url) as w,
+        await psycopg.AsyncConnection.connect(postgres_url) as claimer,
+        await psycopg.AsyncConnection.connect(postgres_url, autocommit=True) as watcher,
+    ):
+        job, root = await w.open_loop(10)
+        ids = [row[0] for row in await (await claimer.execute(CLAIM, [w.clock.now + 60, job])).fetchall()]
+        canceling = asyncio.create_task(w.store.cancel(job))
+        await blocked(watcher)
+        await claimer.commit()
+        await canceling
+        assert await w.status(root) is Status.WAITING, "a slice that found its sessions taken was not the last one"
+        while (await w.store.sweep()).more:
+            await w.check_sums(job)
+        assert {await w.status(session) for session in ids} == {Status.RUNNING}
+        await w.finish(*((one, DONE) for one in await w.store.running(ids)))
+        row = await w.check_sums(job)
+        assert (row.status, row.counts.completed, row.counts.canceled) == (Status.CANCELED, 5, 5)

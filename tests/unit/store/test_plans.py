@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
+import pytest
 from sqlalchemy import create_engine, insert, text
 from sqlalchemy.dialects import sqlite
 
@@ -26,6 +28,34 @@ def test_open_jobs_are_read_from_an_index_that_holds_no_others() -> None:
     engine.dispose()
     assert "USING INDEX job_open" in plan, plan
     assert "TEMP B-TREE" not in plan, plan
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("canceling", "job_canceling"),
+        ("stopping", "session_stopping"),
+        ("next_unborn", "session_stopping"),
+        ("ready_of", "session_ready (job=?)"),
+        ("ready_in", "session_ready (job=? AND domain=? AND id>? AND id<?)"),
+        ("held_of", "session_held (parent=?)"),
+        ("held_in", "session_held (parent=?)"),
+        ("running_of", "session_leased (job=?)"),
+        ("waiting_of", "session_waiting (job=?)"),
+        ("delayed_of", "session_delayed"),
+        ("delayed_in", "session_delayed"),
+    ],
+)
+def test_what_is_to_be_ended_is_found_by_an_index_that_holds_little_else(query: str, index: str) -> None:
+    asked = queries.load("sqlite")[query]
+    engine = create_engine("sqlite://")
+    metadata.create_all(engine)
+    with engine.connect() as conn:
+        given = {name: 1 for name in re.findall(r":(\w+)", asked)}
+        plan = [row.detail for row in conn.exec_driver_sql(f"explain query plan {asked}", given)]
+    engine.dispose()
+    assert any(f"INDEX {index}" in step for step in plan), plan
+    assert not any("session_path" in step or step.startswith("SCAN session USING INDEX session_w") for step in plan)
 
 
 def test_reading_all_lanes_costs_the_same_however_long_they_are() -> None:
