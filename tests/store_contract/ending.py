@@ -11,7 +11,7 @@ from agent.status import FINAL, Status
 from agent.types import Checkpoint, Outcome
 from services.errors import WrongState
 from services.events import JobEvent
-from services.store import ending, fanout
+from services.store import ending
 from services.store.records import Finish, JobChanges, JobRow, Lane
 from services.store.sql import SqlStore
 from tests.store_contract.fixtures import names
@@ -24,10 +24,9 @@ LONG = FIRST + 3 * PART
 
 
 @pytest.fixture
-def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_slices(monkeypatch: pytest.MonkeyPatch, w: World) -> None:
     """Pieces and slices of a few children, so that a loop of 35 takes several."""
-    monkeypatch.setattr(fanout, "FIRST", FIRST)
-    monkeypatch.setattr(fanout, "PART", PART)
+    w.first, w.part = FIRST, PART
     monkeypatch.setattr(ending, "SLICE", SLICE)
 
 
@@ -35,7 +34,7 @@ async def open_long(w: World, *, stop: bool = False, **fields: object) -> tuple[
     """A job whose root has just fanned out, and its root; nothing but its first children is stored."""
     job = await w.submit(**fields)
     (root,) = await w.claim(job=job)
-    await w.store.finish([Finish(root.work.session, root.work.fence, loop(links(LONG), stop=stop))])
+    await w.report(Finish(root.work.session, root.work.fence, loop(links(LONG), stop=stop)))
     return job, root.work.session
 
 
@@ -130,7 +129,7 @@ async def test_loops_within_a_canceled_loop_end_with_it(w: World) -> None:
     nested = {"values": ["a"], "concurrency": 3, "loop": {"values": ["b"], "concurrency": 2}}
     job, _ = await open_long(w, loop=nested)
     held = await w.claim()
-    await w.store.finish([Finish(one.work.session, one.work.fence, loop(links(12))) for one in held])
+    await w.report(*(Finish(one.work.session, one.work.fence, loop(links(12))) for one in held))
     tried, running, *_ = await w.claim()
     await w.finish((tried, Outcome(S.QUEUED)), ready_in_s=30.0)
     await w.store.cancel(job)

@@ -163,8 +163,8 @@ async def test_a_long_loop_runs_while_it_is_being_stored(monkeypatch: pytest.Mon
 async def test_a_dispatcher_ends_what_others_began_to_end(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str, status: Status
 ) -> None:
-    monkeypatch.setattr("services.store.fanout.FIRST", 5)
-    monkeypatch.setattr("services.store.fanout.PART", 7)
+    monkeypatch.setattr("agent.gathering.FIRST_ITEMS", 5)
+    monkeypatch.setattr("agent.gathering.ITEMS_AT_ONCE", 7)
     monkeypatch.setattr("services.store.ending.SLICE", 5)
     url = f"sqlite:///{tmp_path}/shoal.db"
     async with store_world.world(url) as before:
