@@ -163,15 +163,13 @@ async def test_a_long_loop_runs_while_it_is_being_stored(monkeypatch: pytest.Mon
 async def test_a_dispatcher_ends_what_others_began_to_end(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str, status: Status
 ) -> None:
-    monkeypatch.setattr("agent.gathering.FIRST_ITEMS", 5)
-    monkeypatch.setattr("agent.gathering.ITEMS_AT_ONCE", 7)
     monkeypatch.setattr("services.store.ending.SLICE", 5)
     url = f"sqlite:///{tmp_path}/shoal.db"
     async with store_world.world(url) as before:
-        before.clock.now = time.time()
+        before.clock.now, before.first, before.part = time.time(), 5, 7
         job = await before.submit(url="http://shop.example/", loop=LOOP)
         root = await before.claim_one()
-        await before.store.finish([Finish(root.work.session, root.work.fence, loop(links(60), stop=True))])
+        await before.report(Finish(root.work.session, root.work.fence, loop(links(60), stop=True)))
         one, *others = await before.claim()
         await before.finish(*((other, DONE) for other in others))
         if how == "cancel":
