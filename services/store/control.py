@@ -37,9 +37,8 @@ def cancel_job(tx: Tx, job: int, tenant: str | None) -> None:
     ending.end_job(tx, found, ending.CANCELED, ending.SLICE)
     if found.status is Status.PAUSED:
         found.status = Status.RUNNING if found.started_at else Status.QUEUED
-    running = leased(tx, [job]).get(job, Leased())
-    _say(tx, found, JobEvent.CANCELED, running)
-    ending.close_or_save(tx, found, running)
+    _say(tx, found, JobEvent.CANCELED, leased(tx, [job]).get(job, Leased()))
+    ending.close_or_save(tx, found)
 
 
 def pause_job(tx: Tx, job: int, tenant: str | None) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from services.store.jobs import Leased, LockedJob, close_if_over, finished_event, leased
+from services.store.jobs import LockedJob, close_those_over, finished_event, leased
 from services.store.parts import store_parts
 from services.store.states import State
 from services.store.tx import Tx
@@ -59,11 +59,10 @@ def end_job(tx: Tx, job: LockedJob, fate: Fate, most: int) -> int:
     return most - left
 
 
-def close_or_save(tx: Tx, job: LockedJob, running: Leased | None = None) -> None:
+def close_or_save(tx: Tx, job: LockedJob) -> None:
     """Writes a job after a slice; ends it when there was nothing left."""
-    running = running or leased(tx, [job.id]).get(job.id, Leased())
-    if close_if_over(tx, job, running):
-        finished_event(tx, job, running)
+    if close_those_over(tx, [job], leased(tx, [job.id])):
+        finished_event(tx, job)
     job.save(tx)
 
 

@@ -22,7 +22,7 @@ from services.store.ids import session_id
 from services.store.jobs import (
     Leased,
     LockedJob,
-    close_if_over,
+    close_those_over,
     counts_json,
     finished_event,
     leased,
@@ -297,7 +297,6 @@ def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
     """Writes the jobs with their events; gives those that are over now."""
     touched = [job for job in jobs.values() if job.written]
     running = leased(tx, [job.id for job in touched]) if touched else {}
-    finished = []
     for job in touched:
         now = running.get(job.id, Leased())
         counts = counts_json(job.counts(now.items))
@@ -311,11 +310,11 @@ def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
         if job.items_ended:
             ended = [{"id": session_id(session), "status": status.value} for session, status in job.items_ended]
             tell_webhook(tx, job, SESSIONS_FINISHED, {"sessions": ended})
-        if _may_be_over(job, running) and close_if_over(tx, job, now):
-            finished_event(tx, job, now)
-            finished.append(job.id)
+    finished = close_those_over(tx, (job for job in touched if _may_be_over(job, running)), running)
+    for job in finished:
+        finished_event(tx, job)
     tx.each("write_job", [job.columns() for job in touched])  # a group may touch as many jobs as it has sessions
-    return tuple(finished)
+    return tuple(job.id for job in finished)
 
 
 def _may_be_over(job: LockedJob, running: Mapping[int, Leased]) -> bool:

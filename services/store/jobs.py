@@ -153,31 +153,33 @@ def counts_json(counts: Counts) -> dict[str, int]:
     return asdict(counts)
 
 
-def close_if_over(tx: Tx, job: LockedJob, running: Leased) -> bool:
-    """Ends the job when its root session is final and no worker holds any of its sessions.
+def close_those_over(tx: Tx, jobs: Iterable[LockedJob], running: Mapping[int, Leased]) -> list[LockedJob]:
+    """Ends those jobs whose root session is final and of whose sessions no worker holds any; gives them.
 
-    The root of a job that is ended before its time is final when nothing of it is left to be ended; the job is over
-    when the last worker has let go.
+    A canceled job's root is final last of all that nobody holds; the job is over when the last worker has let go.
     """
-    if job.is_final or running.sessions:
-        return False
-    root = tx.run("roots", job=job.id).one()
-    state = State(root.state)
-    if state not in FINAL_STATES:
-        return False
+    open_jobs = [job for job in jobs if not job.is_final and job.id not in running]
+    rows = tx.rows("roots", ids=tx.many([job.root for job in open_jobs])) if open_jobs else ()
+    roots = {row.id: row for row in rows}
+    over = [job for job in open_jobs if State(roots[job.root].state) in FINAL_STATES]
+    for job in over:
+        _close(tx, job, State(roots[job.root].state), roots[job.root].outcome)
+    return over
+
+
+def _close(tx: Tx, job: LockedJob, state: State, outcome: str | None) -> None:
     job.status = state.status
     job.finished_at = tx.now
     days = spec_of(tx, job.id, job.spec_text).artifacts.retention_days
     job.expires_at = None if days is None else tx.now + days * _DAY_S
-    job.error = codec.load_outcome(root.outcome).error if root.outcome and state is not State.CANCELED else None
-    return True
+    job.error = codec.load_outcome(outcome).error if outcome and state is not State.CANCELED else None
 
 
-def finished_event(tx: Tx, job: LockedJob, running: Leased) -> None:
+def finished_event(tx: Tx, job: LockedJob) -> None:
     """Says that the job is over."""
     data: Mapping[str, Json] = {
         "status": job.status.value,
-        "counts": counts_json(job.counts(running.items)),
+        "counts": counts_json(job.counts(running=0)),
         "usage": asdict(job.usage),
         "error": codec.load_json(codec.dump_error(job.error) or "null"),
     }

@@ -98,10 +98,6 @@ update job set status = :status, started_at = :started_at, finished_at = :finish
   completion_tokens = :completion_tokens, cached_tokens = :cached_tokens, pages = :pages
 where id = :id
 
--- name: roots
--- How the root sessions of some jobs stand.
-select job, state, outcome from session where job = :job and path = ''
-
 -- name: recount
 -- Items of a job by state; what fanned out is no item.
 select state, count(*) as n from session where job = :job and children = 0 group by state

@@ -16,6 +16,10 @@ select * from job where id = any(cast(:ids as bigint[])) order by id for no key 
 select id, job, parent, depth, path, domain, state, fence, attempt, children, loop_children
 from session where id = any(cast(:ids as bigint[]))
 
+-- name: roots
+-- How some root sessions stand.
+select id, state, outcome from session where id = any(cast(:ids as bigint[]))
+
 -- name: loops
 -- Sessions that fanned out, as parents; their job's lock holds them too.
 select id, job, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,

@@ -14,6 +14,10 @@ select * from job where id in (select value from json_each(:ids)) order by id
 select id, job, parent, depth, path, domain, state, fence, attempt, children, loop_children
 from session where id in (select value from json_each(:ids))
 
+-- name: roots
+-- How some root sessions stand.
+select id, state, outcome from session where id in (select value from json_each(:ids))
+
 -- name: loops
 -- Sessions that fanned out, as parents.
 select id, job, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,

@@ -43,6 +43,6 @@ async def statements(n: int) -> dict[str, int]:
         return {"claim": len(claiming), "look after": len(looking), "end": len(ending)}
 
 
-@pytest.mark.parametrize("what", ["claim", "look after"])
+@pytest.mark.parametrize("what", ["claim", "look after", "end"])
 async def test_more_jobs_take_no_more_statements(what: str) -> None:
     assert (await statements(40))[what] <= (await statements(10))[what]
