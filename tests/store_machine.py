@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -268,16 +268,14 @@ class StoreMachine(RuleBasedStateMachine):
         running = {id for id, session in self.sessions.items() if session.status is S.RUNNING}
         freed = self.do(self.w.store.reap(owner="w1"))
         assert {one.session for one in freed} == running
-        for id in sorted(running):
-            self.die(id)
+        self.die(running)
 
     @rule()
     def let_leases_run_out(self) -> None:
         self.w.clock.now += LEASE_S + 1
         running = {id for id, session in self.sessions.items() if session.status is S.RUNNING}
         assert {one.session for one in self.do(self.w.store.reap())} == running
-        for id in sorted(running):
-            self.die(id)
+        self.die(running)
 
     @rule(one=held)
     def renew(self, one: Claimed) -> None:
@@ -406,16 +404,17 @@ class StoreMachine(RuleBasedStateMachine):
         session.marked = False
         session.status = S.WAITING if new else S.QUEUED
 
-    def die(self, id: int) -> None:
-        """Its lease ended without a report."""
-        session = self.sessions[id]
-        if not session.marked:
-            self.give_back(id)
-            return
-        session.status = S.UNSURE
-        if session.parent is not None:
-            self.child_failed(session.parent)
-            self.settle(session.parent)
+    def die(self, some: Collection[int]) -> None:
+        """Their leases ended without a report, all in one group: those that go on do so before a loop is stopped."""
+        for id in sorted(some, key=lambda id: (self.sessions[id].marked, id)):
+            session = self.sessions[id]
+            if not session.marked:
+                self.give_back(id)
+                continue
+            session.status = S.UNSURE
+            if session.parent is not None:
+                self.child_failed(session.parent)
+                self.settle(session.parent)
 
     def sums_up(self, parent: int | None) -> bool:
         """Whether a worker holds a session that would have to wait again, or it stops its loop at this moment."""
