@@ -66,6 +66,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.roots: dict[int, int] = {}
         self.limits: dict[int, int | None] = {}  # of the outermost loops
         self.inner_limits: dict[int, int | None] = {}
+        self.crowded: set[int] = set()  # parents of which more were out than a new limit says: they keep their seats
         self.stops: dict[int, bool] = {}  # by parent
         self.unborn: set[int] = set()  # children that are not stored yet
         self.canceled: set[int] = set()
@@ -145,7 +146,7 @@ class StoreMachine(RuleBasedStateMachine):
                 assert one.work.children is not None
         busy = Counter(session.parent for session in self.sessions.values() if session.status is S.RUNNING)
         for parent in {self.sessions[one.work.session].parent for one in claims.sessions}:
-            limit = None if parent is None else self.limit_of(parent)
+            limit = None if parent is None or parent in self.crowded else self.limit_of(parent)
             assert limit is None or busy[parent] <= limit, "more of a loop than may be out at once"
         return claims.sessions
 
@@ -225,6 +226,10 @@ class StoreMachine(RuleBasedStateMachine):
             return
         self.do(self.w.store.set_concurrency(job, limit))
         self.limits[job] = limit
+        root = self.roots[job]
+        begun = sum(child.fence > 0 and child.status not in FINAL for child in self.of(job) if child.parent == root)
+        if job in self.canceled or self.stops.get(root) or (limit is not None and begun > limit):
+            self.crowded.add(root)
 
     @rule(
         one=consumes(held),
