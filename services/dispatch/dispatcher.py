@@ -149,8 +149,9 @@ class Dispatcher:
             await self._board.ending.wait()
             self._board.ending.clear()
             while (piece := await self._store.sweep()).more:
-                self._board.lanes.add(piece.ready)
-                self._board.wake.set()
+                if piece.ready:
+                    self._board.lanes.add(piece.ready)
+                    self._board.wake.set()
                 await asyncio.sleep(_BREATH_S)
 
     async def _watch(self) -> None:

@@ -38,9 +38,9 @@ def claim_lanes(
     takes = [take for take in takes if take.n > 0]
     manners = Manners(tx, takes, per_domain) if per_domain is not None and takes else None
     allowed = takes if manners is None else manners.cut(takes)
-    leased_rows = sorted(_lease(tx, owners, allowed, tx.now + lease_s), key=lambda row: row.id)
-    held = {} if manners is None else _still_held(manners.held, allowed, leased_rows)
-    rows = _put_back(tx, leased_rows)
+    found = sorted(_lease(tx, owners, allowed, tx.now + lease_s), key=lambda row: row.id)
+    held = {} if manners is None else _still_held(manners.held, allowed, found)
+    rows = _put_back(tx, found)
     if not rows:
         return Claims((), held)
     if manners is not None:
@@ -61,9 +61,10 @@ def _put_back(tx: Tx, rows: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
     if not found:
         return rows
     stopped = {row.id for row in found}
-    back = [row.id for row in rows if row.parent in stopped and not row.children]
-    tx.run("put_back", ids=tx.many(back))
-    return [row for row in rows if row.id not in set(back)]
+    back = {row.id for row in rows if row.parent in stopped and not row.children}
+    if back:
+        tx.run("put_back", ids=tx.many(sorted(back)))
+    return [row for row in rows if row.id not in back]
 
 
 def running_sessions(tx: Tx, sessions: Collection[int]) -> list[Claimed]:

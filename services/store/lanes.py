@@ -26,7 +26,7 @@ def all_lanes(tx: Tx) -> list[Lane]:
     """Every lane with ready sessions whose job may run; each cursor is just below the lane's first session."""
     return [
         Lane(r.job, r.tenant, r.domain, r.host, r.priority, r.id - 1, codec.load_politeness(r.politeness))
-        for r in tx.rows("lanes")
+        for r in tx.rows("lanes", now=tx.now)
     ]
 
 
@@ -35,7 +35,7 @@ def lanes_of(tx: Tx, ready: Iterable[Ready], jobs: Mapping[int, LockedJob]) -> t
     first: dict[tuple[int, int], int] = {}
     for one in ready:
         job = jobs[one.job]
-        if job.status in (Status.QUEUED, Status.RUNNING) and not job.cancel_requested:
+        if job.status in (Status.QUEUED, Status.RUNNING) and not job.is_ending(tx.now):
             lane = (one.job, one.domain)
             first[lane] = min(first.get(lane, one.session), one.session)
     hosts = host_names(tx, {domain for _, domain in first})

@@ -178,6 +178,7 @@ async def test_a_long_loop_whose_deadline_passes_fails_slice_by_slice(w: World) 
     row = await sums(w, job)
     assert (row.status, row.counts.unsure, row.counts.running) == (S.RUNNING, 1, 0), "workers are told at once"
     assert 0 < row.counts.failed <= SLICE and await w.status(root) is S.WAITING
+    assert await w.store.lanes() == [] and (await w.store.unfold()).more is False
     for call in (w.store.change(job, JobChanges(frozenset({"deadline_s"}))), w.store.set_concurrency(job, 1)):
         with pytest.raises(WrongState, match="deadline"):
             await call

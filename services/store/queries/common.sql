@@ -169,7 +169,7 @@ with recursive lane (job, domain, id) as (
     (select n.id from session n where n.state = 0 and n.job > l.job order by n.job, n.domain, n.id limit 1)))
 select l.job, l.domain, l.id, j.tenant, j.priority, j.politeness, d.host
 from lane l join job j on j.id = l.job join domain d on d.id = l.domain
-where j.status in (0, 1) and not j.cancel_requested
+where j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
 
 -- name: write_pace
 -- How a domain is to be treated from now on.

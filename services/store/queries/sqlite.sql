@@ -106,10 +106,12 @@ select job, count(*) as n, sum(case when children = 0 then 1 else 0 end) as item
 where state = 1 and job in (select value from json_each(:jobs)) group by job
 
 -- name: lane_head
--- The first :n ready sessions of a lane behind its cursor, if its job may run.
-select s.id from session s join job j on j.id = s.job
-where s.job = :job and s.domain = :domain and s.state = 0 and s.id > :after
-  and j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+-- The first :n ready sessions of a lane behind its cursor, if its job may run: that is asked first, and once, since a
+-- job that is being ended may have a million of them.
+select s.id from job j cross join session s
+where j.id = :job and j.status in (0, 1) and not j.cancel_requested
+  and (j.deadline_at is null or j.deadline_at > :now)
+  and s.job = :job and s.domain = :domain and s.state = 0 and s.id > :after
 order by s.id limit :n
 
 -- name: lane_heads

@@ -83,8 +83,19 @@ def steps_of_lanes(items: int) -> int:
         driver = conn.connection.driver_connection
         assert isinstance(driver, sqlite3.Connection)
         driver.set_progress_handler(step, 100)
-        found = conn.exec_driver_sql(queries.load("sqlite")["lanes"]).all()
+        found = conn.exec_driver_sql(queries.load("sqlite")["lanes"], {"now": 0.0}).all()
         driver.set_progress_handler(None, 0)
     engine.dispose()
     assert {(row.job, row.domain): row.id for row in found} == {lane: i for i, lane in enumerate(lanes, 1)}
     return steps
+
+
+def test_a_claim_steps_over_nothing_of_a_job_that_is_being_ended() -> None:
+    asked = queries.load("sqlite")["lane_head"]
+    engine = create_engine("sqlite://")
+    metadata.create_all(engine)
+    with engine.connect() as conn:
+        given = {"job": 1, "domain": 1, "after": 0, "n": 1, "now": 0.0}
+        plan = [row.detail for row in conn.exec_driver_sql(f"explain query plan {asked}", given)]
+    engine.dispose()
+    assert plan[0].startswith("SEARCH j ") and len(plan) == 2, plan  # and nothing is sorted
