@@ -20,7 +20,7 @@ import selectors
 import signal
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -49,6 +49,8 @@ ENOUGH = 20
 """Items per tenant after which their shares are compared: fewer would show chance rather than fairness."""
 FULL = 0.9
 """Slots that must be busy for shares to be compared: otherwise tenants wait for domains, not for each other."""
+BUSY = 0.8
+"""The dispatcher's part of the time from which on it is what slots wait for: the rest are its turns with the store."""
 LOOK_S = 2.0
 """How often, in virtual seconds, the cluster is looked at."""
 TELL_S = 20.0
@@ -118,8 +120,8 @@ class World:
     dice: random.Random
     start_s: float  # until a new worker can take sessions: a node may have to be fetched
     served: Counter[str] = field(default_factory=Counter)  # items by tenant
+    spent: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # seconds of slots by tenant
     busy_slots: int = 0
-    slot_seconds: float = 0.0
     attempts: int = 0
 
 
@@ -169,7 +171,6 @@ class SimulatedWorker:
         world = self._world
         del self._running[work.session]
         world.busy_slots -= 1
-        world.slot_seconds += seconds
         world.attempts += 1
         site = self._site(work)
         outcome = Outcome(Status.COMPLETED, seconds=seconds)
@@ -182,6 +183,7 @@ class SimulatedWorker:
             outcome = Outcome(Status.FAILED, error=error, retry_after_s=10.0, seconds=0.2, usage=Usage(pages=1))
         elif site is not None:
             world.served[work.tenant] += 1
+        world.spent[work.tenant] += outcome.seconds
         self._outbox.put(Report(work.session, work.fence, outcome=outcome))
         self._fill()
 
@@ -296,8 +298,8 @@ def jain(values: Sequence[float]) -> float:
 
 async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, store: SqlStore) -> None:
     """Looks until it is canceled."""
-    before: Counter[str] = Counter()
-    hungry: set[str] = set()  # tenants that have waited for slots since `before`
+    served, spent = Counter[str](), dict[str, float]()  # at the last comparison
+    hungry: set[str] = set()  # tenants that have waited for slots since then
     tell_at = time.monotonic()
     while True:
         await asyncio.sleep(LOOK_S)
@@ -313,12 +315,13 @@ async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, sto
         if snapshot.get("size"):
             seen.causes_of_size[snapshot["size"]["why"]] += 1
         hungry &= set(snapshot.get("tenants", {}))
-        got = [world.served[name] - before[name] for name in hungry]
+        ended = sum(world.served[name] - served[name] for name in hungry)
         full = seen.utilisation[-1] >= FULL
-        if not hungry or not full or sum(got) >= ENOUGH * len(got):
-            if len(got) > 1 and full:
-                seen.fairness.append(jain(got))
-            before, hungry = Counter(world.served), set(snapshot.get("tenants", {}))
+        if not hungry or not full or ended >= ENOUGH * len(hungry):
+            if len(hungry) > 1 and full:
+                seen.fairness.append(jain([world.spent[name] - spent.get(name, 0.0) for name in hungry]))
+            served, spent = Counter(world.served), dict(world.spent)
+            hungry = set(snapshot.get("tenants", {}))
 
 
 def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: float, work_s: float) -> dict[str, Any]:
@@ -349,10 +352,10 @@ def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: fl
 
 def bottleneck(found: dict[str, Any]) -> str:
     """What bounds this run first."""
-    if found["dispatcher_at_work"] > 0.9:
-        return "the dispatcher and its store on this machine"
     if found["slots_busy_in_the_first_half"] > FULL:
         return "browser slots"
+    if found["dispatcher_at_work"] > BUSY:
+        return "the dispatcher and its store on this machine"
     causes = {why: share for why, share in found["waiting_by_cause"].items() if why != "a free slot"}
     return max(causes, key=lambda why: causes[why]) if causes else "the number of items"
 

@@ -22,6 +22,9 @@ from services.store.records import Claimed, Finish, Freed
 
 log = structlog.get_logger()
 
+_CUT_SHORT = (Status.PAUSED, Status.CANCELED)
+"""Ends that say nothing of how long such a session takes."""
+
 
 @dataclass(slots=True)
 class Lease:
@@ -95,6 +98,8 @@ class Board:
         self.counting.ended(one.outcome)
         work, status = lease.work, str(one.outcome.status)
         tracing.record_lease(work.job, work.session, work.fence, lease.began, worker=lease.worker, status=status)
+        if one.outcome.status not in _CUT_SHORT:
+            self.lanes.ended(work.tenant, work.job, one.outcome.seconds)
         if one.outcome.status in FINAL:
             self.ended += 1
             self.failed += one.outcome.status is not Status.COMPLETED

@@ -1,9 +1,11 @@
 """Fair order: which lanes the next sessions are taken from. Pure bookkeeping, no clock, no store.
 
-Tenants are served by virtual time: whoever had least, in proportion to its weight, comes next. Within a tenant its jobs
-are served the same way, where 10 more of priority is twice the weight; within a job its domains take turns. Whoever was
-away comes back with no debt and no credit, so nobody starves and nobody saves up. A choice costs the logarithm of the
-number of tenants and jobs, and nothing for lanes that wait for their domain: those are parked until it has room.
+Tenants are served by virtual time: whoever had least of the slots' time, in proportion to its weight, comes next. What
+a session will take is not known when it begins, so it is charged what those of its job took of late. Within a tenant
+its jobs are served the same way, where 10 more of priority is twice the weight; within a job its domains take turns.
+Whoever was away comes back with no debt and no credit, so nobody starves and nobody saves up. A choice costs the
+logarithm of the number of tenants and jobs, and nothing for lanes that wait for their domain: those are parked until it
+has room.
 """
 
 from __future__ import annotations
@@ -21,6 +23,13 @@ _DEBTS = 1_000
 """Jobs without ready sessions that a tenant remembers before it looks which of them matter."""
 _SCARCE = -1
 """Where lanes are parked that wait for something other than their domain (whose ids are positive)."""
+
+_SMOOTHING = 0.1
+"""Weight of the newest session in what those of its job take."""
+_LEAST_S = 0.1
+"""What a session is charged at least: one that ends at once has its price, too."""
+_UNKNOWN_S = 1.0
+"""What it is charged while nobody's sessions have ended."""
 
 Room = Callable[[Lane], int]
 
@@ -40,6 +49,16 @@ class Scarce:
 
 
 @dataclass(slots=True)
+class _Typical:
+    """What some sessions take of a slot's time, smoothed; None: none has ended yet."""
+
+    seconds: float | None = None
+
+    def note(self, seconds: float) -> None:
+        self.seconds = seconds if self.seconds is None else self.seconds + (seconds - self.seconds) * _SMOOTHING
+
+
+@dataclass(slots=True)
 class _Job:
     weight: float
     served: float = 0.0  # virtual time
@@ -47,6 +66,7 @@ class _Job:
     cursors: dict[int, int] = field(default_factory=dict)  # by domain: up to here each lane was claimed
     open: deque[int] = field(default_factory=deque)  # domains that are not parked, in turn
     ticket: int = 0  # its turn in its tenant's line; 0: it does not stand there
+    takes: _Typical = field(default_factory=_Typical)
 
 
 @dataclass(slots=True)
@@ -58,6 +78,7 @@ class _Tenant:
     line: list[tuple[float, int, int]] = field(default_factory=list)  # jobs with open lanes: time, turn, job
     ticket: int = 0  # its turn in the line of tenants; 0: it does not stand there
     debts: dict[int, float] = field(default_factory=dict)  # virtual time of jobs that have nothing ready just now
+    takes: _Typical = field(default_factory=_Typical)  # sessions of all its jobs
 
 
 @dataclass(slots=True)
@@ -100,6 +121,7 @@ class Lanes:
         self._parked: dict[int, dict[str, deque[tuple[int, int]]]] = {}  # domain: tenant: lanes as (job, domain)
         self._now = 0.0  # virtual time of the tenant that was served last
         self._turn = 0  # breaks ties in the order of asking
+        self._takes = _Typical()  # everybody's sessions
 
     def add(self, lanes: Iterable[Lane]) -> None:
         """These lanes have ready sessions behind their cursors."""
@@ -142,6 +164,19 @@ class Lanes:
             cursors = self._of[job].jobs[job].cursors
             cursors[domain] = max(cursors[domain], cursor)
 
+    def ended(self, tenant: str, job: int, seconds: float) -> None:
+        """A session had a slot for so long: the next ones are charged by it, those of its job first of all."""
+        seconds = max(seconds, _LEAST_S)
+        self._takes.note(seconds)
+        if (owner := self._tenants.get(tenant)) is not None:
+            owner.takes.note(seconds)
+            if (found := owner.jobs.get(job)) is not None:
+                found.takes.note(seconds)
+
+    def _price(self, tenant: _Tenant, job: _Job) -> float:
+        """Seconds of a slot that one more session of a job will take, as far as can be told."""
+        return job.takes.seconds or tenant.takes.seconds or self._takes.seconds or _UNKNOWN_S
+
     def park(self, job: int, domain: int) -> None:
         """This lane cannot be served before its domain is among those `freed`."""
         lane = self._lane(job, domain)
@@ -175,7 +210,7 @@ class Lanes:
                 scarce.take(lane)
                 budget -= 1
                 self._now = tenant.served
-                tenant.served += 1 / tenant.weight
+                tenant.served += self._price(tenant, tenant.jobs[lane.job]) / tenant.weight
             if tenant.line:
                 self._queue(name, tenant)
         return [self._take(*key, n) for key, n in picked.wanted.items()]
@@ -195,7 +230,7 @@ class Lanes:
             lane = self._turn_of(job, picked, scarce)
             if lane is not None:
                 tenant.now = job.served
-                job.served += 1 / job.weight
+                job.served += self._price(tenant, job) / job.weight
                 self._queue_job(tenant, number, job)
                 return lane
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from heapq import heappop, heappush
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +35,35 @@ def test_tenants_are_served_by_their_weights() -> None:
         taken.update({take.job: take.n for take in lanes.choose(1, lambda _: 1)})
 
     assert taken == {1: 30, 2: 10}
+
+
+def test_slots_are_shared_by_time_not_by_the_number_of_sessions() -> None:
+    took = {"long": 100.0, "short": 1.0}
+    lanes = Lanes({"long": 1.0, "short": 1.0})
+    lanes.add([lane("long", 1, domain=1), lane("short", 2, domain=2)])
+    tenants = {1: "long", 2: "short"}
+    running: list[tuple[float, str, int]] = []  # when it ends
+    spent = Counter[str]()
+    now = 0.0
+    while now < 5_000:
+        for take in lanes.choose(20 - len(running), lambda _: 20):
+            for _ in range(take.n):
+                heappush(running, (now + took[tenants[take.job]], tenants[take.job], take.job))
+        ends, tenant, job = heappop(running)
+        now = ends
+        lanes.ended(tenant, job, took[tenant])
+        spent[tenant] += round(took[tenant]) if now > 500 else 0  # not before it is known what they take
+
+    assert 0.45 < spent["short"] / spent.total() < 0.55
+
+
+def test_sessions_that_take_no_time_are_shared_by_their_number() -> None:
+    lanes = Lanes()
+    lanes.add([lane("a", 1, domain=1), lane("b", 2, domain=2)])
+    for job, tenant in ((1, "a"), (2, "b")):
+        lanes.ended(tenant, job, 0.0)
+
+    assert {take.job: take.n for take in lanes.choose(10, lambda _: 10)} == {1: 5, 2: 5}
 
 
 def test_jobs_of_one_tenant_take_turns_and_keep_the_turn_over_calls() -> None:
