@@ -128,14 +128,20 @@ class BrowserOwner:
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
-            process = self._current
-            if process is None:
-                continue
-            why = await self._worn(process)
-            if why:
-                async with self._lock:
-                    if self._current is process and (why != "idle" or process.users == 0):
-                        await (self._lose if why == "dead" else self._retire)(process, why)
+            try:
+                await self._look()
+            except Exception:  # the top of a loop
+                log.exception(LogEvent.LOOP_FAILED, loop="sweep-browsers", worker=self._worker)
+
+    async def _look(self) -> None:
+        """Replaces the browser when it is worn out, dead or idle."""
+        process = self._current
+        why = await self._worn(process) if process is not None else ""
+        if process is None or not why:
+            return
+        async with self._lock:
+            if self._current is process and (why != "idle" or process.users == 0):
+                await (self._lose if why == "dead" else self._retire)(process, why)
 
     async def _worn(self, process: _Process) -> str:
         """Why `process` should be replaced, "" when it should not."""

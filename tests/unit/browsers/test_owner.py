@@ -6,6 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack
 
 import pytest
+from structlog.testing import capture_logs
 
 from agent.browser import ContextOptions
 from agent.errors import BrowserGone
@@ -14,6 +15,7 @@ from agent.testing.browser import FakeContext
 from services.browsers import owner as owner_module
 from services.browsers.config import BrowserLimits
 from services.browsers.owner import BrowserOwner
+from services.events import LogEvent
 from services.tally import Tally
 
 
@@ -144,4 +146,33 @@ async def test_an_idle_browser_is_closed(monkeypatch: pytest.MonkeyPatch) -> Non
         while launches.made[0].alive:
             await asyncio.sleep(0.005)
     assert owner.running == 0
+    await owner.close()
+
+
+class Stubborn(FakeBrowser):
+    """It ends, and says that it could not be tidied up."""
+
+    async def close(self) -> None:
+        await super().close()
+        raise OSError("its folder is gone already")
+
+
+async def test_browsers_are_still_replaced_after_one_could_not_be_tidied_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(owner_module, "_LOOK_EVERY_S", 0.01)
+    made: list[FakeBrowser] = [Stubborn({}), FakeBrowser({})]
+    left = iter(made)
+
+    async def launch() -> FakeBrowser:
+        return next(left)
+
+    owner = BrowserOwner(launch, BrowserLimits(idle_s=0.02))
+    with capture_logs() as logs:
+        for one in made:
+            async with owner.lend() as browser:
+                assert browser is one
+            async with asyncio.timeout(5):
+                while one.alive or owner.running:
+                    await asyncio.sleep(0.005)
+    failures = [line for line in logs if line["event"] == LogEvent.LOOP_FAILED]
+    assert [(line["loop"], line["exc_info"]) for line in failures] == [("sweep-browsers", True)]
     await owner.close()
