@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import secrets
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 
 import structlog
 from pydantic_core import to_json
@@ -30,6 +31,10 @@ PART = 50_000
 """Lines of one file of an archive; it is made in memory."""
 _PAGE = 500
 _SWEEP_S = 60.0
+_AT_ONCE = 10
+"""Jobs of one sweep."""
+_REST_S = 3600.0
+"""A job that could not be ended is tried again after so long: trying it first each minute would hold up all others."""
 
 
 class Retention:
@@ -39,10 +44,19 @@ class Retention:
         default_days: for jobs that ask for nothing; None: these are kept for ever.
     """
 
-    def __init__(self, store: Store, artifacts: ArtifactStore, default_days: float | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        artifacts: ArtifactStore,
+        default_days: float | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._store = store
         self._artifacts = artifacts
         self._default_days = default_days
+        self._clock = clock
+        self._resting: dict[int, float] = {}  # jobs that could not be ended, and until when they are left alone
 
     async def run(self) -> None:
         """Looks every minute."""
@@ -57,14 +71,38 @@ class Retention:
             await asyncio.sleep(_SWEEP_S)
 
     async def sweep(self) -> int:
-        """Archives and drops the jobs whose time is over, some at once; gives how many."""
-        jobs = await self._store.expired(self._default_days)
+        """Archives and drops jobs whose time is over, some at once; gives how many it looked at.
+
+        A job that cannot be ended is logged and rests, and the others are ended nevertheless.
+
+        Raises:
+            StoreAway, ArtifactStoreAway: the next sweep goes on behind the job that met it.
+        """
+        jobs = await self._awake()
         for job in jobs:
             try:
                 await self._end(job)
             except (NotFound, WrongState):
                 continue  # its owner retried or deleted it meanwhile
+            except ArtifactStoreAway:
+                self._rest(job)  # it may be away for this job's objects alone
+                raise
+            except StoreAway:
+                raise
+            except Exception:  # the top of a loop
+                self._rest(job)
+                log.exception(LogEvent.LOOP_FAILED, loop="retention", job=ids.job_id(job))
         return len(jobs)
+
+    async def _awake(self) -> list[int]:
+        """Jobs to end now, without those that rest."""
+        now = self._clock()
+        self._resting = {job: until for job, until in self._resting.items() if until > now}
+        jobs = await self._store.expired(self._default_days, limit=_AT_ONCE + len(self._resting))
+        return [job for job in jobs if job not in self._resting][:_AT_ONCE]
+
+    def _rest(self, job: int) -> None:
+        self._resting[job] = self._clock() + _REST_S
 
     async def _end(self, job: int) -> None:
         row = await self._store.job(job)

@@ -9,9 +9,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import structlog
 
 from agent.status import Status
 from agent.types import Outcome, Record
+from services.errors import ArtifactStoreAway
+from services.events import LogEvent
 from services.gateway import retention
 from services.gateway.retention import Retention
 from services.store import ids
@@ -109,6 +112,66 @@ async def test_a_job_that_is_retried_and_ends_anew_while_it_is_archived_keeps_it
             (line,) = (await w.client.get(f"/v1/jobs/{job}/results")).text.splitlines()
             assert json.loads(line)["record"] == {"n": 7}
         assert len(w.artifacts.keys) == 1
+
+
+async def ends_of(w: World, n: int) -> list[str]:
+    """Final jobs, the one that ended first in front."""
+    jobs = [await w.submit(goal=f"look {number}") for number in range(n)]
+    await w.run(lambda work: completed({"n": work.job}))
+    return jobs
+
+
+async def is_archived(w: World, job: str) -> bool:
+    return (await w.store.job(ids.parse_job(job))).archive is not None
+
+
+async def test_a_job_that_cannot_be_archived_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More of them than one sweep takes: those behind them have their turn all the same."""
+    async with world() as w:
+        broken, whole = await ends_of(w, 12), await ends_of(w, 2)
+        put, tried = w.artifacts.put, 0
+
+        async def breaks(key: str, data: bytes, content_type: str) -> None:
+            nonlocal tried
+            if key.split("/")[1] in broken:
+                tried += 1
+                raise RuntimeError("nobody foresaw this")
+            await put(key, data, content_type)
+
+        monkeypatch.setattr(w.artifacts, "put", breaks)
+        now = 0.0
+        sweeper = Retention(w.store, w.artifacts, default_days=0, clock=lambda: now)
+        with structlog.testing.capture_logs() as logs:
+            while await sweeper.sweep():
+                assert tried <= len(broken), "none is tried again at once"
+        assert [await is_archived(w, job) for job in (*broken, *whole)] == [False] * 12 + [True] * 2
+        told = [entry for entry in logs if entry["event"] == LogEvent.LOOP_FAILED]
+        assert sorted(entry["job"] for entry in told) == sorted(broken)
+        assert all(entry["exc_info"] for entry in told)
+
+        monkeypatch.setattr(w.artifacts, "put", put)
+        now += 3601
+        while await sweeper.sweep():
+            pass
+        assert all([await is_archived(w, job) for job in broken])
+
+
+async def test_objects_of_one_job_that_cannot_be_written_hold_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world() as w:
+        broken, whole = await ends_of(w, 2)
+        put = w.artifacts.put
+
+        async def denies(key: str, data: bytes, content_type: str) -> None:
+            if key.split("/")[1] == broken:
+                raise ArtifactStoreAway("not this one")
+            await put(key, data, content_type)
+
+        monkeypatch.setattr(w.artifacts, "put", denies)
+        sweeper = Retention(w.store, w.artifacts, default_days=0)
+        with pytest.raises(ArtifactStoreAway):
+            await sweeper.sweep()
+        assert await sweeper.sweep() == 1
+        assert await is_archived(w, whole) and not await is_archived(w, broken)
 
 
 async def archived(w: World, n: int = 5) -> str:
