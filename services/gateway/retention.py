@@ -2,7 +2,9 @@
 
 The results go to the artifact store as compressed JSON lines, the same lines that the API gives; then sessions, tasks,
 events and evidence are dropped in slices. The job's row stays, with its counts. Whatever dies in the middle, the next
-sweep begins a new archive, and a job is dropped only once the store has the name of a whole one.
+sweep begins a new archive, and a job is dropped only once the store has the name of a whole one. Of each slice the
+bytes of its evidence go first: whoever dies behind them, or finds the artifact store away, leaves the rows that say
+where the rest lies, and the next sweep removes the same again.
 """
 
 from __future__ import annotations
@@ -108,9 +110,12 @@ class Retention:
         row = await self._store.job(job)
         if row.archive is None:
             await self._archive(row)
-        while (dropped := await self._store.drop(job)).more:
-            for artifact in dropped.artifacts:
+        more = True
+        while more:
+            piece = await self._store.droppable(job)
+            for artifact in piece.artifacts:
                 await self._artifacts.delete(artifact.key)
+            more = await self._store.drop(job, piece.sessions)
         log.info(LogEvent.JOB_ARCHIVED, job=ids.job_id(job))
 
     async def _archive(self, row: JobRow) -> None:

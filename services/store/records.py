@@ -301,12 +301,11 @@ class Freed:
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
-    """What one slice of a job's end removed."""
+class DropSlice:
+    """What the next slice of an archived job's end will remove."""
 
-    sessions: int
-    artifacts: tuple[ArtifactRow, ...]  # whose content nobody refers to any more
-    more: bool  # whether there may be further slices
+    sessions: tuple[int, ...]
+    artifacts: tuple[ArtifactRow, ...]  # whose content nobody else refers to: it is removed first
 
 
 @dataclass(frozen=True, slots=True)

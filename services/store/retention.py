@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.status import FINAL
 from services.errors import WrongState
 from services.store import tables
 from services.store.ids import job_id
 from services.store.jobs import lock_job
-from services.store.reading import artifact_row
-from services.store.records import Dropped
+from services.store.reading import artifact_row, job_row
+from services.store.records import DropSlice
 from services.store.tx import Tx
 
 _DAY_S = 86_400.0
@@ -38,21 +40,33 @@ def mark_archived(tx: Tx, job: int, archive: str) -> bool:
     return True
 
 
-def drop_slice(tx: Tx, job: int, most: int) -> Dropped:
-    """Removes up to `most` sessions of an archived job with what belongs to them; with the last, its events."""
-    found = lock_job(tx, job, None)
-    if found.archive is None:
-        raise WrongState(f"job {job_id(job)} is not archived", job=job)
+def next_slice(tx: Tx, job: int, most: int) -> DropSlice:
+    """The first `most` sessions of an archived job, and the artifacts that go with them."""
+    _require_archived(job, job_row(tx, job).archive)
     sessions = [row.id for row in tx.rows("some_sessions", job=job, limit=most)]
-    if sessions:
-        ids = tx.many(sessions)
-        orphans = [artifact_row(row) for row in tx.rows("drop_artifacts", job=job, ids=ids)]
-        keys = tx.many([one.key for one in orphans])
-        shared = {row.key for row in tx.rows("shared_keys", keys=keys)} if orphans else set()
-        tx.run("drop_details", ids=ids)
-        tx.run("drop_sessions", ids=ids)
-        return Dropped(len(sessions), tuple(one for one in orphans if one.key not in shared), more=True)
+    artifacts = tx.rows("artifacts_of_alone", job=job, ids=tx.many(sessions))
+    return DropSlice(tuple(sessions), tuple(artifact_row(row) for row in artifacts))
+
+
+def drop_sessions(tx: Tx, job: int, sessions: Sequence[int]) -> bool:
+    """Removes sessions of an archived job with what belongs to them; with the last, its events. Whether any are left.
+
+    They are named by the caller, who has removed their artifacts' bytes: "the first few" might be others by now, when
+    another process drops the same job.
+    """
+    _require_archived(job, lock_job(tx, job, None).archive)
+    ids = tx.many(sessions)
+    tx.run("drop_artifacts", job=job, ids=ids)
+    tx.run("drop_details", ids=ids)
+    tx.run("drop_sessions", ids=ids)
+    if tx.rows("some_sessions", job=job, limit=1):
+        return True
     for table in (tables.event, tables.staged, tables.job_pace):
         tx.conn.execute(table.delete().where(table.c.job == job))
     tx.run("dropped", id=job)
-    return Dropped(0, (), more=False)
+    return False
+
+
+def _require_archived(job: int, archive: str | None) -> None:
+    if archive is None:
+        raise WrongState(f"job {job_id(job)} is not archived", job=job)

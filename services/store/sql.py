@@ -43,7 +43,7 @@ from services.store.records import (
     DeliveryFilter,
     DeliveryRow,
     DeliveryState,
-    Dropped,
+    DropSlice,
     EventRow,
     Finish,
     Freed,
@@ -360,8 +360,11 @@ class SqlStore:
     async def archived(self, job: int, archive: str) -> bool:
         return await self._db.write(lambda tx: retention.mark_archived(tx, job, archive))
 
-    async def drop(self, job: int, most: int = 1_000) -> Dropped:
-        return await self._db.write(lambda tx: retention.drop_slice(tx, job, most))
+    async def droppable(self, job: int, most: int = 1_000) -> DropSlice:
+        return await self._db.read(lambda tx: retention.next_slice(tx, job, most))
+
+    async def drop(self, job: int, sessions: Sequence[int]) -> bool:
+        return await self._db.write(lambda tx: retention.drop_sessions(tx, job, sessions))
 
     # --- shared state --------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from services.store.records import (
     DeliveryFilter,
     DeliveryRow,
     DeliveryState,
-    Dropped,
+    DropSlice,
     EventRow,
     Finish,
     Freed,
@@ -311,8 +311,18 @@ class Store(Protocol):
         """
         ...
 
-    async def drop(self, job: int, most: int = 1_000) -> Dropped:
-        """Removes up to `most` sessions of an archived job, with their tasks and artifacts; at last its events.
+    async def droppable(self, job: int, most: int = 1_000) -> DropSlice:
+        """The next sessions of an archived job that `drop` may remove, and what lies in the artifact store for them
+        alone. Who drops them removes those bytes first: their keys are known by these rows only.
+
+        Raises:
+            WrongState: it is not archived.
+        """
+        ...
+
+    async def drop(self, job: int, sessions: Sequence[int]) -> bool:
+        """Removes these sessions of an archived job, as `droppable` gave them, with their tasks and artifacts; behind
+        the last one, its events. Whether any are left. May be called twice.
 
         The job's own row stays, with its counts.
         """

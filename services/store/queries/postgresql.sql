@@ -274,9 +274,11 @@ delete from session where id = any(cast(:ids as bigint[]))
 delete from session_detail where session = any(cast(:ids as bigint[]))
 
 -- name: drop_artifacts
--- Removes the artifacts of some sessions of a job, and gives them.
-delete from artifact where job = :job and session = any(cast(:ids as bigint[])) returning *
+-- Removes the artifacts of sessions of a job.
+delete from artifact where job = :job and session = any(cast(:ids as bigint[]))
 
--- name: shared_keys
--- Those of some keys that artifacts still refer to.
-select distinct key from artifact where key = any(cast(:keys as text[]))
+-- name: artifacts_of_alone
+-- The artifacts of some sessions of a job whose content no others refer to.
+select a.* from artifact a where a.job = :job and a.session = any(cast(:ids as bigint[]))
+  and not exists (select 1 from artifact o where o.key = a.key and o.id <> a.id
+    and (o.job <> a.job or o.session <> all(cast(:ids as bigint[]))))

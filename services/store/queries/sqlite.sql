@@ -249,9 +249,11 @@ delete from session where id in (select value from json_each(:ids))
 delete from session_detail where session in (select value from json_each(:ids))
 
 -- name: drop_artifacts
--- Removes the artifacts of some sessions of a job, and gives them.
-delete from artifact where job = :job and session in (select value from json_each(:ids)) returning *
+-- Removes the artifacts of sessions of a job.
+delete from artifact where job = :job and session in (select value from json_each(:ids))
 
--- name: shared_keys
--- Those of some keys that artifacts still refer to.
-select distinct key from artifact where key in (select value from json_each(:keys))
+-- name: artifacts_of_alone
+-- The artifacts of some sessions of a job whose content no others refer to.
+select a.* from artifact a where a.job = :job and a.session in (select value from json_each(:ids))
+  and not exists (select 1 from artifact o where o.key = a.key and o.id <> a.id
+    and (o.job <> a.job or o.session not in (select value from json_each(:ids))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from collections.abc import Sequence
@@ -12,14 +13,15 @@ import pytest
 import structlog
 
 from agent.status import Status
-from agent.types import Outcome, Record
+from agent.types import ArtifactRef, Outcome, Record
+from agent.work import Work
 from services.errors import ArtifactStoreAway
 from services.events import LogEvent
 from services.gateway import retention
 from services.gateway.retention import Retention
 from services.store import ids
-from services.store.records import ResultRow
-from tests.gateway_world import World, completed, failed, world
+from services.store.records import DropSlice, ResultRow
+from tests.gateway_world import World, completed, failed, loop_of, world
 
 
 async def ended(w: World, n: int = 2) -> str:
@@ -172,6 +174,67 @@ async def test_objects_of_one_job_that_cannot_be_written_hold_up_no_other(monkey
             await sweeper.sweep()
         assert await sweeper.sweep() == 1
         assert await is_archived(w, whole) and not await is_archived(w, broken)
+
+
+async def shown(w: World, n: int) -> str:
+    """A final loop of `n` items, each with a screenshot in the artifact store."""
+    values = [f"https://shop.example/{number}" for number in range(n)]
+    job = await w.submit(loop={"values": values})
+
+    def ends(work: Work) -> Outcome:
+        shot = ArtifactRef(f"{work.session:032x}", "screenshot", f"acme/{work.session}.jpg", "image/jpeg", 1)
+        return completed({"n": 1}, artifacts=(shot,))
+
+    while held := await w.claim():
+        for work in held:
+            if work.item is not None:
+                await w.artifacts.put(f"acme/{work.session}.jpg", b"x", "image/jpeg")
+        await w.finish(held, loop_of(values, ends))
+    assert len(screenshots(w)) == n
+    return job
+
+
+def screenshots(w: World) -> list[str]:
+    return [key for key in w.artifacts.keys if key.startswith("acme/")]
+
+
+async def test_no_evidence_is_left_behind_when_the_artifact_store_is_away_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with world() as w:
+        job = await shown(w, 5)
+        drop, slices = w.store.droppable, 0
+
+        async def goes_away(*args: Any) -> DropSlice:
+            nonlocal slices
+            slices += 1
+            w.artifacts.away = slices == 2
+            return await drop(args[0], 2)
+
+        monkeypatch.setattr(w.store, "droppable", goes_away)
+        with pytest.raises(ArtifactStoreAway):
+            await Retention(w.store, w.artifacts, default_days=0).sweep()
+        assert await is_archived(w, job) and screenshots(w)
+        await Retention(w.store, w.artifacts, default_days=0).sweep()
+        assert screenshots(w) == []
+        assert await w.store.expired(0) == []
+
+
+async def test_no_evidence_is_left_behind_by_a_death_between_bytes_and_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world() as w:
+        await shown(w, 5)
+        drop = w.store.drop
+
+        async def dies(*args: Any) -> bool:
+            raise asyncio.CancelledError
+
+        monkeypatch.setattr(w.store, "drop", dies)
+        with pytest.raises(asyncio.CancelledError):
+            await Retention(w.store, w.artifacts, default_days=0).sweep()
+        monkeypatch.setattr(w.store, "drop", drop)
+        await Retention(w.store, w.artifacts, default_days=0).sweep()
+        assert screenshots(w) == []
+        assert await w.store.expired(0) == []
 
 
 async def archived(w: World, n: int = 5) -> str:
