@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -49,6 +50,9 @@ class FileArtifacts:
 
     async def delete(self, prefix: str) -> int:
         return await asyncio.to_thread(self._delete, self._path(checked_prefix(prefix)))
+
+    async def delete_many(self, keys: Sequence[str]) -> None:
+        await asyncio.to_thread(self._delete_files, [self._path(checked_key(key)) for key in keys])
 
     async def check(self) -> None:
         await asyncio.to_thread(self._check)
@@ -110,6 +114,17 @@ class FileArtifacts:
         except OSError as error:
             raise _away("delete", path, error) from error
         return deleted
+
+    def _delete_files(self, paths: Sequence[Path]) -> None:
+        for path in paths:
+            try:
+                self._stay_inside(path.parent)
+                path.unlink()
+                self._drop_empty_folders(path.parent)
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                continue  # nothing lies under this key
+            except OSError as error:
+                raise _away("delete", path, error) from error
 
     def _drop_empty_folders(self, folder: Path) -> None:
         while folder != self._root and self._root in folder.parents:

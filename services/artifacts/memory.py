@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from services.artifacts.keys import checked_key, checked_prefix
 from services.errors import ArtifactMissing, ArtifactStoreAway
@@ -43,6 +44,12 @@ class MemoryArtifacts:
         for key in found:
             del self._kept[key]
         return len(found)
+
+    async def delete_many(self, keys: Sequence[str]) -> None:
+        checked = [checked_key(key) for key in keys]
+        await self._answer()
+        for key in checked:
+            self._kept.pop(key, None)
 
     async def check(self) -> None:
         await self._answer()

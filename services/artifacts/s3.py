@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -92,6 +93,17 @@ class S3Artifacts:
     async def delete(self, prefix: str) -> int:
         start = self._prefix + checked_prefix(prefix)
         return await self._ask(lambda: sum(self._delete_some(names) for names in self._listed(start)))
+
+    async def delete_many(self, keys: Sequence[str]) -> None:
+        names = [self._prefix + checked_key(key) for key in keys]
+        groups = [names[start : start + _DELETED_AT_ONCE] for start in range(0, len(names), _DELETED_AT_ONCE)]
+        # All are waited for, also behind one that failed: none goes on when the caller asks again.
+        done = await asyncio.gather(
+            *(self._ask(partial(self._delete_some, group)) for group in groups), return_exceptions=True
+        )
+        for result in done:
+            if isinstance(result, BaseException):
+                raise result
 
     async def check(self) -> None:
         """Writes, reads and deletes a small object.

@@ -8,7 +8,7 @@ import fcntl
 import json
 import shutil
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -114,6 +114,14 @@ class SpillingArtifacts:
             self._forget(one)
         # An upload may have ended between the two: then the store behind counts it.
         return len(found) + await self._behind.delete(prefix)
+
+    async def delete_many(self, keys: Sequence[str]) -> None:
+        await self._open()
+        for key in keys:
+            waiting = self._waiting.get(checked_key(key))
+            if waiting is not None:
+                self._forget(waiting)
+        await self._behind.delete_many(keys)
 
     async def check(self) -> None:
         await self._open()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -30,6 +31,13 @@ class ArtifactStore(Protocol):
 
     async def delete(self, prefix: str) -> int:
         """Deletes everything whose key is `prefix` or lies under it; gives how many."""
+        ...
+
+    async def delete_many(self, keys: Sequence[str]) -> None:
+        """Deletes what lies under exactly these keys, however many; those under which nothing lies are passed over.
+
+        When it raises, some of them may be deleted; to ask again is harmless.
+        """
         ...
 
     async def check(self) -> None:

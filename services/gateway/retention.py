@@ -113,8 +113,7 @@ class Retention:
         more = True
         while more:
             piece = await self._store.droppable(job)
-            for artifact in piece.artifacts:
-                await self._artifacts.delete(artifact.key)
+            await self._artifacts.delete_many([artifact.key for artifact in piece.artifacts])
             more = await self._store.drop(job, piece.sessions)
         log.info(LogEvent.JOB_ARCHIVED, job=ids.job_id(job))
 

@@ -81,6 +81,26 @@ async def test_delete_knows_no_limit(store: ArtifactStore) -> None:
     assert await store.delete("many") == 1050
 
 
+async def test_many_are_deleted_by_their_keys_alone(store: ArtifactStore) -> None:
+    keys = ["t/7/1/a", "t/7/1/b", "t/7/2/c", "t/77/1/a", "t/7.jpg"]
+    for key in keys:
+        await store.put(key, b"x", "text/plain")
+    for _ in range(2):  # twice is no more than once
+        await store.delete_many(["t/7/1/a", "t/nothing", "nothing/at/all", "t/7", "t/7.jpg/below", "t/7.jpg"])
+        assert [key for key in keys if await exists(store, key)] == ["t/7/1/b", "t/7/2/c", "t/77/1/a"]
+    with pytest.raises(ValueError):
+        await store.delete_many(["t/77/1/a", "t/../u"])
+    await store.delete_many([])
+
+
+async def test_more_are_deleted_than_one_request_takes(store: ArtifactStore) -> None:
+    keys = [f"many/{i}" for i in range(1050)]
+    for start in range(0, 1050, 50):
+        await asyncio.gather(*(store.put(key, b"x", "text/plain") for key in keys[start : start + 50]))
+    await store.delete_many(keys[:-1])
+    assert await store.delete("many") == 1
+
+
 async def test_many_at_once(store: ArtifactStore) -> None:
     await asyncio.gather(*(store.put(f"t/{i}/{i}.bin", bytes([i]) * 1000, "image/png") for i in range(60)))
     read = await asyncio.gather(*(store.get(f"t/{i}/{i}.bin") for i in range(60)))
@@ -128,6 +148,8 @@ async def test_other_keys_are_refused(store: ArtifactStore, key: str) -> None:
         await store.get(key)
     with pytest.raises(ValueError):
         await store.url(key, "text/plain")
+    with pytest.raises(ValueError):
+        await store.delete_many([key])
     if key != "a/":  # `delete` takes one slash at the end
         with pytest.raises(ValueError):
             await store.delete(key)

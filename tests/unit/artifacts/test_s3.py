@@ -16,7 +16,7 @@ from services.errors import ArtifactStoreAway
 async def store(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[S3Artifacts]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    opened = S3Artifacts("b", "", S3Options(endpoint_url="http://127.0.0.1:1", attempts=1))
+    opened = S3Artifacts("b", "", S3Options(endpoint_url="http://127.0.0.1:1", attempts=1, connections=1))
     yield opened
     await opened.close()
 
@@ -44,6 +44,25 @@ async def test_objects_that_could_not_be_deleted_are_no_success(store: S3Artifac
         stub.add_response("delete_objects", {"Errors": [{"Key": "t/1", "Code": "AccessDenied", "Message": "no"}]})
         with pytest.raises(ArtifactStoreAway, match="bucket b denies access"):
             await store.delete("t")
+
+
+async def test_a_thousand_keys_are_deleted_by_one_request_and_none_is_listed(store: S3Artifacts) -> None:
+    keys = [f"t/{number}" for number in range(1001)]
+    with Stubber(store._client) as stub:
+        for some in (keys[:1000], keys[1000:]):
+            objects = [{"Key": key} for key in some]
+            stub.add_response(
+                "delete_objects", {"Deleted": objects}, {"Bucket": "b", "Delete": {"Objects": objects, "Quiet": True}}
+            )
+        await store.delete_many(keys)
+        stub.assert_no_pending_responses()
+
+
+async def test_keys_that_could_not_be_deleted_are_no_success(store: S3Artifacts) -> None:
+    with Stubber(store._client) as stub:
+        stub.add_response("delete_objects", {"Errors": [{"Key": "t/1", "Code": "AccessDenied", "Message": "no"}]})
+        with pytest.raises(ArtifactStoreAway, match="bucket b denies access"):
+            await store.delete_many(["t/1"])
 
 
 @pytest.mark.parametrize(

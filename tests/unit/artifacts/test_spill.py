@@ -70,14 +70,18 @@ async def test_the_disk_is_not_filled_beyond_the_limit(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_what_is_deleted_while_it_waits_never_arrives(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["prefix", "keys"])
+async def test_what_is_deleted_while_it_waits_never_arrives(tmp_path: Path, by: str) -> None:
     behind = MemoryArtifacts()
     store = spilling(behind, tmp_path)
     behind.away = True
     for key in ("t/1/a", "t/1/b", "t/2/a"):
         await store.put(key, b"x", "text/plain")
     behind.away = False
-    assert await store.delete("t/1") == 2
+    if by == "prefix":
+        assert await store.delete("t/1") == 2
+    else:
+        await store.delete_many(["t/1/a", "t/1/b", "t/1/c"])
     await until(lambda: store.waiting == 0)
     assert behind.keys == ["t/2/a"]
     with pytest.raises(ArtifactMissing):

@@ -220,6 +220,19 @@ async def test_no_evidence_is_left_behind_when_the_artifact_store_is_away_for_a_
         assert await w.store.expired(0) == []
 
 
+async def test_the_evidence_of_a_slice_is_removed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world() as w:
+        await shown(w, 30)
+        asked: list[int] = []
+
+        async def counted(keys: Sequence[str]) -> None:
+            asked.append(len(keys))
+
+        monkeypatch.setattr(w.artifacts, "delete_many", counted)
+        await Retention(w.store, w.artifacts, default_days=0).sweep()
+        assert asked == [30]
+
+
 async def test_no_evidence_is_left_behind_by_a_death_between_bytes_and_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     async with world() as w:
         await shown(w, 5)
