@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, select
@@ -22,12 +22,16 @@ _SECRET = "webhook-secret"
 # --- sent ------------------------------------------------------------------------------------------------
 
 
-def claim_deliveries(tx: Tx, n: int, *, lease_s: float, each: int, full: Sequence[str]) -> list[DeliveryRow]:
-    """Up to `n` messages whose time has come, at most `each` of one tenant and none of the `full` ones.
+def claim_deliveries(tx: Tx, n: int, *, lease_s: float, each: int, under_way: Mapping[str, int]) -> list[DeliveryRow]:
+    """Up to `n` messages whose time has come; with those `under_way` by tenant, at most `each` of one tenant.
+
+    First come tenants that have least under way; equals take turns by chance, for the age of a message would give each
+    place to the longest backlog.
 
     An attempt that is not settled within `lease_s` counts as lost, and the message is given out again.
     """
-    claimed = tx.rows("claim_deliveries", n=n, each=each, full=tx.many(list(full)), now=tx.now, until=tx.now + lease_s)
+    flying = codec.dump_json(dict(under_way))
+    claimed = tx.rows("claim_deliveries", n=n, each=each, under_way=flying, now=tx.now, until=tx.now + lease_s)
     return [_row(row) for row in sorted(claimed, key=lambda row: row.id)]
 
 

@@ -239,9 +239,11 @@ class SqlStore:
     # --- webhooks ------------------------------------------------------------------------------------
 
     async def claim_deliveries(
-        self, n: int, *, lease_s: float, each: int, full: Sequence[str] = ()
+        self, n: int, *, lease_s: float, each: int, under_way: Mapping[str, int] | None = None
     ) -> list[DeliveryRow]:
-        return await self._db.write(lambda tx: outbox.claim_deliveries(tx, n, lease_s=lease_s, each=each, full=full))
+        return await self._db.write(
+            lambda tx: outbox.claim_deliveries(tx, n, lease_s=lease_s, each=each, under_way=under_way or {})
+        )
 
     async def settle_deliveries(self, group: Sequence[Delivered]) -> None:
         await self._db.write(lambda tx: outbox.settle_deliveries(tx, group))

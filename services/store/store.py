@@ -150,9 +150,13 @@ class Store(Protocol):
     # --- webhooks ------------------------------------------------------------------------------------
 
     async def claim_deliveries(
-        self, n: int, *, lease_s: float, each: int, full: Sequence[str] = ()
+        self, n: int, *, lease_s: float, each: int, under_way: Mapping[str, int] | None = None
     ) -> list[DeliveryRow]:
-        """Gives out up to `n` messages that are due, at most `each` of one tenant and none of the `full` ones.
+        """Gives out up to `n` messages that are due, first to tenants that have least under way.
+
+        Args:
+            each: messages of one tenant, those `under_way` included.
+            under_way: how many the asker holds already, by tenant.
 
         An attempt that is not settled within `lease_s` counts as lost: its message is given out again.
         """

@@ -268,6 +268,8 @@ delivery = Table(
 )
 _waits, _is_dead = text("state = 0"), text("state = 2")
 Index("delivery_due", delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)
+# For the claim, which goes from tenant to tenant.
+Index("delivery_waits", delivery.c.tenant, delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)
 Index("delivery_dead", delivery.c.tenant, delivery.c.id, postgresql_where=_is_dead, sqlite_where=_is_dead)
 Index("delivery_tenant", delivery.c.tenant, delivery.c.id)
 Index("delivery_job", delivery.c.job, delivery.c.id)

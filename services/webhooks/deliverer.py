@@ -23,7 +23,8 @@ log = structlog.get_logger(__name__)
 AT_ONCE = 32
 """Messages under way in one process."""
 EACH = 8
-"""Messages of one tenant under way: a receiver that is slow holds up its own tenant only."""
+"""Messages of one tenant under way. Where slow receivers of several tenants hold all places, the next that is free goes
+to a tenant that holds fewest."""
 _LEASE_S = 4 * ATTEMPT_S
 """An attempt that nobody settled by then was lost with its process."""
 _LOOK_S = 30.0
@@ -92,16 +93,13 @@ class Deliverer:
         room = AT_ONCE - len(self._flights)
         if room <= 0:
             return False
-        rows = await self._store.claim_deliveries(room, lease_s=_LEASE_S, each=EACH, full=self._full())
+        under_way = Counter(self._flights.values())
+        rows = await self._store.claim_deliveries(room, lease_s=_LEASE_S, each=EACH, under_way=under_way)
         for row in rows:
             flight = asyncio.create_task(self._fly(row), name=f"webhook-{row.id}")
             self._flights[flight] = row.tenant
             flight.add_done_callback(self._land)
         return bool(rows)
-
-    def _full(self) -> list[str]:
-        """Tenants that have their share under way."""
-        return [tenant for tenant, n in Counter(self._flights.values()).items() if n >= EACH]
 
     def _land(self, flight: asyncio.Task[None]) -> None:
         del self._flights[flight]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from services.errors import NotFound
-from services.store.records import Delivered, DeliveryFilter, DeliveryRow, DeliveryState
-from tests.store_world import BROKEN, DONE, World, links, loop
+from services.store.records import Delivered, DeliveryFilter, DeliveryRow, DeliveryState, NewJob
+from tests.store_world import BROKEN, DONE, World, links, loop, spec
 
 HOOK = {"url": "https://hooks.example/in", "events": ["job.finished", "session.finished"]}
 
@@ -111,8 +111,38 @@ async def test_one_tenants_flood_leaves_room_for_the_others(w: World) -> None:
     await _messages(w, 5, tenant="loud")
     await _messages(w, 1, tenant="quiet")
     assert [row.tenant for row in await due(w, 3, each=2)].count("loud") == 2
-    assert [row.tenant for row in await due(w, 10, full=["loud"])] == []
+    assert [row.tenant for row in await due(w, 10, each=2, under_way={"loud": 2})] == []
+    assert [row.tenant for row in await due(w, 10, each=2, under_way={"loud": 1})] == ["loud"]
     assert {row.tenant for row in await due(w, 10)} == {"loud"}
+
+
+async def test_a_place_that_is_free_goes_to_the_tenant_that_has_least_under_way(w: World) -> None:
+    for tenant in ("loud", "noisy"):
+        await _messages(w, 4, tenant=tenant)
+    w.clock.now += 1
+    await _messages(w, 2, tenant="quiet")
+    given = await due(w, 1, each=8, under_way={"loud": 7, "noisy": 7})
+    assert [row.tenant for row in given] == ["quiet"]
+    given = await due(w, 2, each=8, under_way={"loud": 6, "noisy": 7, "quiet": 1})
+    assert {row.tenant for row in given} == {"quiet", "loud"}
+
+
+async def test_a_backlog_hides_no_other_tenants_message(w: World) -> None:
+    job = NewJob("loud", spec(webhook={"url": "https://hooks.example/in"}), "shop.example")
+    await w.store.submit([job] * 600)
+    await w.run_out()
+    w.clock.now += 1
+    await _messages(w, 1, tenant="quiet")
+    given = await due(w, 1, each=8, under_way={"loud": 7})
+    assert [row.tenant for row in given] == ["quiet"]
+
+
+async def test_tenants_that_hold_the_same_take_turns_by_chance_and_not_by_age(w: World) -> None:
+    await _messages(w, 40, tenant="loud")
+    w.clock.now += 1
+    await _messages(w, 40, tenant="quiet")
+    first = [(await due(w, 1, each=8))[0].tenant for _ in range(40)]
+    assert set(first) == {"loud", "quiet"}
 
 
 async def test_messages_are_forgotten_after_their_time_or_with_their_job(w: World) -> None:

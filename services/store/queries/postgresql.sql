@@ -228,15 +228,24 @@ select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint fr
 where id = any(cast(:ids as bigint[])) order by id for no key update
 
 -- name: claim_deliveries
--- Gives out webhook messages that are due, at most :each of one tenant; what another claimer holds is left to it.
-with due as (
-  select id, tenant, due_at from delivery
-  where state = 0 and due_at <= :now and tenant <> all(cast(:full as text[])) order by due_at limit 500),
-ranked as (select id, row_number() over (partition by tenant order by due_at, id) as place from due)
+-- Gives out webhook messages that are due, the :each oldest of a tenant at most: first to tenants that have least under
+-- way, among equals by chance. Walks from tenant to tenant, so that no backlog hides another's messages; what another
+-- claimer holds is left to it.
+with recursive who (tenant) as (
+  select * from (select tenant from delivery where state = 0 order by tenant limit 1) as first_tenant
+  union all
+  select (select n.tenant from delivery n where n.state = 0 and n.tenant > w.tenant order by n.tenant limit 1)
+  from who w where w.tenant is not null),
+due as (
+  select m.id, coalesce(cast(u.value as bigint), 0) + m.nth as place
+  from who w left join json_each_text(cast(:under_way as json)) u on u.key = w.tenant
+  cross join lateral (
+    select d.id, row_number() over (order by d.due_at, d.id) as nth from delivery d
+    where d.state = 0 and d.tenant = w.tenant and d.due_at <= :now order by d.due_at, d.id limit :each) as m)
 update delivery set due_at = :until, attempts = attempts + 1 where id = any(array(
-  select d.id from delivery d join ranked r on r.id = d.id
-  where r.place <= :each and d.state = 0 and d.due_at <= :now
-  order by r.place, d.id limit :n for update of d skip locked))
+  select d.id from delivery d join due on due.id = d.id
+  where due.place <= :each and d.state = 0 and d.due_at <= :now
+  order by due.place, random() limit :n for update of d skip locked))
 returning *
 
 -- name: lock_paces

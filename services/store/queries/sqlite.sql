@@ -205,14 +205,21 @@ select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint fr
 where id in (select value from json_each(:ids)) order by id
 
 -- name: claim_deliveries
--- Gives out webhook messages that are due, at most :each of one tenant.
+-- Gives out webhook messages that are due, the :each oldest of a tenant at most: first to tenants that have least under
+-- way, among equals by chance. Walks from tenant to tenant, so that no backlog hides another's messages.
+with recursive who (tenant) as (
+  select * from (select tenant from delivery where state = 0 order by tenant limit 1) as first_tenant
+  union all
+  select (select n.tenant from delivery n where n.state = 0 and n.tenant > w.tenant order by n.tenant limit 1)
+  from who w where w.tenant is not null),
+due as (
+  select d.id, coalesce(u.value, 0) + row_number() over (partition by w.tenant order by d.due_at, d.id) as place
+  from who w left join json_each(:under_way) u on u.key = w.tenant
+  cross join delivery d on d.id in (
+    select m.id from delivery m
+    where m.state = 0 and m.tenant = w.tenant and m.due_at <= :now order by m.due_at, m.id limit :each))
 update delivery set due_at = :until, attempts = attempts + 1 where id in (
-  select id from (
-    select id, row_number() over (partition by tenant order by due_at, id) as place from (
-      select id, tenant, due_at from delivery
-      where state = 0 and due_at <= :now and tenant not in (select value from json_each(:full))
-      order by due_at limit 500))
-  where place <= :each order by place, id limit :n)
+  select id from due where place <= :each order by place, random() limit :n)
 returning *
 
 -- name: lock_paces

@@ -44,6 +44,8 @@ def test_open_jobs_are_read_from_an_index_that_holds_no_others() -> None:
         ("waiting_of", "session_waiting (job=?)"),
         ("delayed_of", "session_delayed"),
         ("delayed_in", "session_delayed"),
+        ("claim_deliveries", "delivery_waits (tenant=? AND due_at<?)"),
+        ("claim_deliveries", "delivery_waits (tenant>?)"),
     ],
 )
 def test_what_is_to_be_ended_is_found_by_an_index_that_holds_little_else(query: str, index: str) -> None:

@@ -34,7 +34,7 @@ class Receiver:
     url: str = ""
     answers: list[int] = field(default_factory=lambda: [204])
     got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
-    hold: asyncio.Event | None = None  # answers wait for it
+    hold: asyncio.Semaphore | None = None  # each answer waits for a turn
     headers: Sequence[tuple[bytes, bytes]] = ()
 
     async def app(self, scope: dict[str, Any], receive: Callable[[], Any], send: Callable[[Any], Any]) -> None:
@@ -44,7 +44,7 @@ class Receiver:
             body, more = body + message.get("body", b""), message.get("more_body", False)
         self.got.append(({name.decode(): value.decode() for name, value in scope["headers"]}, body))
         if self.hold is not None:
-            await self.hold.wait()
+            await self.hold.acquire()
         status = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         await send({"type": "http.response.start", "status": status, "headers": list(self.headers)})
         await send({"type": "http.response.body", "body": b"not\0 today" if status >= 300 else b""})
@@ -141,19 +141,53 @@ async def test_a_name_that_does_not_resolve_or_answer_is_tried_again() -> None:
 async def test_a_receiver_that_hangs_holds_up_its_own_tenant_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EACH", 2)
     async with receiving() as slow, receiving() as quick, world(names=NAMES, rules=_rules(), auth=True) as w:
-        slow.hold = asyncio.Event()
-        loud, quiet = await w.key("submit", tenant="loud"), await w.key("submit", tenant="quiet")
-        for key, receiver, n in ((loud, slow, 6), (quiet, quick, 1)):
-            for _ in range(n):
-                spec = {"url": "https://shop.example/", "goal": "look", "webhook": {"url": receiver.url}}
-                answer = await w.client.post("/v1/jobs", json=spec, headers={"Authorization": f"Bearer {key}"})
-                assert answer.status_code == 201, answer.text
-        await w.run(lambda work: completed())
+        slow.hold = asyncio.Semaphore(0)
+        await _tell(w, "loud", slow, 6)
+        await _tell(w, "quiet", quick, 1)
         async with delivering(w):
             await until(w, DeliveryState.DELIVERED)
             assert len(quick.got) == 1 and len(slow.got) <= 2
-            slow.hold.set()
+            _answer(slow, 6)
             await until(w, DeliveryState.DELIVERED, 7)
+
+
+async def test_the_first_place_that_hanging_receivers_leave_is_a_quiet_tenants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "EACH", 2)
+    monkeypatch.setattr(module, "AT_ONCE", 4)
+    async with receiving() as slow, receiving() as quick, world(names=NAMES, rules=_rules(), auth=True) as w:
+        slow.hold = asyncio.Semaphore(0)
+        for tenant in ("loud", "noisy"):
+            await _tell(w, tenant, slow, 6)
+        async with delivering(w):
+            await _reached(slow, 4)
+            await _tell(w, "quiet", quick, 1)
+            _answer(slow, 1)
+            await until(w, DeliveryState.DELIVERED, 2)
+            assert len(quick.got) == 1
+            _answer(slow, 11)
+            await until(w, DeliveryState.DELIVERED, 13)
+
+
+async def _tell(w: World, tenant: str, receiver: Receiver, jobs: int) -> None:
+    """So many of a tenant's jobs end, each with a message for its receiver."""
+    key = await w.key("submit", tenant=tenant)
+    for _ in range(jobs):
+        spec = {"url": "https://shop.example/", "goal": "look", "webhook": {"url": receiver.url}}
+        answer = await w.client.post("/v1/jobs", json=spec, headers={"Authorization": f"Bearer {key}"})
+        assert answer.status_code == 201, answer.text
+    await w.run(lambda work: completed())
+
+
+async def _reached(receiver: Receiver, messages: int) -> None:
+    async with asyncio.timeout(10):
+        while len(receiver.got) < messages:
+            await asyncio.sleep(0.01)
+
+
+def _answer(receiver: Receiver, times: int) -> None:
+    assert receiver.hold is not None
+    for _ in range(times):
+        receiver.hold.release()
 
 
 def test_pauses_grow_until_the_message_is_dead() -> None:
