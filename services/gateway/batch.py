@@ -69,7 +69,6 @@ def batch_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate
         """
         require_type(request, LINES_TYPES)
         require_length(request, deps.options.batch_limit)
-        await quota.check(caller.tenant)
         outcomes: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # closed by _contents
         run = _Batch(deps, gate, quota, caller.tenant, request.headers.get("idempotency-key"), outcomes)
         try:
@@ -159,21 +158,19 @@ class _Batch:
 
         Lines that were stored before take no room, so that a batch that is sent again gets further than the last time.
         """
-        done: list[Submitted | ServiceError] = []
-        while rest := jobs[len(done) :]:
-            try:
-                room = await self._quota.room(self._tenant, len(rest))
-            except ServiceError as error:  # the store is away
-                return [*done, *([error] * len(rest))]
-            if room < 1:
-                return [*done, *(self._quota.exceeded(self._tenant) for _ in rest)]
-            stored = await self._submit(rest[:room])
-            self._quota.taken(self._tenant, sum(isinstance(one, Submitted) and one.created for one in stored))
-            done += stored
-        return done
+        try:
+            admitted = await self._quota.admits(self._tenant, jobs)
+        except ServiceError as error:  # the store is away
+            return [error] * len(jobs)
+        stored = await self._submit([job for job, fits in zip(jobs, admitted, strict=True) if fits])
+        self._quota.taken(self._tenant, sum(isinstance(one, Submitted) and one.created for one in stored))
+        done = iter(stored)
+        return [next(done) if fits else self._quota.exceeded(self._tenant) for fits in admitted]
 
     async def _submit(self, jobs: list[NewJob]) -> list[Submitted | ServiceError]:
         """Stores a group in one transaction; where one line spoils it, each line in its own."""
+        if not jobs:
+            return []
         began = time.time()
         try:
             done = await self._deps.store.submit(jobs)

@@ -59,8 +59,9 @@ def submit_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGat
         require_type(request, JSON_TYPES)
         body = await read_body(request, deps.options.body_limit)
         try:
-            await quota.check(caller.tenant)
             job = await gate.check(body, caller.tenant, idempotency_key=request.headers.get("idempotency-key"))
+            if not all(await quota.admits(caller.tenant, [job])):
+                raise quota.exceeded(caller.tenant)
             (done,) = await store.submit([job])
         except ServiceError as error:
             deps.metrics.submissions_refused.labels(error.code).inc()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agent.status import Status
 from services.errors import QuotaExceeded
+from services.store.records import NewJob
 from services.store.store import Store
 
 COUNTED_FOR_S = 1.0
@@ -30,13 +31,27 @@ class Quota:
         self._counted_at = float("-inf")
         self._waiting: dict[str, int] = {}
 
-    async def check(self, tenant: str) -> None:
-        """Raises QuotaExceeded when the tenant has to wait."""
-        if await self.room(tenant, 1) < 1:
-            raise self.exceeded(tenant)
+    async def admits(self, tenant: str, jobs: Sequence[NewJob]) -> list[bool]:
+        """Which of a tenant's jobs may be stored now: as many as there is room for, from the first on.
 
-    async def room(self, tenant: str, wanted: int) -> int:
-        """How many of `wanted` jobs the tenant may hand in now."""
+        One whose idempotency key stands for a job already takes no room: whoever asks again, since the answer was lost,
+        gets that job, however full the queue is by now.
+        """
+        room = await self._room(tenant, len(jobs))
+        if room >= len(jobs):
+            return [True] * len(jobs)
+        keys = [job.spec.idempotency_key for job in jobs]
+        known = set(await self._store.known_keys(tenant, {key for key in keys if key is not None}))
+        admitted = []
+        for key in keys:
+            fits = key in known
+            if not fits and room > 0:
+                room, fits = room - 1, True
+                known |= {key} if key is not None else set()  # the same key once more is the same job
+            admitted.append(fits)
+        return admitted
+
+    async def _room(self, tenant: str, wanted: int) -> int:
         limit = self._limit_of(tenant)
         if limit <= 0:
             return wanted

@@ -125,6 +125,9 @@ class SqlStore:
             hosts={job.domain for jobs in calls for job in jobs},
         )
 
+    async def known_keys(self, tenant: str, keys: Collection[str]) -> frozenset[str]:
+        return await self._db.read(lambda tx: submission.known_keys(tx, tenant, keys))
+
     async def job(self, job: int, *, tenant: str | None = None) -> JobRow:
         return await self._db.read(lambda tx: reading.job_row(tx, job, tenant))
 

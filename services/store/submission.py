@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -48,6 +48,16 @@ def check(job: NewJob) -> None:
         )
 
 
+def known_keys(tx: Tx, tenant: str, keys: Collection[str]) -> frozenset[str]:
+    """Those of a tenant's idempotency keys that stand for a job."""
+    table, found = tables.job, set[str]()
+    for part in _parts(sorted(keys)):
+        found.update(
+            tx.conn.execute(select(table.c.key).where(table.c.tenant == tenant, table.c.key.in_(part))).scalars()
+        )
+    return frozenset(found)
+
+
 def submit_all(tx: Tx, calls: Sequence[Sequence[NewJob]]) -> list[Result]:
     """Stores what several callers submitted, each all or nothing: a reused key refuses its own caller only."""
     known = _known(tx, sorted({key for jobs in calls for job in jobs if (key := _key(job))}))
@@ -89,12 +99,16 @@ def _known(tx: Tx, keys: Sequence[Key]) -> dict[Key, Known]:
     found: dict[Key, Known] = {}
     for tenant in sorted({tenant for tenant, _ in keys}):
         theirs = [key for owner, key in keys if owner == tenant]
-        for start in range(0, len(theirs), _KEYS_PER_QUERY):
-            part = theirs[start : start + _KEYS_PER_QUERY]
+        for part in _parts(theirs):
             columns = select(table.c.id, table.c.key, table.c.spec)
             for row in tx.conn.execute(columns.where(table.c.tenant == tenant, table.c.key.in_(part))):
                 found[tenant, row.key] = Known(row.id, codec.load_spec(row.spec))
     return found
+
+
+def _parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        yield keys[start : start + _KEYS_PER_QUERY]
 
 
 def _insert(tx: Tx, fresh: Sequence[tuple[int, NewJob]]) -> None:

@@ -141,3 +141,23 @@ async def test_a_batch_that_is_sent_again_goes_on_behind_the_lines_that_are_stor
         again = await send(busy, lines, **{"Idempotency-Key": "k"})
         assert [outcome.get("created") for outcome in again] == [False] * 5 + [True] * 4
         assert [outcome["job"] for outcome in again[:5]] == [outcome["job"] for outcome in first[:5]]
+
+
+async def test_at_its_quota_a_batch_has_the_jobs_that_were_stored_before_and_room_for_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(quota, "COUNTED_FOR_S", -1.0)
+    async with world(tenant_queued=5) as busy:
+        first = await send(busy, b"".join(line(goal=f"g{n}") for n in range(9)), **{"Idempotency-Key": "k"})
+        assert ["job" in outcome for outcome in first] == [True] * 5 + [False] * 4
+        again = await send(busy, b"".join(line(goal=f"g{n}") for n in range(9)), **{"Idempotency-Key": "k"})
+        assert [outcome.get("job") for outcome in again] == [outcome.get("job") for outcome in first]
+        assert {outcome["error"]["code"] for outcome in again[5:]} == {"quota_exceeded"}
+        alone = await send(busy, line(goal="g3", idempotency_key="k:4") + line())
+        assert [outcome.get("job") for outcome in alone] == [first[3]["job"], None]
+
+
+async def test_lines_with_one_new_key_take_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world(tenant_queued=2) as busy:
+        outcomes = await send(busy, line(idempotency_key="a") * 3 + line() + line())
+        assert [outcome.get("created") for outcome in outcomes] == [True, False, False, True, None]

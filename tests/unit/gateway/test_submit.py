@@ -341,6 +341,24 @@ async def test_a_tenant_with_too_much_waiting_is_asked_to_come_later(monkeypatch
         assert int(answer.headers["retry-after"]) >= 1
 
 
+@pytest.mark.parametrize("where", ["header", "body"])
+async def test_a_tenant_at_its_quota_gets_the_job_that_stands_under_its_key(
+    monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setattr(quota, "COUNTED_FOR_S", -1.0)
+    async with world(tenant_queued=1) as busy:
+        first = await busy.submit(idempotency_key="k")
+        headers, spec = (
+            ({"Idempotency-Key": "k"}, SPEC) if where == "header" else ({}, {**SPEC, "idempotency_key": "k"})
+        )
+        again = await busy.client.post("/v1/jobs", json={**spec, "goal": "look"}, headers=headers)
+        assert (again.status_code, again.json().get("id")) == (200, first)
+        other = await busy.client.post("/v1/jobs", json={**spec, "goal": "something else"}, headers=headers)
+        assert other.status_code == 409, "what the key stands for is told as ever"
+        fresh = await busy.client.post("/v1/jobs", json=SPEC, headers={"Idempotency-Key": "new"})
+        assert fresh.status_code == 429
+
+
 async def test_single_tenants_have_quotas_of_their_own(here: World) -> None:
     async with world(tenant_queued=1, tenant_quotas={"default": 3}) as busy:
         for _ in range(3):
