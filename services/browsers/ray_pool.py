@@ -240,8 +240,8 @@ class RayPool:
     async def expect(self, workers: int) -> None:
         """Ray's autoscaler keeps nodes for so many workers, and may end the others once they are idle."""
         if workers != self._expected:
-            self._expected = workers
             await asyncio.to_thread(request_resources, bundles=[{"browser": 1.0}] * workers)
+            self._expected = workers
 
     async def close(self) -> None:
         for actor in self._actors.values():

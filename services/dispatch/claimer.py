@@ -10,8 +10,9 @@ from itertools import chain, islice
 from agent.work import Work
 from services.dispatch.board import Board
 from services.dispatch.clock import loop_time
-from services.dispatch.crew import Crew, Member
+from services.dispatch.crew import Crew
 from services.dispatch.lanes import Scarce
+from services.dispatch.member import Member
 from services.dispatch.model_bound import ModelBound
 from services.store.records import Claimed, Claims, Lane, Take
 from services.store.store import Store

@@ -15,7 +15,7 @@ from agent.types import Outcome
 from agent.work import PageTurn, Report
 from services.browsers.pool import WorkerLost
 from services.dispatch.board import Board
-from services.dispatch.crew import Member
+from services.dispatch.member import Member
 from services.dispatch.retry import decide
 from services.dispatch.succession import take_over
 from services.errors import StoreAway

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 import structlog
 
-from agent.work import JobLimits, PageTurn, Report, Work
+from agent.work import JobLimits, Report, Work
 from services.browsers.pool import Pool, WorkerHandle, WorkerLost, WorkerStats
 from services.dispatch.board import Board
 from services.dispatch.clock import loop_time
-from services.dispatch.config import DispatchConfig
+from services.dispatch.member import Member
 from services.events import LogEvent
 
 log = structlog.get_logger()
@@ -25,6 +23,9 @@ _LAST_REPORTS_S = 5.0
 
 _STATS_S = 5.0
 """Patience with a worker that is asked how it is: the housekeeper, who renews all leases, waits for the answer."""
+
+_END_S = 90.0
+"""Patience with a worker that is ended: longer than with any other call, in which its browsers' end is waited for."""
 
 _SMOOTHING = 0.1
 """Share of the newest session in what one takes."""
@@ -39,73 +40,6 @@ _MARGIN_S = 15.0
 """What a worker keeps of its node's last time for its reports and its own end."""
 _LONGEST_WAY_S = 600.0
 """How long sessions get to end on a node whose end has no date."""
-
-
-@dataclass(slots=True)
-class Member:
-    """One worker, as the dispatcher sees it."""
-
-    handle: WorkerHandle
-    config: DispatchConfig
-    held: set[int] = field(default_factory=set)
-    empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
-    committed: int = 0  # serial number up to which the worker knows, or hears by a pull, that the store has all
-    refused: set[int] = field(default_factory=set)  # later ones that the store did not take, until the worker knows
-    turns: dict[int, PageTurn] = field(default_factory=dict)  # of pages, by serial number; until it knows, too
-    seen: int = 0  # serial number of the last report pulled
-    puller: asyncio.Task[None] | None = None
-    session_s: float = 1.0  # what a session takes, smoothed
-    leaving: bool = False  # it gets no more sessions
-    telling: asyncio.Task[None] | None = None  # that something has changed for what it runs
-    spending: Mapping[tuple[int, int], int] = field(default_factory=dict)  # `WorkerStats.spending`, as it last said
-    idle_since: float = field(default_factory=loop_time)
-
-    @property
-    def name(self) -> str:
-        return self.handle.name
-
-    @property
-    def capacity(self) -> int:
-        """Sessions that it may hold: long ones are not taken ahead of time, when another worker may be free sooner."""
-        slots = self.handle.slots
-        ahead = self.config.ahead_s / max(self.session_s, 0.001)
-        return slots + math.ceil(slots * min(self.config.prefetch, ahead))
-
-    @property
-    def credit(self) -> int:
-        """Sessions that it may take."""
-        return 0 if self.leaving else max(0, self.capacity - len(self.held))
-
-    @property
-    def free(self) -> int:
-        """Slots that would run dry without a claim."""
-        return 0 if self.leaving else max(0, self.handle.slots - len(self.held))
-
-    @property
-    def wants_more(self) -> bool:
-        """Whether a claim is worth its price: in halves of what the worker may hold, before its slots run dry."""
-        return self.credit > 0 and (self.credit >= self.capacity // 2 or len(self.held) <= self.handle.slots)
-
-    def idle_s(self, now: float) -> float:
-        """For how long it has held nothing."""
-        return 0.0 if self.held else now - self.idle_since
-
-    def hold(self, *sessions: int) -> None:
-        """It was given these."""
-        self.held.update(sessions)
-        self._note()
-
-    def release(self, session: int) -> None:
-        """It has ended this one."""
-        self.held.discard(session)
-        self._note()
-
-    def _note(self) -> None:
-        if self.held:
-            self.empty.clear()
-        elif not self.empty.is_set():
-            self.empty.set()
-            self.idle_since = loop_time()
 
 
 class Crew:
@@ -131,6 +65,8 @@ class Crew:
         self._starting: set[asyncio.Task[None]] = set()
         self._submitting: set[asyncio.Task[None]] = set()
         self._evacuating: set[asyncio.Task[None]] = set()
+        self._ending: set[asyncio.Task[None]] = set()
+        self._expecting: asyncio.Task[None] | None = None
 
     @property
     def slots(self) -> int:
@@ -208,9 +144,7 @@ class Crew:
 
     def hand_over(self, member: Member, works: list[Work]) -> None:
         """Begins to give claimed sessions to their worker: one that does not answer keeps no other waiting."""
-        task = asyncio.create_task(self._submit(member, works), name=f"submit-{member.name}")
-        self._submitting.add(task)
-        task.add_done_callback(self._submitting.discard)
+        _begin(self._submit(member, works), self._submitting, f"submit-{member.name}")
 
     async def _submit(self, member: Member, works: list[Work]) -> None:
         try:
@@ -230,12 +164,7 @@ class Crew:
     async def _give_up(self, member: Member, why: str) -> None:
         """A worker that lives, but cannot be worked with, is ended: it would go on with what others do by now."""
         await self.bury(member, why)
-        try:
-            await member.handle.end()
-        except WorkerLost:
-            pass  # it is dead after all
-        except Exception:  # the top of a loop
-            log.exception(LogEvent.LOOP_FAILED, loop="end-worker", worker=member.name)
+        await _end(member)
 
     def tell(self, name: str, stop: Sequence[int], limits: Mapping[int, JobLimits]) -> None:
         """Begins to tell a worker which sessions to stop and what holds for the jobs of the others.
@@ -302,32 +231,39 @@ class Crew:
     async def resize(self, wanted: int, elsewhere: int) -> None:
         """Begins to start workers that are missing, and lets those go that have held nothing for `idle_worker_s`.
 
+        Nothing is waited for: the housekeeper, who asks for this, renews all leases.
+
         `elsewhere`: workers that other dispatchers on the same machines want.
         """
-        await self._pool.expect(wanted + elsewhere)
+        if self._expecting is None or self._expecting.done():  # else it is asked with the next look
+            self._expecting = asyncio.create_task(self._expect(wanted + elsewhere), name="expect-workers")
         staying = sum(not member.leaving for member in self.members.values())
         for _ in range(wanted - staying - len(self._starting)):
             self._start_soon()
         now = loop_time()
         idle = [one for one in self.members.values() if one.idle_s(now) >= self._board.config.idle_worker_s]
         for member in idle[: max(0, staying - wanted)]:
-            await self._let_go(member)
+            self._let_go(member)
+
+    async def _expect(self, workers: int) -> None:
+        try:
+            await self._pool.expect(workers)
+        except Exception:  # the top of a loop: it is said again with the next look
+            log.exception(LogEvent.LOOP_FAILED, loop="expect-workers")
 
     def _start_soon(self) -> None:
-        task = asyncio.create_task(self._start_one(), name="start-worker")
-        self._starting.add(task)
-        task.add_done_callback(self._starting.discard)
+        _begin(self._start_one(), self._starting, "start-worker")
 
-    async def _let_go(self, member: Member) -> None:
-        member.leaving = True
-        if member.held:
-            member.leaving = False
-            return  # it was given something at this moment
+    def _let_go(self, member: Member) -> None:
+        """Begins to end a worker that holds nothing."""
         del self.members[member.name]
         self._board.counting.forget(member.name)
         log.info(LogEvent.WORKER_STOPPED, worker=member.name)
-        with suppress(WorkerLost):  # gone by itself
-            await member.handle.end()
+        _begin(self._dismiss(member), self._ending, f"end-{member.name}")
+
+    async def _dismiss(self, member: Member) -> None:
+        """Ends a worker that is not one of these any more."""
+        await _end(member)
         if member.puller is not None:
             member.puller.cancel()
 
@@ -339,9 +275,7 @@ class Crew:
                 member.leaving = True
                 log.info(LogEvent.WORKER_STOPPED, worker=member.name, node_ends_in_s=min(one.ends_in_s, _LONGEST_WAY_S))
                 self._start_soon()
-                task = asyncio.create_task(self._evacuate(member, one.ends_in_s), name=f"evacuate-{member.name}")
-                self._evacuating.add(task)
-                task.add_done_callback(self._evacuating.discard)
+                _begin(self._evacuate(member, one.ends_in_s), self._evacuating, f"evacuate-{member.name}")
 
     async def _evacuate(self, member: Member, within_s: float) -> None:
         """Lets what a worker runs end, and the worker too; what does not end in time goes on elsewhere."""
@@ -350,10 +284,7 @@ class Crew:
         self._board.counting.forget(member.name)
         if member.held:  # it died, or did not say in time how they ended
             await self._reap(member.name)
-        with suppress(WorkerLost):
-            await member.handle.end()
-        if member.puller is not None:
-            member.puller.cancel()
+        await self._dismiss(member)
 
     # --- the end -------------------------------------------------------------------------------------
 
@@ -376,10 +307,11 @@ class Crew:
         """Ends the workers."""
         members = list(self.members.values())
         calls = [*self._submitting, *(task for one in members for task in (one.puller, one.telling) if task)]
+        calls += [self._expecting] if self._expecting else []
         for task in calls:
             task.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
-        await asyncio.gather(*(member.handle.end() for member in members), return_exceptions=True)
+        await asyncio.gather(*self._ending, *(_end(member) for member in members), return_exceptions=True)
         await self._pool.close()
 
     async def stats(self) -> list[WorkerStats]:
@@ -400,3 +332,21 @@ class Crew:
             self.members[stats.name].spending = stats.spending
         self._make_way(seen)
         return seen
+
+
+async def _end(member: Member) -> None:
+    """Ends a worker, whatever it answers."""
+    try:
+        async with asyncio.timeout(_END_S):
+            await member.handle.end()
+    except WorkerLost:
+        pass  # it is gone already
+    except Exception:  # the top of a loop, and the end of its own time
+        log.exception(LogEvent.LOOP_FAILED, loop="end-worker", worker=member.name)
+
+
+def _begin(what: Coroutine[None, None, None], tasks: set[asyncio.Task[None]], name: str) -> None:
+    """Begins something that nobody waits for; it is one of `tasks` until it is over."""
+    task = asyncio.create_task(what, name=name)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)

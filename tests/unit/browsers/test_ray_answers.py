@@ -16,8 +16,9 @@ from ray.exceptions import (
     RpcError,
 )
 
+from services.browsers.config import WorkerConfig
 from services.browsers.pool import WorkerLost
-from services.browsers.ray_pool import _answer
+from services.browsers.ray_pool import RayPool, _answer
 
 
 async def failing(error: RayError) -> NoReturn:
@@ -45,3 +46,20 @@ async def test_what_a_worker_s_method_raises_says_nothing_about_the_worker() -> 
     error = RayTaskError("pull", "Traceback", ValueError("a bug"))
     with pytest.raises(RayTaskError):
         await _answer(failing(error), "w-1", limit_s=1)
+
+
+async def test_machines_that_could_not_be_asked_for_are_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    failures, asked = [RaySystemError("the cluster does not answer")], list[int]()
+
+    def request(bundles: list[dict[str, float]]) -> None:
+        if failures:
+            raise failures.pop()
+        asked.append(len(bundles))
+
+    monkeypatch.setattr("services.browsers.ray_pool.request_resources", request)
+    pool = RayPool(WorkerConfig(slots=1, artifacts_url="memory:"))
+    with pytest.raises(RaySystemError):
+        await pool.expect(3)
+    await pool.expect(3)
+    await pool.expect(3)
+    assert asked == [3]
