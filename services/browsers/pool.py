@@ -43,7 +43,7 @@ class WorkerHandle(Protocol):
     def slots(self) -> int: ...
 
     async def submit(self, works: Sequence[Work]) -> None:
-        """Hands sessions over; returns at once, they run as slots get free."""
+        """Hands sessions over; returns at once, they run as slots get free. One that drains gives them back."""
         ...
 
     async def pull(self, seen: int, committed: int) -> list[Report]:

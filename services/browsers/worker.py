@@ -99,7 +99,7 @@ class Worker:
         return len(self._queue) <= self._config.slots // 2
 
     async def submit(self, works: Sequence[Work]) -> None:
-        """Queues sessions; each starts as soon as a slot is free.
+        """Queues sessions; each starts as soon as a slot is free. A worker that ends gives them back at once.
 
         One that is here already has lost its lease on the way: that attempt is stopped.
         """
@@ -108,6 +108,8 @@ class Worker:
             journal = SessionJournal(self._outbox, work.session, work.fence)
             self._held[work.session, work.fence] = _Held(work.job, journal, Allowance(JobLimits.of(work)))
             self._queue.append(work)
+        if self._stopping:  # they were claimed before anybody knew: no attempt counts, another worker has them soon
+            await self.cancel([work.session for work in works])
         self._fill_slots()
 
     def _fill_slots(self) -> None:

@@ -12,7 +12,7 @@ from services.dispatch.board import Board
 from services.dispatch.clock import loop_time
 from services.dispatch.crew import Crew
 from services.dispatch.lanes import Scarce
-from services.dispatch.member import Member
+from services.dispatch.member import Member, claiming
 from services.dispatch.model_bound import ModelBound
 from services.store.records import Claimed, Claims, Lane, Take
 from services.store.store import Store
@@ -86,6 +86,10 @@ class Claimer:
         members = {name: member for name, member in self._crew.members.items() if member.wants_more}
         if not members or not self._board.room.is_set():
             return False
+        with claiming(members.values()):
+            return await self._claim(members)
+
+    async def _claim(self, members: Mapping[str, Member]) -> bool:
         places = places_of(members.values())
         scarce = await self._scarce()
         now = loop_time()

@@ -241,9 +241,11 @@ class Crew:
         for _ in range(wanted - staying - len(self._starting)):
             self._start_soon()
         now = loop_time()
-        idle = [one for one in self.members.values() if one.idle_s(now) >= self._board.config.idle_worker_s]
+        after = self._board.config.idle_worker_s
+        idle = [one for one in self.members.values() if not one.leaving and one.idle_s(now) >= after]
         for member in idle[: max(0, staying - wanted)]:
-            self._let_go(member)
+            member.leaving = True
+            _begin(self._let_go(member), self._ending, f"end-{member.name}")
 
     async def _expect(self, workers: int) -> None:
         try:
@@ -254,12 +256,16 @@ class Crew:
     def _start_soon(self) -> None:
         _begin(self._start_one(), self._starting, "start-worker")
 
-    def _let_go(self, member: Member) -> None:
-        """Begins to end a worker that holds nothing."""
+    async def _let_go(self, member: Member) -> None:
+        """Ends a worker that holds nothing, unless a claim that was under way has given it something."""
+        await member.settled.wait()
+        if member.held or not self.has(member):
+            member.leaving = False
+            return
         del self.members[member.name]
         self._board.counting.forget(member.name)
         log.info(LogEvent.WORKER_STOPPED, worker=member.name)
-        _begin(self._dismiss(member), self._ending, f"end-{member.name}")
+        await self._dismiss(member)
 
     async def _dismiss(self, member: Member) -> None:
         """Ends a worker that is not one of these any more."""
@@ -299,6 +305,7 @@ class Crew:
         try:
             await member.handle.drain(drain_s)
             async with asyncio.timeout(_LAST_REPORTS_S):
+                await member.settled.wait()  # what it is still handed comes back at once
                 await member.empty.wait()
         except (WorkerLost, TimeoutError):
             return  # its leases run out

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from agent.work import PageTurn
@@ -28,9 +29,14 @@ class Member:
     puller: asyncio.Task[None] | None = None
     session_s: float = 1.0  # what a session takes, smoothed
     leaving: bool = False  # it gets no more sessions
+    claiming: int = 0  # claims under way that may give it some
+    settled: asyncio.Event = field(default_factory=asyncio.Event)  # no such claim is under way
     telling: asyncio.Task[None] | None = None  # that something has changed for what it runs
     spending: Mapping[tuple[int, int], int] = field(default_factory=dict)  # `WorkerStats.spending`, as it last said
     idle_since: float = field(default_factory=loop_time)
+
+    def __post_init__(self) -> None:
+        self.settled.set()
 
     @property
     def name(self) -> str:
@@ -78,3 +84,19 @@ class Member:
         elif not self.empty.is_set():
             self.empty.set()
             self.idle_since = loop_time()
+
+
+@contextmanager
+def claiming(members: Iterable[Member]) -> Iterator[None]:
+    """While a claim is under way that may give these sessions, and until they hold them."""
+    members = list(members)
+    for member in members:
+        member.claiming += 1
+        member.settled.clear()
+    try:
+        yield
+    finally:
+        for member in members:
+            member.claiming -= 1
+            if not member.claiming:
+                member.settled.set()

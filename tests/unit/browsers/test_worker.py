@@ -10,6 +10,7 @@ from agent.spec import JobSpec
 from agent.status import Status
 from agent.testing import FakeBrowser, FakePage
 from agent.testing.browser import FakeContext
+from agent.types import Checkpoint
 from agent.work import Work
 from services.browsers.config import WorkerConfig
 from services.browsers.worker import Worker
@@ -103,3 +104,27 @@ class SlowlyClosed(FakeBrowser):
 
         context.close = close  # type: ignore[method-assign]
         return context
+
+
+async def test_a_worker_that_ends_gives_back_what_it_is_still_handed() -> None:
+    """Claimed a moment before: it must not wait for the whole end, and lose an attempt then."""
+    browser = FakeBrowser({URL: FakePage(read={"n": 1}, seconds=30)})
+    config = WorkerConfig(slots=1, artifacts_url="memory:")
+    worker = Worker("w", config, FakeParts([], lambda: browser, config))
+    spec = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
+    late = Work(2, 5, 1, "t", 1, 0, spec, None, Checkpoint(), None, None)
+    async with asyncio.timeout(10):
+        await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
+        while not browser.visits:
+            await asyncio.sleep(0.01)
+        draining = asyncio.create_task(worker.drain(3600))
+        await asyncio.sleep(0)
+        await worker.submit([late])
+        (report,) = [one for one in await worker.pull(0, 0) if one.outcome is not None]
+        assert report.outcome is not None
+        assert (report.session, report.fence, report.outcome.status) == (2, 5, Status.CANCELED)
+        assert report.outcome.checkpoint == late.checkpoint
+        assert not draining.done() and (await worker.stats()).held == {1: 1}, "the other one goes on"
+        await worker.cancel([1])
+        await draining
+    await worker.close()

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from agent.status import Status
+from agent.testing import FakeBrowser
+from services.browsers.config import WorkerConfig
+from services.browsers.local_pool import LocalPool
+from services.browsers.pool import WorkerStats
+from services.browsers.worker import Worker
 from services.dispatch import dispatcher as module
+from services.dispatch.board import Board
 from services.dispatch.config import DispatchConfig
-from tests.cluster_world import EXTRACT, LOOP, World, shop, world
+from services.dispatch.crew import Crew
+from services.dispatch.member import claiming
+from services.store.records import Claims
+from tests.cluster_world import EXTRACT, LOOP, FakeParts, World, shop, world
 
 
 @pytest.fixture(autouse=True)
@@ -77,3 +89,57 @@ async def test_machines_that_are_asked_for_in_vain_keep_the_housekeeper_from_not
         await told(w, workers=3)
         assert (await w.final(job)).counts.completed == 60
         assert len(asked) == 1, "one question at a time"
+
+
+@pytest.mark.parametrize("given", [True, False])
+async def test_a_worker_is_not_let_go_while_a_claim_may_give_it_sessions(given: bool) -> None:
+    """Else they would be reaped before they began: with one attempt they fail."""
+    config = DispatchConfig(workers=2, idle_worker_s=0.0)
+    worker_config = WorkerConfig(slots=1, artifacts_url="memory:")
+
+    async def make(name: str) -> Worker:
+        return Worker(name, worker_config, FakeParts([], lambda: FakeBrowser({}), worker_config))
+
+    async def reap(worker: str) -> None:
+        raise AssertionError(f"{worker} held nothing")
+
+    crew = Crew(LocalPool(make, 1), Board.of(config), lambda member, reports: None, reap)
+    await crew.fill()
+    await until(lambda: len(crew.members) == 2)
+    with claiming(crew.members.values()):
+        await crew.resize(1, 0)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert len(crew.members) == 2
+        (leaving,) = [member for member in crew.members.values() if member.leaving]
+        assert not leaving.wants_more, "the next claim leaves it out"
+        if given:
+            leaving.hold(1)
+    if given:
+        await until(lambda: not leaving.leaving)
+        assert crew.has(leaving)
+    else:
+        await until(lambda: not crew.has(leaving))
+    await crew.end()
+
+
+async def test_sessions_claimed_for_a_worker_whose_node_begins_to_end_go_on_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = DispatchConfig(workers=1, per_domain=50)
+    async with world(shop(10, seconds=0.02), slots=2, dispatch=config) as w:
+        its_own, (leaving,) = w.store.claim, w.pool.workers
+        its_stats = leaving.stats
+
+        async def stats() -> WorkerStats:
+            return replace(await its_stats(), ends_in_s=60.0)
+
+        async def claim(owners: Sequence[str], *args: Any, **more: Any) -> Claims:
+            if len(w.pool.workers) == 1:
+                monkeypatch.setattr(leaving, "stats", stats)
+                await until(lambda: len(w.dispatcher.workers) > 1 or leaving.name not in w.dispatcher.workers)
+            return await its_own(owners, *args, **more)
+
+        monkeypatch.setattr(w.store, "claim", claim)
+        done = await w.final(await w.submit(extract=EXTRACT, url="http://shop.example/3", max_attempts=1))
+        assert done.status is Status.COMPLETED
