@@ -15,7 +15,7 @@ from agent.work import JobLimits, Work
 from services.events import JobEvent
 from services.store import codec
 from services.store.fanout import item_of
-from services.store.jobs import Leased, counts_json, leased, locked, spec_of
+from services.store.jobs import Leased, counts_json, counts_of, ended_of, leased, specs_of
 from services.store.lanes import host_names, wake_due
 from services.store.pace import Manners
 from services.store.records import Claimed, Claims, Held, Renewal, Standing, Take
@@ -76,7 +76,7 @@ def running_sessions(tx: Tx, sessions: Collection[int]) -> list[Claimed]:
 def _claimed(tx: Tx, rows: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]]) -> list[Claimed]:
     hosts = host_names(tx, {row.domain for row in rows})
     states = _loop_states(tx, {row.parent for row in rows if row.parent is not None and row.checkpoint is None})
-    specs = _specs(tx, jobs.keys())
+    specs = specs_of(tx, jobs.keys())
     common = {number: _common(tx, job, specs[number]) for number, job in jobs.items()}
     return [Claimed(_work(tx, row, common[row.job], states), row.domain, hosts[row.domain], row.owner) for row in rows]
 
@@ -125,20 +125,12 @@ def _start_jobs(tx: Tx, jobs: Sequence[int]) -> None:
         return
     running = leased(tx, [row.id for row in started])
     for row in started:
-        counts = locked(row).counts(running.get(row.id, Leased()).items)
+        counts = counts_of(row.expected, running.get(row.id, Leased()).items, ended_of(row))
         tx.event(row.id, row.tenant, JobEvent.STARTED, {"counts": counts_json(counts)})
 
 
 def _jobs(tx: Tx, jobs: set[int]) -> dict[int, Row[Any]]:
     return {row.id: row for row in tx.rows("claimed_jobs", ids=tx.many(sorted(jobs)))}
-
-
-def _specs(tx: Tx, jobs: Collection[int]) -> dict[int, JobSpec]:
-    """The specs of jobs that exist; one look at the store for those that nobody remembers, however many they are."""
-    found = {job: spec for job in jobs if (spec := tx.caches.specs.get(job)) is not None}
-    unread = sorted(set(jobs) - found.keys())
-    rows = tx.rows("specs", ids=tx.many(unread)) if unread else ()
-    return found | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
 
 
 def _loop_states(tx: Tx, parents: set[int]) -> dict[int, Checkpoint]:
@@ -224,7 +216,7 @@ def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozen
 def standings_of(tx: Tx, jobs: Collection[int]) -> dict[int, Standing]:
     """What holds now for the running sessions of some jobs; jobs that are gone are left out."""
     found = _jobs(tx, set(jobs)) if jobs else {}
-    specs = _specs(tx, found.keys())
+    specs = specs_of(tx, found.keys())
     return {
         row.id: Standing(
             wanted=row.status in (State.QUEUED, State.RUNNING) and not row.cancel_requested,

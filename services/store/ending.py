@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from services.store.jobs import LockedJob, close_those_over, finished_event, leased
+from services.store.jobs import LockedJob, close_those_over, finished_events, leased
 from services.store.parts import store_parts
 from services.store.states import State
 from services.store.tx import Tx
@@ -61,8 +61,7 @@ def end_job(tx: Tx, job: LockedJob, fate: Fate, most: int) -> int:
 
 def close_or_save(tx: Tx, job: LockedJob) -> None:
     """Writes a job after a slice; ends it when there was nothing left."""
-    if close_those_over(tx, [job], leased(tx, [job.id])):
-        finished_event(tx, job)
+    finished_events(tx, close_those_over(tx, [job], leased(tx, [job.id])))
     job.save(tx)
 
 

@@ -18,11 +18,12 @@ from urllib.parse import urlsplit
 from sqlalchemy import Row
 
 from agent.packed import LoopPiece
+from agent.spec import JobSpec
 from agent.types import Checkpoint, LoopItem, Outcome
 from services.errors import WrongState
 from services.store import codec
 from services.store.ids import session_id
-from services.store.jobs import LockedJob, spec_of
+from services.store.jobs import LockedJob
 from services.store.lanes import Ready
 from services.store.records import Finish
 from services.store.states import State
@@ -97,11 +98,14 @@ def stage(tx: Tx, session: int, fence: int, piece: LoopPiece) -> bool:
     return True
 
 
-def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob) -> Opened:
-    """Makes the loop of a session durable, and stores its first children; ids are in the order of the items."""
+def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob, spec: JobSpec) -> Opened:
+    """Makes the loop of a session durable, and stores its first children; ids are in the order of the items.
+
+    Of the job's spec, it asks for the `concurrency` of its loops.
+    """
     fan_out = outcome.fan_out
     assert fan_out is not None  # `_decide` gives WAITING to nothing else
-    n, limit = fan_out.n, _limit(tx, parent.depth, job)
+    n, limit = fan_out.n, _limit(parent.depth, job, spec)
     seats = len(fan_out.items) if limit is None else min(len(fan_out.items), limit)
     first = tx.first.get("session", 1)  # a loop without items needs no ids
     tx.first = {**tx.first, "session": first + n}
@@ -145,11 +149,11 @@ def handed_down(checkpoint: Checkpoint) -> str | None:
     return None if own == Checkpoint() else codec.dump_checkpoint(own)
 
 
-def _limit(tx: Tx, depth: int, job: LockedJob) -> int | None:
+def _limit(depth: int, job: LockedJob, spec: JobSpec) -> int | None:
     """How many items of a loop may be out at once."""
     if depth == 0 and job.concurrency is not None:
         return job.concurrency or None
-    loop = spec_of(tx, job.id, job.spec_text).loop_at(depth)
+    loop = spec.loop_at(depth)
     return loop.concurrency if loop else None
 
 

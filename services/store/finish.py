@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from agent.spec import JobSpec
 from agent.status import FINAL, Status, may_become
 from agent.types import Outcome
 from services.errors import WrongState
@@ -24,10 +25,11 @@ from services.store.jobs import (
     LockedJob,
     close_those_over,
     counts_json,
-    finished_event,
+    finished_events,
     leased,
     locked,
-    tell_webhook,
+    specs_naming,
+    tell_webhooks,
 )
 from services.store.lanes import Ready, lanes_of
 from services.store.pace import note_answers
@@ -92,9 +94,7 @@ def write_group(tx: Tx, group: Sequence[Finish], per_domain: int | None = None) 
     if per_domain is not None:
         note_answers(tx, ((end.row.domain, end.outcome) for end in ends), per_domain)
     ready = [Ready(e.row.job, e.row.domain, e.row.id) for e in ends if e.state is State.QUEUED]
-    for end in ends:
-        if end.outcome.fan_out is not None:
-            ready += _fan_out(tx, end, jobs[end.row.job])
+    ready += _fan_out_all(tx, [end for end in ends if end.outcome.fan_out is not None], jobs)
     ready += _settle(tx, ends, loops, jobs)
     finished = _close(tx, jobs)
     return Written(
@@ -210,8 +210,16 @@ def _tally(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) -> None:
             job.items_ended.append((end.row.id, end.state.status))
 
 
-def _fan_out(tx: Tx, end: End, job: LockedJob) -> list[Ready]:
-    opened: Opened = open_loop(tx, end.row, end.outcome, job)
+def _fan_out_all(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) -> list[Ready]:
+    specs = specs_naming(tx, {end.row.job for end in ends}, "concurrency")
+    ready = []
+    for end in ends:
+        ready += _fan_out(tx, end, jobs[end.row.job], specs[end.row.job])
+    return ready
+
+
+def _fan_out(tx: Tx, end: End, job: LockedJob, spec: JobSpec) -> list[Ready]:
+    opened: Opened = open_loop(tx, end.row, end.outcome, job, spec)
     if opened.n and not end.row.children:
         job.expected -= 1  # its children count instead
     job.expected += opened.n
@@ -297,6 +305,7 @@ def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
     """Writes the jobs with their events; gives those that are over now."""
     touched = [job for job in jobs.values() if job.written]
     running = leased(tx, [job.id for job in touched]) if touched else {}
+    news: list[tuple[LockedJob, Mapping[str, Json]]] = []
     for job in touched:
         now = running.get(job.id, Leased())
         counts = counts_json(job.counts(now.items))
@@ -309,10 +318,10 @@ def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
         tx.event(job.id, job.tenant, JobEvent.PROGRESS, {"counts": counts, "sessions": sessions})
         if job.items_ended:
             ended = [{"id": session_id(session), "status": status.value} for session, status in job.items_ended]
-            tell_webhook(tx, job, SESSIONS_FINISHED, {"sessions": ended})
+            news.append((job, {"sessions": ended}))
+    tell_webhooks(tx, SESSIONS_FINISHED, news)
     finished = close_those_over(tx, (job for job in touched if _may_be_over(job, running)), running)
-    for job in finished:
-        finished_event(tx, job)
+    finished_events(tx, finished)
     tx.each("write_job", [job.columns() for job in touched])  # a group may touch as many jobs as it has sessions
     return tuple(job.id for job in finished)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -24,6 +24,8 @@ from services.store.tx import Tx
 Json = Any
 
 _DAY_S = 86_400.0
+UNSAID = JobSpec(url="https://unsaid.example/", goal="-")
+"""A spec that says nothing it need not say: all fields with a default have it."""
 
 
 @dataclass(slots=True)
@@ -33,8 +35,8 @@ class LockedJob:
     id: int
     tenant: str
     root: int
-    spec_text: str
     priority: int  # as its owner changed it last
+    politeness: str | None  # its spec's, as its column holds it
     status: Status
     cancel_requested: bool
     deadline_at: float | None
@@ -66,9 +68,7 @@ class LockedJob:
 
     def counts(self, running: int) -> Counts:
         """Its items, of which `running` are leased."""
-        return Counts(
-            expected=self.expected, running=running, **{state.name.lower(): self.ended[state] for state in FINAL_STATES}
-        )
+        return counts_of(self.expected, running, self.ended)
 
     def start(self, tx: Tx) -> None:
         """Its first session was claimed."""
@@ -83,7 +83,7 @@ class LockedJob:
         self.status = Status.QUEUED
         self.started_at = self.finished_at = self.expires_at = self.error = None
         self.cancel_requested = False
-        deadline_s = spec_of(tx, self.id, self.spec_text).deadline_s
+        deadline_s = specs_of(tx, [self.id])[self.id].deadline_s
         self.deadline_at = None if deadline_s is None else tx.now + deadline_s
 
     def recount(self, tx: Tx) -> None:
@@ -130,8 +130,35 @@ def lock_job(tx: Tx, job: int, tenant: str | None) -> LockedJob:
 
 
 def spec_of(tx: Tx, job: int, text: str) -> JobSpec:
-    """A job's spec, parsed once in this process."""
-    return tx.caches.specs.get_or(job, lambda: codec.load_spec(text))
+    """A job's spec, parsed once in this process as long as it remembers it."""
+    spec = tx.caches.specs.get(job)
+    if spec is None:
+        spec = codec.load_spec(text)
+        tx.caches.specs.put(job, spec, weight=len(text))
+    return spec
+
+
+def specs_of(tx: Tx, jobs: Collection[int]) -> dict[int, JobSpec]:
+    """The specs of jobs that exist; one look at the store for those that nobody remembers, however many they are."""
+    found, unread = _remembered(tx, jobs)
+    rows = tx.rows("specs", ids=tx.many(unread)) if unread else ()
+    return found | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
+
+
+def specs_naming(tx: Tx, jobs: Collection[int], field: str) -> dict[int, JobSpec]:
+    """The specs of jobs, of which the caller asks for that one field only, wherever it stands in them.
+
+    Specs that do not name it, and that nobody remembers, stay where they are: `UNSAID` stands for them.
+    """
+    found, unread = _remembered(tx, jobs)
+    rows = tx.rows("specs_naming", ids=tx.many(unread), name=f'"{field}"') if unread else ()
+    return dict.fromkeys(unread, UNSAID) | found | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
+
+
+def _remembered(tx: Tx, jobs: Collection[int]) -> tuple[dict[int, JobSpec], list[int]]:
+    """Those specs of jobs that are remembered, and the other jobs."""
+    found = {job: spec for job in jobs if (spec := tx.caches.specs.get(job)) is not None}
+    return found, sorted(set(jobs) - found.keys())
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +175,16 @@ def leased(tx: Tx, jobs: Iterable[int]) -> dict[int, Leased]:
     return {row.job: Leased(row.n, row.items) for row in rows}
 
 
+def counts_of(expected: int, running: int, ended: Mapping[State, int]) -> Counts:
+    """A job's items: how many there are, how many are leased, and how many have ended how."""
+    return Counts(expected=expected, running=running, **{state.name.lower(): ended[state] for state in FINAL_STATES})
+
+
+def ended_of(row: Row[Any]) -> Counter[State]:
+    """A job's items that are over, from its row."""
+    return Counter({state: getattr(row, state.name.lower()) for state in FINAL_STATES})
+
+
 def counts_json(counts: Counts) -> dict[str, int]:
     """Counts as events carry them."""
     return asdict(counts)
@@ -162,35 +199,40 @@ def close_those_over(tx: Tx, jobs: Iterable[LockedJob], running: Mapping[int, Le
     rows = tx.rows("roots", ids=tx.many([job.root for job in open_jobs])) if open_jobs else ()
     roots = {row.id: row for row in rows}
     over = [job for job in open_jobs if State(roots[job.root].state) in FINAL_STATES]
+    specs = specs_naming(tx, [job.id for job in over], "retention_days")
     for job in over:
-        _close(tx, job, State(roots[job.root].state), roots[job.root].outcome)
+        days = specs[job.id].artifacts.retention_days
+        _close(tx, job, State(roots[job.root].state), roots[job.root].outcome, days)
     return over
 
 
-def _close(tx: Tx, job: LockedJob, state: State, outcome: str | None) -> None:
+def _close(tx: Tx, job: LockedJob, state: State, outcome: str | None, days: int | None) -> None:
     job.status = state.status
     job.finished_at = tx.now
-    days = spec_of(tx, job.id, job.spec_text).artifacts.retention_days
     job.expires_at = None if days is None else tx.now + days * _DAY_S
     job.error = codec.load_outcome(outcome).error if outcome and state is not State.CANCELED else None
 
 
-def finished_event(tx: Tx, job: LockedJob) -> None:
-    """Says that the job is over."""
-    data: Mapping[str, Json] = {
-        "status": job.status.value,
-        "counts": counts_json(job.counts(running=0)),
-        "usage": asdict(job.usage),
-        "error": codec.load_json(codec.dump_error(job.error) or "null"),
-    }
-    tx.event(job.id, job.tenant, JobEvent.FINISHED, data)
-    tell_webhook(tx, job, JobEvent.FINISHED.value, data)
+def finished_events(tx: Tx, jobs: Sequence[LockedJob]) -> None:
+    """Says that jobs are over."""
+    news = []
+    for job in jobs:
+        data: Mapping[str, Json] = {
+            "status": job.status.value,
+            "counts": counts_json(job.counts(running=0)),
+            "usage": asdict(job.usage),
+            "error": codec.load_json(codec.dump_error(job.error) or "null"),
+        }
+        tx.event(job.id, job.tenant, JobEvent.FINISHED, data)
+        news.append((job, data))
+    tell_webhooks(tx, JobEvent.FINISHED.value, news)
 
 
-def tell_webhook(tx: Tx, job: LockedJob, event: str, data: Mapping[str, Json]) -> None:
-    """Puts a message about the job into the outbox, where its owner asked for it."""
-    if '"webhook"' in job.spec_text:  # most have none: not worth reading their spec
-        announce(tx, job.id, job.tenant, spec_of(tx, job.id, job.spec_text), event, data)
+def tell_webhooks(tx: Tx, event: str, news: Sequence[tuple[LockedJob, Mapping[str, Json]]]) -> None:
+    """Puts messages about jobs into the outbox, where their owners asked for them."""
+    specs = specs_naming(tx, {job.id for job, _ in news}, "webhook")
+    for job, data in news:
+        announce(tx, job.id, job.tenant, specs[job.id], event, data)
 
 
 def locked(row: Row[Any]) -> LockedJob:
@@ -198,8 +240,8 @@ def locked(row: Row[Any]) -> LockedJob:
         id=row.id,
         tenant=row.tenant,
         root=row.root,
-        spec_text=row.spec,
         priority=row.priority,
+        politeness=row.politeness,
         status=State(row.status).status,
         cancel_requested=bool(row.cancel_requested),
         deadline_at=row.deadline_at,
@@ -207,7 +249,7 @@ def locked(row: Row[Any]) -> LockedJob:
         finished_at=row.finished_at,
         error=codec.load_error(row.error),
         expected=row.expected,
-        ended=Counter({state: getattr(row, state.name.lower()) for state in FINAL_STATES}),
+        ended=ended_of(row),
         usage=usage_of(row),
         concurrency=row.concurrency,
         expires_at=row.expires_at,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from agent.spec import PolitenessSpec
 from agent.status import Status
 from services.store import codec
-from services.store.jobs import LockedJob, spec_of
+from services.store.jobs import LockedJob
 from services.store.records import Lane
 from services.store.tx import Tx
 
@@ -40,14 +39,18 @@ def lanes_of(tx: Tx, ready: Iterable[Ready], jobs: Mapping[int, LockedJob]) -> t
             first[lane] = min(first.get(lane, one.session), one.session)
     hosts = host_names(tx, {domain for _, domain in first})
     return tuple(
-        Lane(found.id, found.tenant, domain, hosts[domain], found.priority, session - 1, _politeness(tx, found))
+        Lane(
+            found.id,
+            found.tenant,
+            domain,
+            hosts[domain],
+            found.priority,
+            session - 1,
+            codec.load_politeness(found.politeness),
+        )
         for (job, domain), session in first.items()
         for found in (jobs[job],)
     )
-
-
-def _politeness(tx: Tx, job: LockedJob) -> PolitenessSpec:
-    return spec_of(tx, job.id, job.spec_text).politeness
 
 
 def host_names(tx: Tx, domains: Iterable[int]) -> dict[int, str]:

@@ -85,7 +85,7 @@ def matching(wanted: JobFilter) -> Select[Any]:
 
 def _job_row(tx: Tx, row: Row[Any], running: Leased) -> JobRow:
     job = locked(row)
-    spec = spec_of(tx, job.id, job.spec_text)
+    spec = spec_of(tx, job.id, row.spec)
     return JobRow(
         id=job.id,
         tenant=job.tenant,

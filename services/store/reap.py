@@ -11,7 +11,7 @@ from agent.status import Status
 from agent.types import ErrorInfo, Outcome
 from services.store import codec, ending
 from services.store.finish import write_group
-from services.store.jobs import LockedJob, lock_jobs, spec_of
+from services.store.jobs import LockedJob, lock_jobs, specs_naming
 from services.store.records import Finish, Freed
 from services.store.states import State, state_of
 from services.store.tx import Tx
@@ -29,13 +29,14 @@ def reap_leases(tx: Tx, owner: str | None) -> list[Freed]:
     if not over:
         return []
     # Under the jobs' locks, so that nobody else ends these attempts between this look and the write.
-    jobs = lock_jobs(tx, sorted({row.job for row in over}))
+    lock_jobs(tx, sorted({row.job for row in over}))
     rows = [
         row
         for row in tx.rows("leases", ids=tx.many([row.id for row in over]))
         if row.state == State.RUNNING and (row.owner == owner if owner is not None else row.lease_until <= tx.now)
     ]
-    reports = [_report(row, spec_of(tx, row.job, jobs[row.job].spec_text).max_attempts) for row in rows]
+    specs = specs_naming(tx, {row.job for row in rows}, "max_attempts")
+    reports = [_report(row, specs[row.job].max_attempts) for row in rows]
     write_group(tx, reports)
     return _freed(tx, rows)
 

@@ -3,13 +3,19 @@
 -- Claims take sessions with `skip locked` and wait for nobody.
 
 -- name: lock_jobs_of
--- The jobs of some sessions, locked.
-select * from job where id = any(array(select distinct job from session where id = any(cast(:ids as bigint[]))))
+-- The jobs of some sessions, locked. Without their specs, as `lock_jobs`: a spec may be long, and a commit have many.
+select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
+  expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
+  cached_tokens, pages, concurrency, expires_at, archive
+from job where id = any(array(select distinct job from session where id = any(cast(:ids as bigint[]))))
 order by id for no key update
 
 -- name: lock_jobs
 -- Jobs as they stand, locked: whoever holds a job's row may change what its sessions are to each other.
-select * from job where id = any(cast(:ids as bigint[])) order by id for no key update
+select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
+  expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
+  cached_tokens, pages, concurrency, expires_at, archive
+from job where id = any(cast(:ids as bigint[])) order by id for no key update
 
 -- name: sessions
 -- Sessions as they stand, without their outcome; while their jobs are locked, no lease on them ends.
@@ -144,7 +150,7 @@ from session where id = any(cast(:ids as bigint[])) and state = 1 order by id
 -- Marks queued jobs as running; one that is locked just now is marked by its next claim or outcome instead.
 update job set status = 1, started_at = coalesce(started_at, :now) where id = any(array(
   select id from job where id = any(cast(:ids as bigint[])) and status = 0 for no key update skip locked))
-returning *
+returning id, tenant, expected, completed, terminated, failed, unsure, canceled
 
 -- name: loop_states
 -- The storage state that each parent's children start with.
@@ -213,6 +219,10 @@ select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, complet
 -- name: specs
 -- The specs of jobs.
 select id, spec from job where id = any(cast(:ids as bigint[]))
+
+-- name: specs_naming
+-- The specs of those of some jobs that have a field of that name.
+select id, spec from job where id = any(cast(:ids as bigint[])) and strpos(spec, cast(:name as text)) > 0
 
 -- name: wanted_jobs
 -- Those of some jobs whose running sessions may go on.

@@ -2,12 +2,18 @@
 -- It knows no figures of its tables: where it would take a longer index, the query names the right one.
 
 -- name: lock_jobs_of
--- The jobs of some sessions, as they stand.
-select * from job where id in (select job from session where id in (select value from json_each(:ids))) order by id
+-- The jobs of some sessions, as they stand. Without their specs, as `lock_jobs`: see PostgreSQL's.
+select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
+  expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
+  cached_tokens, pages, concurrency, expires_at, archive
+from job where id in (select job from session where id in (select value from json_each(:ids))) order by id
 
 -- name: lock_jobs
 -- Jobs as they stand; the writer's transaction is the lock.
-select * from job where id in (select value from json_each(:ids)) order by id
+select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
+  expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
+  cached_tokens, pages, concurrency, expires_at, archive
+from job where id in (select value from json_each(:ids)) order by id
 
 -- name: sessions
 -- Sessions as they stand, without their outcome.
@@ -141,7 +147,7 @@ from session where id in (select value from json_each(:ids)) and state = 1 order
 -- Marks queued jobs as running.
 update job set status = 1, started_at = coalesce(started_at, :now)
 where status = 0 and id in (select value from json_each(:ids))
-returning *
+returning id, tenant, expected, completed, terminated, failed, unsure, canceled
 
 -- name: loop_states
 -- The storage state that each parent's children start with.
@@ -190,6 +196,10 @@ select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, complet
 -- name: specs
 -- The specs of jobs.
 select id, spec from job where id in (select value from json_each(:ids))
+
+-- name: specs_naming
+-- The specs of those of some jobs that have a field of that name.
+select id, spec from job where id in (select value from json_each(:ids)) and instr(spec, :name) > 0
 
 -- name: wanted_jobs
 -- Those of some jobs whose running sessions may go on.

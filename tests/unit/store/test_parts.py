@@ -29,6 +29,7 @@ from services.store.cache import Recent
 from services.store.fanout import host_of
 from services.store.grouped import Grouped
 from services.store.states import FINAL_STATES, OPEN_STATES, State, state_of, states_of
+from tests.store_world import world
 
 
 def test_ids_are_printed_and_read_back() -> None:
@@ -109,7 +110,30 @@ def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
     assert cache.get("a") == 1
     cache.put("c", 3)
     assert (cache.get("a"), cache.get("b"), cache.get("c")) == (1, None, 3)
-    assert cache.get_or("d", lambda: 4) == 4 and cache.get("a") is None
+    cache.put("d", 4)
+    assert cache.get("d") == 4 and cache.get("a") is None
+
+
+def test_a_cache_holds_no_more_than_its_entries_may_weigh_together() -> None:
+    cache: Recent[str, int] = Recent(10, weight=100)
+    cache.put("a", 1, weight=40)
+    cache.put("b", 2, weight=40)
+    cache.put("a", 3, weight=50)
+    assert (cache.get("a"), cache.get("b")) == (3, 2)
+    cache.put("c", 4, weight=30)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (None, 2, 4)
+    cache.put("d", 5, weight=101)
+    assert (cache.get("b"), cache.get("c"), cache.get("d")) == (None, None, None)
+    cache.put("e", 6, weight=100)
+    assert cache.get("e") == 6
+
+
+async def test_a_store_remembers_specs_by_the_length_of_their_text() -> None:
+    async with world("sqlite://") as w:
+        w.store._db.caches.specs = Recent(10, weight=50_000)
+        jobs = [await w.submit(goal="read " + "x" * 20_000) for _ in range(3)]
+        await w.claim()
+        assert [job for job in jobs if w.store._db.caches.specs.get(job)] == jobs[1:]
 
 
 async def test_calls_gather_while_a_group_is_written() -> None:
