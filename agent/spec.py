@@ -125,8 +125,20 @@ class LoopSpec(_Part):
     @cached_property  # asked before each action, of perhaps 100,000 values
     def has_rows(self) -> bool:
         """Whether some of its values are details for forms: JSON objects, each of them one item's data."""
-        own = any(value.lstrip().startswith("{") for value in self.values or ())
+        own = any(value.lstrip().startswith("{") for value in self.sample or ())
         return own or (self.loop is not None and self.loop.has_rows)
+
+    @cached_property
+    def sample(self) -> tuple[str, ...] | None:
+        """One of its values for all of them: the first that is a row, where there is one."""
+        values = self.values
+        return values and (next((value for value in values if value.lstrip().startswith("{")), values[0]),)
+
+    def below(self, depth: int) -> LoopSpec:
+        """Itself, with a sample for the values of its first `depth` levels."""
+        if depth <= 0:
+            return self
+        return self.model_copy(update={"values": self.sample, "loop": self.loop and self.loop.below(depth - 1)})
 
     @model_validator(mode="after")
     def _one_source(self) -> LoopSpec:
@@ -293,6 +305,15 @@ class JobSpec(_Part):
         if self.repeatable is not None:
             return self.repeatable
         return self.data is None and not (self.loop is not None and self.loop.has_rows)
+
+    def below(self, depth: int) -> JobSpec:
+        """What a session at `depth` needs of it: each of those above has its own values, of which one stands for all.
+
+        A loop may have 100,000 values, and each of its items is a session that is sent its spec.
+        """
+        if depth <= 0 or self.loop is None:
+            return self
+        return self.model_copy(update={"loop": self.loop.below(depth)})
 
     def loop_at(self, depth: int) -> LoopSpec | None:
         """The loop that a session at `depth` has to do: the outermost for the root, None for the leaves."""

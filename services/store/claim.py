@@ -77,8 +77,14 @@ def _claimed(tx: Tx, rows: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]]) -> 
     hosts = host_names(tx, {row.domain for row in rows})
     states = _loop_states(tx, {row.parent for row in rows if row.parent is not None and row.checkpoint is None})
     specs = specs_of(tx, jobs.keys())
-    common = {number: _common(tx, job, specs[number]) for number, job in jobs.items()}
-    return [Claimed(_work(tx, row, common[row.job], states), row.domain, hosts[row.domain], row.owner) for row in rows]
+    common = {
+        (number, depth): _common(tx, jobs[number], specs[number].below(depth))
+        for number, depth in {(row.job, row.depth) for row in rows}
+    }
+    return [
+        Claimed(_work(tx, row, common[row.job, row.depth], states), row.domain, hosts[row.domain], row.owner)
+        for row in rows
+    ]
 
 
 def _still_held(
@@ -141,7 +147,7 @@ def _loop_states(tx: Tx, parents: set[int]) -> dict[int, Checkpoint]:
 
 @dataclass(frozen=True, slots=True)
 class _Common:
-    """What the works of one job have in common."""
+    """What the works of one job at one depth have in common."""
 
     tenant: str
     spec: JobSpec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from agent.status import Status
 from services.events import JobEvent
 from services.store.records import Finish, Take
 from tests.store_contract.fixtures import names
-from tests.store_world import DONE, World, spec
+from tests.store_world import DONE, World, links, loop, spec
 
 S = Status
 
@@ -49,6 +50,28 @@ async def test_each_lane_gives_its_lowest_ids_behind_its_cursor(w: World) -> Non
     assert not (await w.store.claim("w1", [], lease_s=60)).sessions
     nothing = [Take(job, 999, 0, 5), Take(999, lanes[0].domain, 0, 5)]
     assert not (await w.store.claim("w1", nothing, lease_s=60)).sessions
+
+
+async def test_an_item_is_not_sent_the_values_of_the_loops_that_it_belongs_to(w: World) -> None:
+    """A job with 40,000 values would be a MiB with each of as many sessions."""
+    plain, rows = [f"v{i}" for i in range(5_000)], [f"v{i}" for i in range(5_000)] + ['{"name": "Ann"}']
+    inner = {"values": ["x", "y"], "concurrency": 1}
+    for values, may_repeat in ((plain, True), (rows, False)):
+        job = await w.submit(loop={"values": values, "on_error": "stop", "loop": inner})
+        (root,) = await w.claim(job=job)
+        assert root.work.spec.loop is not None and root.work.spec.loop.values == tuple(values)
+        await w.finish((root, loop(links(2))))
+        (held, other) = await w.claim(job=job)
+        asked = held.work.spec
+        assert asked.may_repeat is may_repeat is root.work.spec.may_repeat
+        assert asked.loop is not None and asked.loop.on_error == "stop" and len(pickle.dumps(held.work)) < 10_000
+        assert asked.loop_at(1) == root.work.spec.loop_at(1)
+        await w.finish((held, loop(links(1))), (other, DONE))
+        (leaf,) = await w.claim(job=job)
+        assert leaf.work.depth == 2 and leaf.work.spec.loop_at(2) is None and leaf.work.spec.may_repeat is may_repeat
+        (again,) = await w.store.running([leaf.work.session])
+        assert again.work.spec == leaf.work.spec
+        await w.finish((leaf, DONE))
 
 
 async def test_one_claim_serves_several_workers_in_the_order_that_it_names(w: World) -> None:
