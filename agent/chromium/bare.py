@@ -226,24 +226,26 @@ class BarePage:
         """Closes it with its context; never raises."""
         await close_quietly(self.raw.end())
 
-    async def emptied(self) -> bool:
-        """Whether nothing is left in its context that its session saw or stored; if not, it is of no further use."""
+    async def emptied(self) -> BarePage | None:
+        """The page for another session, with nothing left in its context that this one saw, stored or set; None when
+        that did not work, and it is of no further use.
+        """
         try:
             async with asyncio.timeout(EMPTY_S):
-                await self._empty()
+                # First the document and its workers end, so that nothing can be stored after the clearing.
+                said = await self._navigate(BLANK)
+                await self._document(said["loaderId"], parsed=False)
+                fresh, *_ = await asyncio.gather(self._again(), clear_traces(self._talk), self.raw.forget_permissions())
+                await self.raw.detach()
         except (PlaywrightError, PageCrashed, TimeoutError):
-            return False
-        return not self.stain  # it may have opened windows while it was torn down
+            return None
+        return None if self.stain else fresh  # it may have opened windows while it was torn down
 
-    async def _empty(self) -> None:
-        # First the document and its workers end, so that nothing can be stored after the clearing.
-        said = await self._navigate(BLANK)
-        await self._document(said["loaderId"], parsed=False)
-        if self._traffic is not None:
-            self._traffic = None
-            self._talk.forget("Network")
-            await self._talk.send("Network.disable")
-        await clear_traces(self._talk)
+    async def _again(self) -> BarePage:
+        """The same page for another session, that remembers and follows nothing."""
+        page = BarePage(await self.raw.again())
+        await page.open()
+        return page
 
 
 async def _unless_gone(call: Coroutine[Any, Any, Json]) -> None:

@@ -12,7 +12,7 @@ import asyncio
 import itertools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -34,7 +34,7 @@ class RawSession:
 
     def __init__(self, root: CDPSession, name: str) -> None:
         self._root = root
-        self._name = name
+        self.name = name  # DevTools' id
         self._numbers = itertools.count(1)
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._heard: dict[str, list[Callable[..., Any]]] = {}
@@ -47,7 +47,7 @@ class RawSession:
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         message = orjson.dumps({"id": number, "method": method, "params": params or {}}).decode()
         try:
-            await self._root.send("Target.sendMessageToTarget", {"sessionId": self._name, "message": message})
+            await self._root.send("Target.sendMessageToTarget", {"sessionId": self.name, "message": message})
             said = await answer
         finally:
             self._answers.pop(number, None)
@@ -60,11 +60,6 @@ class RawSession:
 
     def on(self, event: str, f: Callable[..., Any]) -> None:
         self._heard.setdefault(event, []).append(f)
-
-    def forget(self, domain: str) -> None:
-        """Calls nobody any more for events of this DevTools domain, such as "Network"."""
-        for event in [event for event in self._heard if event.startswith(f"{domain}.")]:
-            del self._heard[event]
 
     def hear(self, text: str) -> None:
         """One message from the page."""
@@ -93,6 +88,7 @@ class RawSession:
 class RawPage:
     """One page in a browser context of its own."""
 
+    pages: RawPages
     root: CDPSession  # the session with the browser itself
     session: RawSession
     context: str  # DevTools' id of the browser context
@@ -107,6 +103,30 @@ class RawPage:
         said = await self.root.send("Storage.getCookies", {"browserContextId": self.context})
         cookies: list[dict[str, Any]] = said["cookies"]
         return cookies
+
+    async def forget_permissions(self) -> None:
+        """No site has a permission in its context that it did not begin with.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone.
+        """
+        await self.root.send("Browser.resetPermissions", {"browserContextId": self.context})
+
+    async def again(self) -> RawPage:
+        """The same page behind a new session, beside this one.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone, or the page is.
+        """
+        return replace(self, session=await self.pages.attach(self.root, self.frame))
+
+    async def detach(self) -> None:
+        """Ends the session, and with it what was set through it: overrides, bindings, scripts, blocking.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone, or the page is.
+        """
+        await self.root.send("Target.detachFromTarget", {"sessionId": self.session.name})
 
     async def end(self) -> None:
         """Ends the page and its context.
@@ -164,12 +184,21 @@ class RawPages:
         try:
             blank = {"url": "about:blank", "browserContextId": context}
             frame = (await root.send("Target.createTarget", blank))["targetId"]
-            name = (await root.send("Target.attachToTarget", {"targetId": frame, "flatten": False}))["sessionId"]
+            session = await self.attach(root, frame)
         except BaseException:
             await asyncio.shield(close_quietly(_dispose(root, context)))
             raise
+        return RawPage(self, root, session, context, frame)
+
+    async def attach(self, root: CDPSession, frame: str) -> RawSession:
+        """A new session of the page with this id.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone, or the page is.
+        """
+        name = (await root.send("Target.attachToTarget", {"targetId": frame, "flatten": False}))["sessionId"]
         session = self._sessions[name] = RawSession(root, name)
-        return RawPage(root, session, context, frame)
+        return session
 
 
 async def _dispose(root: CDPSession, context: str) -> None:

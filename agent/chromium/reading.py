@@ -160,8 +160,9 @@ class ReadingContext:
             await self._moved.close()
             return
         reused = self.options.reuse is not None and not self.page.stain and self.page.usable
-        if reused and await self.page.emptied():
-            await self._browser.keep(self.options, self.page)
+        emptied = await self.page.emptied() if reused else None
+        if emptied is not None:
+            await self._browser.keep(self.options, emptied)
         else:
             await self.page.end()
 

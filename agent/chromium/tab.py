@@ -70,19 +70,12 @@ class Tab:
         self._acted_at = 0.0  # monotonic: when the last action on it ended
         page.on("crash", self._on_crash)
 
-    @property
-    def touched(self) -> bool:
-        """Whether its DevTools session does more than answer: it follows something, and would go on to do so."""
-        return any(one is not None for one in (self._traffic, self._worlds, self._journey))
-
     async def renewed(self) -> Tab:
-        """The same page for another session, with nothing remembered and nothing followed."""
+        """The same page for another session, with nothing remembered, nothing followed and nothing set."""
         self.page.remove_listener("crash", self._on_crash)
         tab = Tab(self.page)
         tab._frame_id = self._frame_id
-        if not self.touched:
-            tab._session = self._session
-        elif self._session is not None:
+        if self._session is not None:  # with it goes what was set through it: overrides, bindings, scripts, blocking
             await (await self._session).detach()
         return tab
 
