@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 import ray
 from _empty import (
+    DOMAINS,
     PER_DOMAIN,
     EmptyPool,
     EmptyWorker,
@@ -28,15 +29,22 @@ from _empty import (
 from _loops import fan_out
 from _report import Report, Target, arguments
 
+from agent.spec import JobSpec
+from agent.status import FINAL, Status
 from services import interpreter
 from services.dispatch.config import DispatchConfig
 from services.dispatch.dispatcher import Dispatcher
+from services.store.records import JobFilter, NewJob
 from services.store.sql import SqlStore
 
 TENANTS = 10
 WORKERS = 2
 SLOTS = 512
 FLOOR_S = 2.0
+JOB_TENANTS = 200
+AT_ONCE = 1_000
+"""Jobs that are submitted together."""
+OPEN = tuple(status for status in Status if status not in FINAL)
 
 
 async def fill(store: SqlStore, n: int) -> list[int]:
@@ -62,6 +70,25 @@ async def sessions_per_s(url: str, n: int) -> float:
             seen = await store.changed(0)
             while (await store.job(job)).counts.final < n // TENANTS:
                 seen = await store.changed(5.0, since=seen)
+        took = time.perf_counter() - began
+        await dispatcher.stop()
+    return n / took
+
+
+async def jobs_per_s(url: str, n: int) -> float:
+    """The same for `n` jobs of one session each, of many tenants and on all domains."""
+    spec = JobSpec.model_validate({"url": "https://start.example/", "goal": "nothing"})
+    config = DispatchConfig(workers=WORKERS, per_domain=PER_DOMAIN, drain_s=1)
+    async with store_at(url) as store:
+        jobs = [NewJob(f"t{i % JOB_TENANTS}", spec, f"h{i % DOMAINS}.example") for i in range(n)]
+        for start in range(0, n, AT_ONCE):
+            await store.submit(jobs[start : start + AT_ONCE])
+        dispatcher = Dispatcher(store, EmptyPool(SLOTS), config)
+        await dispatcher.start()
+        began = time.perf_counter()
+        seen = await store.changed(0)
+        while await store.jobs(JobFilter(statuses=OPEN, limit=1)):
+            seen = await store.changed(5.0, since=seen)
         took = time.perf_counter() - began
         await dispatcher.stop()
     return n / took
@@ -124,6 +151,7 @@ async def ray_calls_per_s() -> float:
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--sizes", default="", help="sessions, comma separated; default: 10000,100000")
+    parser.add_argument("--jobs", type=int, default=0, help="also so many jobs of one session each")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--databases", default="sqlite,postgresql")
     options = parser.parse_args()
@@ -142,6 +170,8 @@ def main() -> None:
                         name = f"{kind}, {size} sessions/s"
                         report.targets[name] = Target(8000)
                         report.add(name, rate)
+                    if options.jobs:
+                        report.add(f"{kind}, {options.jobs} jobs/s", asyncio.run(jobs_per_s(new(), options.jobs)))
                     if len(sizes) > 1:
                         first, last = (
                             report.samples[f"{kind}, {size} sessions/s"][-1] for size in (sizes[0], sizes[-1])
