@@ -214,13 +214,18 @@ def _same_host(one: str, name: str) -> bool:
 
 
 class HostNames:
-    """Names to addresses by the machine's own resolver, remembered for `ttl_s`; at most `size` names."""
+    """Names to addresses by the machine's own resolver, remembered for `ttl_s`; at most `size` names.
 
-    def __init__(self, *, ttl_s: float = 30.0, timeout_s: float = 3.0, size: int = 10_000) -> None:
+    Whoever wants a name that is being asked for waits for that answer; `at_once` names are asked for at once.
+    """
+
+    def __init__(self, *, ttl_s: float = 30.0, timeout_s: float = 3.0, size: int = 10_000, at_once: int = 16) -> None:
         self._ttl_s = ttl_s
         self._timeout_s = timeout_s
         self._size = size
         self._known: OrderedDict[str, tuple[float, tuple[str, ...]]] = OrderedDict()
+        self._asking: dict[str, asyncio.Task[tuple[str, ...]]] = {}
+        self._turn = asyncio.Semaphore(at_once)
 
     async def addresses(self, host: str) -> tuple[str, ...]:
         """What `host` resolves to; empty when it does not resolve, or not in time."""
@@ -230,7 +235,15 @@ class HostNames:
         known = self._known.get(name)
         if known is not None and known[0] > time.monotonic():
             return known[1]
-        found = await self._resolve(name)
+        asking = self._asking.get(name)
+        if asking is None:
+            asking = self._asking[name] = asyncio.create_task(self._ask(name))
+            asking.add_done_callback(lambda _: self._asking.pop(name))
+        return await asyncio.shield(asking)  # one caller that gives up must not end what others wait for
+
+    async def _ask(self, name: str) -> tuple[str, ...]:
+        async with self._turn:  # the time of an answer runs from here on
+            found = await self._resolve(name)
         self._known[name] = (time.monotonic() + self._ttl_s, found)
         self._known.move_to_end(name)
         while len(self._known) > self._size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -91,10 +92,10 @@ def _count(meaning: str) -> Mapping[str, object]:
 
 @dataclass(slots=True)
 class _Waiting:
-    """Lines that are checked and wait for their transaction, with the errors between them."""
+    """Lines that were read and wait for their group to be checked and stored, with the errors between them."""
 
     numbers: list[int] = field(default_factory=list)
-    jobs: list[NewJob | ServiceError] = field(default_factory=list)
+    lines: list[bytes | ServiceError] = field(default_factory=list)
     size: int = 0
 
 
@@ -121,37 +122,40 @@ class _Batch:
             number += 1
             taken += len(line or b"") + 1
             if taken > limit:
-                self._add(number, TooLarge(f"The batch has more than {limit} bytes; nothing from here on was read."), 0)
+                self._add(number, TooLarge(f"The batch has more than {limit} bytes; nothing from here on was read."))
                 break
             if line is None:
-                self._add(number, TooLarge(f"The line has more than {self._deps.options.body_limit} bytes."), 0)
+                self._add(number, TooLarge(f"The line has more than {self._deps.options.body_limit} bytes."))
             elif line.strip():
-                await self._take(number, line)
-            if len(self._waiting.jobs) >= GROUP_JOBS or self._waiting.size >= GROUP_BYTES:
+                self._add(number, line)
+            if len(self._waiting.lines) >= GROUP_JOBS or self._waiting.size >= GROUP_BYTES:
                 await self._store()
         await self._store()
 
-    async def _take(self, number: int, line: bytes) -> None:
-        try:
-            job = await self._gate.check(line, self._tenant)
-        except ServiceError as error:
-            self._add(number, error, 0)
-            return
-        if self._key is not None and job.spec.idempotency_key is None:
-            keyed = job.spec.model_copy(update={"idempotency_key": f"{self._key}:{number}"})
-            job = NewJob(tenant=job.tenant, spec=keyed, domain=job.domain)
-        self._add(number, job, len(line))
-
-    def _add(self, number: int, job: NewJob | ServiceError, size: int) -> None:
+    def _add(self, number: int, line: bytes | ServiceError) -> None:
         self._waiting.numbers.append(number)
-        self._waiting.jobs.append(job)
-        self._waiting.size += size
+        self._waiting.lines.append(line)
+        self._waiting.size += len(line) if isinstance(line, bytes) else 0
 
     async def _store(self) -> None:
         waiting, self._waiting = self._waiting, _Waiting()
-        done = iter(await self._admit([job for job in waiting.jobs if isinstance(job, NewJob)]))
-        for number, job in zip(waiting.numbers, waiting.jobs, strict=True):
+        checked = await asyncio.gather(*map(self._check, waiting.numbers, waiting.lines))  # their names all at once
+        done = iter(await self._admit([job for job in checked if isinstance(job, NewJob)]))
+        for number, job in zip(waiting.numbers, checked, strict=True):
             self._write(number, next(done) if isinstance(job, NewJob) else job)
+
+    async def _check(self, number: int, line: bytes | ServiceError) -> NewJob | ServiceError:
+        """The job that a line asks for, under the batch's key where it has none of its own; or why it is refused."""
+        if isinstance(line, ServiceError):
+            return line
+        try:
+            job = await self._gate.check(line, self._tenant)
+        except ServiceError as error:
+            return error
+        if self._key is not None and job.spec.idempotency_key is None:
+            keyed = job.spec.model_copy(update={"idempotency_key": f"{self._key}:{number}"})
+            job = NewJob(tenant=job.tenant, spec=keyed, domain=job.domain)
+        return job
 
     async def _admit(self, jobs: list[NewJob]) -> list[Submitted | ServiceError]:
         """Stores as many of a group as the tenant's quota has room for; the rest is refused line by line.
@@ -168,7 +172,7 @@ class _Batch:
         return [next(done) if fits else self._quota.exceeded(self._tenant) for fits in admitted]
 
     async def _submit(self, jobs: list[NewJob]) -> list[Submitted | ServiceError]:
-        """Stores a group in one transaction; where one line spoils it, each line in its own."""
+        """Stores a group, all or nothing; where one line spoils it, each line by itself, which the store joins."""
         if not jobs:
             return []
         began = time.time()
@@ -180,7 +184,8 @@ class _Batch:
         except KeyReused as error:
             if len(jobs) == 1:
                 return [error]
-            return [(await self._submit([job]))[0] for job in jobs]
+            alone = await asyncio.gather(*(self._submit([job]) for job in jobs))
+            return [one for (one,) in alone]
         except ServiceError as error:  # the store is away: every line of the group says so
             return [error] * len(jobs)
 

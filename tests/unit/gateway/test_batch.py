@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -33,6 +34,26 @@ async def send(here: World, body: Any, **headers: str) -> list[dict[str, Any]]:
     return outcomes
 
 
+class Overlap:
+    """How many calls of a function were under way at once, at most."""
+
+    def __init__(self) -> None:
+        self.most = 0
+        self._now = 0
+
+    def counted(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def call(*args: Any) -> Any:
+            self._now += 1
+            self.most = max(self.most, self._now)
+            try:
+                await asyncio.sleep(0)  # others may begin
+                return await function(*args)
+            finally:
+                self._now -= 1
+
+        return call
+
+
 def line(**change: Any) -> bytes:
     return json.dumps({**SPEC, **change}).encode() + b"\n"
 
@@ -57,6 +78,29 @@ async def test_a_reused_key_spoils_its_own_line_only(here: World) -> None:
     assert [outcome.get("created") for outcome in outcomes] == [True, None, False, True]
     assert outcomes[1]["error"]["code"] == "idempotency_key_reused"
     assert len(await here.store.jobs(JobFilter())) == 3
+
+
+async def test_the_lines_beside_a_reused_key_are_stored_together(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await send(here, line(idempotency_key="a"))
+    at_once = Overlap()
+    monkeypatch.setattr(here.store, "submit", at_once.counted(here.store.submit))
+    outcomes = await send(here, line(goal="other", idempotency_key="a") + line() * 20)
+    assert ["job" in outcome for outcome in outcomes] == [False] + [True] * 20
+    assert [outcome["line"] for outcome in outcomes] == list(range(1, 22))
+    assert at_once.most == 21
+
+
+async def test_the_names_of_a_group_are_looked_up_together(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = Overlap()
+    monkeypatch.setattr(here.names, "addresses", at_once.counted(here.names.addresses))
+    here.names.table["inner.example"] = ["10.0.0.9"]
+    hosts = ["a.example", "inner.example", "b.example", "inner.example", "c.example"]
+    outcomes = await send(here, b"".join(line(url=f"https://{host}/") for host in hosts) + b"{broken\n")
+    assert at_once.most == 5
+    assert ["job" in outcome for outcome in outcomes] == [True, False, True, False, True, False]
+    refused = [outcomes[n]["error"]["errors"][0] for n in (1, 3, 5)]
+    assert [one["field"] for one in refused] == ["url", "url", "body"]
+    assert "inner.example is not allowed: the address is private (10.0.0.9)" in refused[1]["reason"]
 
 
 async def test_a_batch_that_is_sent_again_stores_nothing_twice(here: World) -> None:
