@@ -13,6 +13,8 @@ from typing import Any
 import httpx
 import orjson
 
+from agent.retry_after import retry_after_seconds
+
 Json = Any
 
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)
@@ -265,8 +267,7 @@ def _pause_s(attempt: int) -> float:
 
 
 def _retry_after_s(answer: httpx.Response) -> float:
-    text = answer.headers.get("Retry-After", "")
-    return min(30.0, float(text)) if text.isdigit() else 0.0
+    return min(30.0, retry_after_seconds(answer.headers.get("Retry-After")) or 0.0)
 
 
 def _refused(answer: httpx.Response) -> Refused:

@@ -14,6 +14,7 @@ import httpx
 
 from agent.errors import HelpMissing
 from agent.help import Question
+from agent.retry_after import retry_after_seconds
 from agent.work import Work
 
 _ASK_AGAIN_S = 3.0
@@ -75,5 +76,4 @@ def _said(answer: httpx.Response) -> str:
 
 
 def _pause_s(answer: httpx.Response, usual_s: float) -> float:
-    text = answer.headers.get("Retry-After", "")
-    return min(float(text), _LONGEST_PAUSE_S) if text.isdigit() else usual_s
+    return min(retry_after_seconds(answer.headers.get("Retry-After")) or usual_s, _LONGEST_PAUSE_S)

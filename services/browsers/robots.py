@@ -13,6 +13,7 @@ import httpx
 from protego import Protego
 
 from agent.errors import AddressForbidden, HostUnreachable, NavigationError, ServerBusy, ServerFailed
+from agent.retry_after import retry_after_seconds
 from services.browsers.egress import OUTCOME_HEADER, REFUSED_REASON
 
 USER_AGENT = "Shoal"
@@ -142,10 +143,8 @@ class Robots:
             return _unreachable(origin)
         if status == 429 or status >= 500:
             kind = ServerBusy if status in (429, 503) else ServerFailed
-            wish = answer.headers.get("retry-after", "")
-            return _unknown(
-                kind, origin, f"the site answers {status}", retry_after_s=float(wish) if wish.isdecimal() else None
-            )
+            again_s = retry_after_seconds(answer.headers.get("retry-after"))
+            return _unknown(kind, origin, f"the site answers {status}", retry_after_s=again_s)
         if status >= 400:
             return _Rules(_keep_s(answer))
         body = bytearray()

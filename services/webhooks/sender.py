@@ -6,6 +6,7 @@ import asyncio
 
 import httpx
 
+from agent.retry_after import retry_after_seconds
 from services.addresses import HostNames, Reach
 from services.webhooks.retry import Answer
 
@@ -70,11 +71,10 @@ class Sender:
             said = await _beginning(answer)
         finally:
             await answer.aclose()
-        wish = answer.headers.get("retry-after", "")
         return Answer(
             answer.status_code,
             error=f"HTTP {answer.status_code}" + (f": {said}" if said else ""),
-            retry_after_s=float(wish) if wish.isascii() and wish.isdigit() and len(wish) < 10 else 0.0,
+            retry_after_s=retry_after_seconds(answer.headers.get("retry-after")) or 0.0,
         )
 
 

@@ -63,6 +63,7 @@ MAY = {
         "services.dispatch",
     },
     "services.webhooks": {
+        "agent.retry_after",
         "services.store",
         "services.addresses",
         "services.errors",

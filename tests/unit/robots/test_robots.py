@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
+from email.utils import formatdate
 
 import pytest
 
@@ -120,6 +122,14 @@ async def test_many_waiting_sessions_cause_one_fetch(site: Site, robots: Robots)
 async def test_no_robots_txt_allows_everything(site: Site, robots: Robots, status: str) -> None:
     site.status, site.body = status, b"User-agent: *\nDisallow: /"
     assert await robots.allowed(site.url + "/x") is True
+
+
+async def test_a_site_may_name_a_date_to_come_back_at(site: Site, robots: Robots) -> None:
+    site.status = "503 Service Unavailable"
+    site.fields = f"Retry-After: {formatdate(time.time() + 600, usegmt=True)}\r\n"
+    with pytest.raises(ServerBusy) as caught:
+        await robots.allowed(site.url + "/x")
+    assert 590 < float(str(caught.value.details["retry_after_s"])) <= 600
 
 
 @pytest.mark.parametrize(

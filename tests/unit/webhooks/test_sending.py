@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -188,6 +189,19 @@ def _answer(receiver: Receiver, times: int) -> None:
     assert receiver.hold is not None
     for _ in range(times):
         receiver.hold.release()
+
+
+async def test_a_receiver_may_name_a_date_to_come_back_at() -> None:
+    sender = Sender(Reach(exceptions=("127.0.0.0/8",)), FixedNames(NAMES))
+    async with receiving() as receiver:
+        receiver.answers = [503]
+        receiver.headers = [(b"retry-after", formatdate(time.time() + 600, usegmt=True).encode())]
+        answer = await sender.send(receiver.url, b"{}", {})
+        receiver.headers = [(b"retry-after", b"soon")]
+        other = await sender.send(receiver.url, b"{}", {})
+    await sender.close()
+    assert 590 < answer.retry_after_s <= 600
+    assert other.retry_after_s == 0.0
 
 
 def test_pauses_grow_until_the_message_is_dead() -> None:
