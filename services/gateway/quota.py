@@ -56,7 +56,7 @@ class Quota:
         if limit <= 0:
             return wanted
         if time.monotonic() - self._counted_at > COUNTED_FOR_S:
-            counts = await self._store.counts_by_status()
+            counts = await self._store.open_by_status()
             self._waiting = {tenant: n for (tenant, status), n in counts.items() if status is Status.QUEUED}
             self._counted_at = time.monotonic()
         return min(wanted, max(0, limit - self._waiting.get(tenant, 0)))

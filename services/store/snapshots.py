@@ -35,13 +35,19 @@ def drop_states(tx: Tx, prefix: str, older_than_s: float) -> None:
     tx.conn.execute(delete(state).where(named, state.c.at < tx.now - older_than_s))
 
 
-def count_by_status(tx: Tx) -> dict[tuple[str, Status], int]:
-    """Open sessions and ended items by tenant and status."""
+def open_by_status(tx: Tx) -> dict[tuple[str, Status], int]:
+    """Open sessions by tenant and status."""
     counts: Counter[tuple[str, Status]] = Counter()
     for row in tx.rows("open_by_tenant"):
         kind = State(row.state)
         paused = row.status == State.PAUSED and kind in QUEUED_STATES
         counts[row.tenant, Status.PAUSED if paused else kind.status] += int(row.n)
+    return dict(counts)
+
+
+def count_by_status(tx: Tx) -> dict[tuple[str, Status], int]:
+    """Open sessions and ended items by tenant and status."""
+    counts = Counter(open_by_status(tx))
     for row in tx.rows("final_by_tenant"):
         for final in FINAL_STATES:
             counts[row.tenant, final.status] += int(getattr(row, final.name.lower()))

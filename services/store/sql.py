@@ -386,6 +386,9 @@ class SqlStore:
     async def drop_states(self, prefix: str, *, older_than_s: float) -> None:
         await self._db.write(lambda tx: snapshots.drop_states(tx, prefix, older_than_s))
 
+    async def open_by_status(self) -> dict[tuple[str, Status], int]:
+        return await self._db.read(snapshots.open_by_status)
+
     async def counts_by_status(self) -> dict[tuple[str, Status], int]:
         return await self._db.read(snapshots.count_by_status)
 

@@ -363,6 +363,10 @@ class Store(Protocol):
         """Sessions by (tenant, status), for metrics; bounded cost."""
         ...
 
+    async def open_by_status(self) -> dict[tuple[str, Status], int]:
+        """Sessions that are not final by (tenant, status); costs no more for all that is over."""
+        ...
+
     async def unclaimable(self, lanes: Sequence[tuple[int, int]]) -> Unclaimable:
         """Queued sessions that no free slot could take, and the ready ones of some lanes, given as (job, domain)."""
         ...

@@ -55,6 +55,13 @@ async def test_sessions_are_counted_by_tenant_and_status(w: World) -> None:
         ("other", S.QUEUED): 1,
         ("other", S.PAUSED): 1,
     }
+    assert await w.store.open_by_status() == {
+        ("acme", S.WAITING): 1,
+        ("acme", S.QUEUED): 3,
+        ("acme", S.RUNNING): 1,
+        ("other", S.QUEUED): 1,
+        ("other", S.PAUSED): 1,
+    }
     assert job
 
 

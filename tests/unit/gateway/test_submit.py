@@ -341,6 +341,17 @@ async def test_a_tenant_with_too_much_waiting_is_asked_to_come_later(monkeypatch
         assert int(answer.headers["retry-after"]) >= 1
 
 
+async def test_a_quota_does_not_ask_for_what_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def everything() -> None:
+        raise AssertionError("the quota asked for the totals of all jobs that ever were")
+
+    async with world(tenant_queued=2) as busy:
+        monkeypatch.setattr(busy.store, "counts_by_status", everything)
+        for _ in range(2):
+            await busy.submit()
+        assert (await busy.client.post("/v1/jobs", json=SPEC)).status_code == 429
+
+
 @pytest.mark.parametrize("where", ["header", "body"])
 async def test_a_tenant_at_its_quota_gets_the_job_that_stands_under_its_key(
     monkeypatch: pytest.MonkeyPatch, where: str
