@@ -49,7 +49,7 @@ def settle_deliveries(tx: Tx, group: Sequence[Delivered]) -> None:
                 "status_code": one.status_code,
                 "error": one.error,
             }
-            for one in group
+            for one in sorted(group, key=lambda one: one.id)  # two senders lock in the same order
         ],
     )
 

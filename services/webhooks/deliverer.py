@@ -6,13 +6,15 @@ import asyncio
 import random
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 import structlog
 
 from services.errors import StoreAway
 from services.events import LogEvent
+from services.store.grouped import Grouped
 from services.store.ids import delivery_id
-from services.store.records import DeliveryRow, DeliveryState
+from services.store.records import Delivered, DeliveryRow, DeliveryState
 from services.store.store import Store
 from services.webhooks.retry import decide
 from services.webhooks.sender import ATTEMPT_S, Sender
@@ -46,6 +48,7 @@ class Deliverer:
         self._secrets = secrets
         self._dice = random.Random(seed)
         self._flights: dict[asyncio.Task[None], str] = {}  # with their tenants
+        self._landings = Grouped(self._settle)  # those that end together are one transaction
         self._landed = asyncio.Event()  # a flight has ended: there is room, and perhaps another attempt to come
         self._pruned_at = float("-inf")
 
@@ -116,7 +119,11 @@ class Deliverer:
         done = decide(row.id, row.attempts, answer, self._dice.random())
         if done.state is DeliveryState.DEAD:
             log.warning(LogEvent.WEBHOOK_FAILED, delivery=name, attempts=row.attempts, error=answer.error)
-        await self._store.settle_deliveries([done])
+        await self._landings.add(done)
+
+    async def _settle(self, landed: Sequence[Delivered]) -> Sequence[None]:
+        await self._store.settle_deliveries(landed)
+        return [None] * len(landed)
 
     async def _prune(self) -> None:
         if time.monotonic() - self._pruned_at > _PRUNE_EVERY_S:

@@ -16,7 +16,7 @@ import pytest
 from services.addresses import Reach
 from services.cluster.serving import listening, served
 from services.errors import NotAllowed
-from services.store.records import DeliveryFilter, DeliveryState
+from services.store.records import Delivered, DeliveryFilter, DeliveryState
 from services.webhooks import deliverer as module
 from services.webhooks.deliverer import Deliverer
 from services.webhooks.retry import PAUSES_S, Answer, decide
@@ -167,6 +167,33 @@ async def test_the_first_place_that_hanging_receivers_leave_is_a_quiet_tenants(m
             assert len(quick.got) == 1
             _answer(slow, 11)
             await until(w, DeliveryState.DELIVERED, 13)
+
+
+async def test_messages_that_land_while_others_are_written_share_a_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered, groups = 0, list[int]()
+    send = Sender.send
+
+    async def noted(self: Sender, *message: Any) -> Answer:
+        nonlocal answered
+        answer = await send(self, *message)
+        answered += 1
+        return answer
+
+    monkeypatch.setattr(Sender, "send", noted)
+    async with receiving() as receiver, world(names=NAMES, rules=_rules(), auth=True) as w:
+        settle = w.store.settle_deliveries
+
+        async def slow(group: Sequence[Delivered]) -> None:
+            groups.append(len(group))
+            while answered < 6:
+                await asyncio.sleep(0.01)
+            await settle(group)
+
+        monkeypatch.setattr(w.store, "settle_deliveries", slow)
+        await _tell(w, "acme", receiver, 6)
+        async with delivering(w):
+            await until(w, DeliveryState.DELIVERED, 6)
+        assert sum(groups) == 6 and len(groups) <= 2
 
 
 async def _tell(w: World, tenant: str, receiver: Receiver, jobs: int) -> None:
