@@ -20,12 +20,10 @@ from services.store.lanes import host_names, wake_due
 from services.store.pace import Manners
 from services.store.records import Claimed, Claims, Held, Renewal, Standing, Take
 from services.store.states import State
+from services.store.summaries import summaries_of
 from services.store.tx import Tx
 
 Json = Any
-
-_SAMPLES = 5
-"""Records of a loop that its parent is shown."""
 
 
 def claim_lanes(
@@ -77,12 +75,18 @@ def _claimed(tx: Tx, rows: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]]) -> 
     hosts = host_names(tx, {row.domain for row in rows})
     states = _loop_states(tx, {row.parent for row in rows if row.parent is not None and row.checkpoint is None})
     specs = specs_of(tx, jobs.keys())
+    summaries = summaries_of(tx, [row for row in rows if row.first_child], jobs, specs)
     common = {
         (number, depth): _common(tx, jobs[number], specs[number].below(depth))
         for number, depth in {(row.job, row.depth) for row in rows}
     }
     return [
-        Claimed(_work(tx, row, common[row.job, row.depth], states), row.domain, hosts[row.domain], row.owner)
+        Claimed(
+            _work(row, common[row.job, row.depth], states, summaries.get(row.id)),
+            row.domain,
+            hosts[row.domain],
+            row.owner,
+        )
         for row in rows
     ]
 
@@ -160,7 +164,7 @@ def _common(tx: Tx, job: Row[Any], spec: JobSpec) -> _Common:
     return _Common(job.tenant, _within(spec, job), _left_s(tx, job), tokens)
 
 
-def _work(tx: Tx, row: Row[Any], job: _Common, states: dict[int, Checkpoint]) -> Work:
+def _work(row: Row[Any], job: _Common, states: Mapping[int, Checkpoint], summary: ChildrenSummary | None) -> Work:
     checkpoint = codec.load_checkpoint(row.checkpoint) if row.checkpoint else states.get(row.parent or 0)
     return Work(
         session=row.id,
@@ -172,7 +176,7 @@ def _work(tx: Tx, row: Row[Any], job: _Common, states: dict[int, Checkpoint]) ->
         spec=job.spec,
         item=item_of(row.item),
         checkpoint=checkpoint,
-        children=_summary(tx, row.first_child, row.loop_children) if row.first_child else None,
+        children=summary,
         seconds_left=job.seconds_left,
         job_tokens=job.tokens,
     )
@@ -191,17 +195,6 @@ def _within(spec: JobSpec, job: Row[Any]) -> JobSpec:
 
 def _token_limit(spec: JobSpec, job: Row[Any]) -> int | None:
     return spec.budget.job_tokens if job.token_limit is None else job.token_limit or None  # 0: taken away
-
-
-def _summary(tx: Tx, first: int, n: int) -> ChildrenSummary:
-    """How a session's last loop went."""
-    last = first + n - 1
-    states = {State(row.state): row.n for row in tx.rows("loop_counts", first=first, last=last)}
-    completed = states.get(State.COMPLETED, 0)
-    samples: list[Json] = []
-    for row in tx.rows("loop_samples", first=first, last=last, n=_SAMPLES):
-        samples += [record.value for record in codec.load_outcome(row.outcome).records]
-    return ChildrenSummary(expected=n, completed=completed, failed=n - completed, samples=tuple(samples[:_SAMPLES]))
 
 
 def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:

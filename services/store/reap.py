@@ -20,6 +20,8 @@ _LOST = ErrorInfo("LeaseLost", "lease_lost", "its worker stopped reporting", ret
 _UNCONFIRMED = ErrorInfo(
     "LeaseLost", "action_unconfirmed", "its worker died inside an action that must not be repeated", retryable=False
 )
+_LATE_JOBS = 50
+"""Jobs that one transaction comes to: each takes some statements, as many sessions of one job take few."""
 _TOO_LATE = ErrorInfo("DeadlinePassed", "deadline_passed", "the job's deadline passed", retryable=False)
 
 
@@ -59,10 +61,14 @@ def _freed(tx: Tx, rows: Sequence[Row[Any]]) -> list[Freed]:
 
 
 def expire_jobs(tx: Tx) -> list[int]:
-    """Fails a first slice of what is left of jobs whose deadline passed; gives those that it has come to."""
-    late, left = [], ending.SLICE
+    """Fails a first slice of what is left of jobs whose deadline passed; gives those that it has come to.
+
+    The others are left to its next call, and to `services.store.sweep`.
+    """
+    late: list[int] = []
+    left = ending.SLICE
     for row in tx.rows("past_deadline", now=tx.now):
-        if left <= 0:
+        if left <= 0 or len(late) == _LATE_JOBS:
             break
         if ended := expire_job(tx, row.id, left):
             late.append(row.id)

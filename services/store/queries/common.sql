@@ -205,14 +205,6 @@ where s.state = 9 and j.status in (0, 1) and not j.cancel_requested
 -- Keeps a running session's checkpoint, if the lease is still the reporter's.
 update session set checkpoint = :checkpoint where id = :id and fence = :fence and state = 1
 
--- name: loop_counts
--- How the children in a range of ids stand.
-select state, count(*) as n from session where id between :first and :last group by state
-
--- name: loop_samples
--- The outcomes of the first few completed children in a range of ids.
-select outcome from session where id between :first and :last and state = 4 order by id limit :n
-
 -- name: expired
 -- Sessions whose lease ran out.
 select id, job from session where state = 1 and lease_until <= :now order by id

@@ -156,6 +156,21 @@ returning id, tenant, expected, completed, terminated, failed, unsure, canceled
 -- The storage state that each parent's children start with.
 select id, loop_state from session where id = any(cast(:ids as bigint[])) and loop_state is not null
 
+-- name: loops_completed
+-- How many children of some loops are completed, each in a range of ids.
+select v.id, count(*) as n
+from unnest(cast(:ids as bigint[]), cast(:firsts as bigint[]), cast(:lasts as bigint[])) as v (id, first, last)
+join session s on s.id between v.first and v.last
+where s.state = 4 group by v.id
+
+-- name: loop_samples
+-- The outcomes of the first few completed children of some loops, each in a range of ids.
+select v.id as parent, s.outcome
+from unnest(cast(:ids as bigint[]), cast(:firsts as bigint[]), cast(:lasts as bigint[])) as v (id, first, last)
+cross join lateral (
+  select c.id, c.outcome from session c where c.id between v.first and v.last and c.state = 4 order by c.id limit :n) as s
+order by v.id, s.id
+
 -- name: renew
 -- Extends leases that are still the owner's.
 with ours as (
@@ -213,8 +228,8 @@ from json_to_recordset(cast(:rows as json)) as v (id bigint, job bigint, domain 
 
 -- name: claimed_jobs
 -- What every session of a job is told.
-select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, completion_tokens, token_limit from job
- where id = any(cast(:ids as bigint[]))
+select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, completion_tokens, token_limit, expected, completed
+from job where id = any(cast(:ids as bigint[]))
 
 -- name: specs
 -- The specs of jobs.

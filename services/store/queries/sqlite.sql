@@ -153,6 +153,21 @@ returning id, tenant, expected, completed, terminated, failed, unsure, canceled
 -- The storage state that each parent's children start with.
 select id, loop_state from session where id in (select value from json_each(:ids)) and loop_state is not null
 
+-- name: loops_completed
+-- How many children of some loops are completed, each in a range of ids.
+select json_extract(v.value, '$[0]') as id, count(*) as n from json_each(:spans) v
+cross join session s on s.id between json_extract(v.value, '$[1]') and json_extract(v.value, '$[2]')
+where s.state = 4 group by v.key
+
+-- name: loop_samples
+-- The outcomes of the first few completed children of some loops, each in a range of ids.
+select json_extract(v.value, '$[0]') as parent, s.outcome from json_each(:spans) v
+cross join session s on s.id in (
+  select c.id from session c
+  where c.id between json_extract(v.value, '$[1]') and json_extract(v.value, '$[2]') and c.state = 4
+  order by c.id limit :n)
+order by s.id
+
 -- name: renew
 -- Extends leases that are still the owner's, and says which of them are still wanted.
 update session set lease_until = :until from json_each(:leases) as v
@@ -190,8 +205,8 @@ insert into session (id, job, depth, idx, path, domain, state) values (:id, :job
 
 -- name: claimed_jobs
 -- What every session of a job is told.
-select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, completion_tokens, token_limit from job
- where id in (select value from json_each(:ids))
+select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, completion_tokens, token_limit, expected, completed
+from job where id in (select value from json_each(:ids))
 
 -- name: specs
 -- The specs of jobs.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import pytest
 from sqlalchemy import event
 
 from agent.status import Status
+from agent.types import ChildrenSummary
 from services.store.cache import Recent
 from services.store.records import Finish
-from tests.store_world import DONE, World, links, loop, world
+from tests.store_world import BROKEN, DONE, World, links, loop, world
 
 
 @contextmanager
@@ -47,6 +49,45 @@ async def statements(n: int) -> dict[str, int]:
 @pytest.mark.parametrize("what", ["claim", "look after", "end"])
 async def test_more_jobs_take_no_more_statements(what: str) -> None:
     assert (await statements(40))[what] <= (await statements(10))[what]
+
+
+async def test_jobs_with_one_deadline_do_not_end_in_one_transaction() -> None:
+    """Each takes some statements, while nobody else may write."""
+    async with world("sqlite://") as w:
+        jobs = [await w.submit(deadline_s=1.0) for _ in range(120)]
+        w.clock.now += 2.0
+        assert await w.store.expire_deadlines() == jobs[:50]
+        assert await w.store.expire_deadlines() == jobs[50:100]
+        while (await w.store.sweep()).more:
+            pass
+        assert [(await w.store.job(job)).status for job in jobs] == [Status.FAILED] * len(jobs)
+
+
+@asynccontextmanager
+async def resumed(n: int, **fields: Any) -> AsyncIterator[list[str]]:
+    """The statements of a claim of `n` parents of which the loops are over, a child each completed."""
+    async with world("sqlite://") as w:
+        for _ in range(n):
+            await w.open_loop(3, **fields)
+        children = await w.claim()
+        await w.finish(*((one, BROKEN if i % 3 else DONE) for i, one in enumerate(children)))
+        with counted(w) as said:
+            held = await w.claim(1)
+        assert [one.work.children for one in held] == [ChildrenSummary(3, 1, 2, ({"n": 1},))] * n
+        yield said
+
+
+async def test_more_resumed_parents_take_no_more_statements() -> None:
+    async with resumed(2) as few, resumed(8) as many:
+        assert len(few) == len(many)
+
+
+async def test_the_items_of_a_job_s_only_loop_are_not_counted_again_for_its_root() -> None:
+    """It may have a million of them, and the claim holds what others wait for; the job's own counters say as much."""
+    async with resumed(2, loop={"from": {"select": ".item"}}) as said:
+        assert not [statement for statement in said if "count(*)" in statement and " between " in statement]
+    async with resumed(2) as said:
+        assert [statement for statement in said if "count(*)" in statement and " between " in statement]
 
 
 _READS_SPEC = re.compile(r"select \*|returning \*|\bspec\b")
