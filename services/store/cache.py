@@ -1,4 +1,4 @@
-"""What a process remembers of rows that never change: specs of jobs and ids of host names."""
+"""What a process remembers of what never changes: specs of jobs, token limits in them, ids of host names."""
 
 from __future__ import annotations
 
@@ -57,6 +57,8 @@ class Caches:
     def __init__(self) -> None:
         self.specs: Recent[int, JobSpec] = Recent(2_000, weight=_SPECS)
         """Specs by job; each weighs as much as its text is long."""
+        self.token_limits: Recent[int, int] = Recent(100_000)
+        """`budget.job_tokens` of specs by job; 0: without."""
         self.domains: Recent[str, int] = Recent(100_000)
         """Ids of domains by host name."""
         self.hosts: Recent[int, str] = Recent(100_000)

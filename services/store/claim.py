@@ -15,7 +15,7 @@ from agent.work import JobLimits, Work
 from services.events import JobEvent
 from services.store import codec
 from services.store.fanout import item_of
-from services.store.jobs import Leased, counts_json, counts_of, ended_of, leased, specs_of
+from services.store.jobs import Leased, counts_json, counts_of, ended_of, leased, specs_naming, specs_of
 from services.store.lanes import host_names, wake_due
 from services.store.pace import Manners
 from services.store.records import Claimed, Claims, Held, Renewal, Standing, Take
@@ -190,11 +190,8 @@ def _within(spec: JobSpec, job: Row[Any]) -> JobSpec:
     """A job's spec with the budget that its owner gave it since."""
     if job.token_limit is None:
         return spec
-    return spec.model_copy(update={"budget": spec.budget.model_copy(update={"job_tokens": _token_limit(spec, job)})})
-
-
-def _token_limit(spec: JobSpec, job: Row[Any]) -> int | None:
-    return spec.budget.job_tokens if job.token_limit is None else job.token_limit or None  # 0: taken away
+    limit = job.token_limit or None  # 0: taken away
+    return spec.model_copy(update={"budget": spec.budget.model_copy(update={"job_tokens": limit})})
 
 
 def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:
@@ -215,16 +212,28 @@ def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozen
 def standings_of(tx: Tx, jobs: Collection[int]) -> dict[int, Standing]:
     """What holds now for the running sessions of some jobs; jobs that are gone are left out."""
     found = _jobs(tx, set(jobs)) if jobs else {}
-    specs = specs_of(tx, found.keys())
+    limits = _token_limits(tx, found.values())
     return {
         row.id: Standing(
             wanted=row.status in (State.QUEUED, State.RUNNING) and not row.cancel_requested,
-            limits=JobLimits(
-                _left_s(tx, row), _token_limit(specs[row.id], row), row.prompt_tokens + row.completion_tokens
-            ),
+            limits=JobLimits(_left_s(tx, row), limits[row.id], row.prompt_tokens + row.completion_tokens),
         )
         for row in found.values()
     }
+
+
+def _token_limits(tx: Tx, jobs: Collection[Row[Any]]) -> dict[int, int | None]:
+    """What the sessions of each job may spend: as its owner said last, or else its spec, of which that is remembered.
+
+    Asked each second, of more jobs perhaps than a process remembers specs of.
+    """
+    limits = {row.id: row.token_limit for row in jobs}
+    asked = [job for job, limit in limits.items() if limit is None]
+    found = {job: limit for job in asked if (limit := tx.caches.token_limits.get(job)) is not None}
+    for job, spec in specs_naming(tx, [job for job in asked if job not in found], "job_tokens").items():
+        found[job] = spec.budget.job_tokens or 0
+        tx.caches.token_limits.put(job, found[job])
+    return {job: (found[job] if limit is None else limit) or None for job, limit in limits.items()}  # 0: none
 
 
 def unwanted_jobs(tx: Tx, jobs: Collection[int]) -> frozenset[int]:

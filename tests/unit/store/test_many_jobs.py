@@ -13,7 +13,7 @@ from sqlalchemy import event
 from agent.status import Status
 from agent.types import ChildrenSummary
 from services.store.cache import Recent
-from services.store.records import Finish
+from services.store.records import Finish, JobChanges
 from tests.store_world import BROKEN, DONE, World, links, loop, world
 
 
@@ -105,6 +105,21 @@ async def test_no_commit_of_outcomes_reads_the_specs_of_its_jobs() -> None:
                 *((one, loop(links(5)) if one.work.spec.loop else DONE) for one in held),
             )
         assert [statement for statement in said if _READS_SPEC.search(statement)] == []
+
+
+async def test_who_looks_after_jobs_again_and_again_reads_none_of_their_specs_twice() -> None:
+    async with world("sqlite://") as w:
+        w.store._db.caches.specs = Recent(1)
+        asked = (5, None, 7, None)
+        jobs = [await w.submit(budget={"job_tokens": n} if n else {}) for n in asked]
+        await w.claim(1)
+        for reads in (True, False):
+            with counted(w) as said:
+                found = await w.store.standings(jobs)
+            assert [found[job].limits.job_tokens for job in jobs] == list(asked)
+            assert any(_READS_SPEC.search(statement) for statement in said) is reads
+        await w.store.change(jobs[0], JobChanges(frozenset({"job_tokens"}), job_tokens=9))
+        assert (await w.store.standings(jobs))[jobs[0]].limits.job_tokens == 9
 
 
 async def test_what_a_spec_asks_for_at_its_jobs_end_is_done_though_nobody_remembers_it() -> None:
