@@ -13,7 +13,6 @@ from agent.types import Checkpoint
 from agent.work import PageTurn, PageWish
 from services.store import (
     claim,
-    codec,
     control,
     finish,
     keys,
@@ -30,6 +29,7 @@ from services.store import (
     unborn,
 )
 from services.store.changes import change_job
+from services.store.checkpoints import keep_checkpoints
 from services.store.database import Clock, Database
 from services.store.fanout import children_in, hosts_needed, stage
 from services.store.grouped import Grouped
@@ -303,18 +303,7 @@ class SqlStore:
         return await self._checkpoints.add((session, fence, checkpoint))
 
     async def _keep_all(self, checkpoints: Sequence[tuple[int, int, Checkpoint]]) -> Sequence[bool]:
-        def work(tx: Tx) -> list[bool]:
-            kept = {
-                position: tx.run(
-                    "keep_checkpoint", id=session, fence=fence, checkpoint=codec.dump_checkpoint(checkpoint)
-                ).rowcount
-                == 1
-                # In order of ids, as everybody locks sessions.
-                for position, (session, fence, checkpoint) in sorted(enumerate(checkpoints), key=lambda c: c[1][0])
-            }
-            return [kept[position] for position in range(len(checkpoints))]
-
-        return await self._db.write(work)
+        return await self._db.write(lambda tx: keep_checkpoints(tx, checkpoints))
 
     async def stage(self, session: int, fence: int, items: LoopPiece) -> bool:
         return await self._db.write(lambda tx: stage(tx, session, fence, items))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+from sqlalchemy import event
+
 from agent.status import Status
 from agent.types import (
     Checkpoint,
 )
+from services.store import codec
 from services.store.records import Renewal
 from tests.store_world import DONE, World
 
@@ -55,6 +58,36 @@ async def test_a_session_whose_worker_died_goes_on_until_its_attempts_are_used_u
     assert freed.status is S.FAILED
     row = await w.check_sums(job)
     assert row.status is S.FAILED and row.error is not None and row.error.code == "lease_lost"
+
+
+async def test_checkpoints_are_kept_in_one_statement_and_the_last_of_a_session_wins(w: World) -> None:
+    for _ in range(3):
+        await w.submit()
+    one, two, three = (held.work for held in await w.claim())
+    odd = Checkpoint(url="https://shop.example/\ud800\x00'\"")
+    kept = {n: Checkpoint(url=f"https://shop.example/{n}") for n in range(4)}
+    said: list[str] = []
+
+    def note(conn: object, cursor: object, statement: str, *more: object) -> None:
+        said.append(statement)
+
+    event.listen(w.store._db.writer, "before_cursor_execute", note)
+    wanted = [
+        (three.session, three.fence, kept[0]),
+        (one.session, one.fence, kept[1]),
+        (two.session, two.fence + 1, kept[2]),
+        (one.session, one.fence, kept[3]),
+        (999, 1, kept[0]),
+    ]
+    assert await w.store._keep_all(wanted) == [True, True, False, True, False]
+    event.remove(w.store._db.writer, "before_cursor_execute", note)
+    assert len([statement for statement in said if "checkpoint" in statement]) == 1
+    assert await w.store.checkpoint(two.session, two.fence, odd)
+    after = {held.work.session: held.work.checkpoint for held in await w.store.running([one.session, three.session])}
+    assert after == {one.session: kept[3], three.session: kept[0]}
+    assert [held.work.checkpoint for held in await w.store.running([two.session])] == [
+        codec.load_checkpoint(codec.dump_checkpoint(odd))
+    ]
 
 
 async def test_a_session_that_died_inside_an_unrepeatable_action_is_unsure(w: World) -> None:

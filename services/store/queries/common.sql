@@ -201,10 +201,6 @@ select count(*) from (
 select min(s.ready_at) from session s join job j on j.id = s.job
 where s.state = 9 and j.status in (0, 1) and not j.cancel_requested
 
--- name: keep_checkpoint
--- Keeps a running session's checkpoint, if the lease is still the reporter's.
-update session set checkpoint = :checkpoint where id = :id and fence = :fence and state = 1
-
 -- name: expired
 -- Sessions whose lease ran out.
 select id, job from session where state = 1 and lease_until <= :now order by id

@@ -171,6 +171,16 @@ cross join lateral (
   select c.id, c.outcome from session c where c.id between v.first and v.last and c.state = 4 order by c.id limit :n) as s
 order by v.id, s.id
 
+-- name: keep_checkpoints
+-- Keeps checkpoints of running sessions whose lease is still the reporter's; locked in order, as everybody does.
+with ours as (
+  select s.id, v.checkpoint from session s
+  join json_to_recordset(cast(:rows as json)) as v (id bigint, fence bigint, checkpoint text)
+    on s.id = v.id and s.fence = v.fence
+  where s.state = 1 order by s.id for no key update of s)
+update session s set checkpoint = ours.checkpoint from ours where s.id = ours.id
+returning s.id, s.fence
+
 -- name: renew
 -- Extends leases that are still the owner's.
 with ours as (

@@ -168,6 +168,13 @@ cross join session s on s.id in (
   order by c.id limit :n)
 order by s.id
 
+-- name: keep_checkpoints
+-- Keeps checkpoints of running sessions whose lease is still the reporter's.
+update session set checkpoint = json_extract(v.value, '$.checkpoint') from json_each(:rows) as v
+where session.id = json_extract(v.value, '$.id') and session.fence = json_extract(v.value, '$.fence')
+  and session.state = 1
+returning session.id, session.fence
+
 -- name: renew
 -- Extends leases that are still the owner's, and says which of them are still wanted.
 update session set lease_until = :until from json_each(:leases) as v
