@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from agent.types import Checkpoint
 from services.store import ending
 from services.store.records import Take
 from tests.store_world import BROKEN, DONE, links, loop, world
@@ -52,6 +53,25 @@ async def test_what_was_held_before_is_not_read_again_and_again(postgres_url: st
         await w.store.close()
         # Twice each, when it is held and when it has ended; what had ended before a round is not read once more in it.
         assert entries_read(postgres_url, "session_leased", "session_busy") < 3 * LOOPS * ROUNDS * HELD
+
+
+async def test_checkpoints_and_summaries_read_the_sessions_that_they_are_of(postgres_url: str) -> None:
+    async with world(postgres_url) as w:
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            conn.execute("alter table session set (autovacuum_enabled = false)")
+        for _ in range(LOOPS):
+            await w.open_loop(ROUNDS)
+        children = await w.claim()
+        await w.open_loop(ITEMS // 4)
+        held = await w.claim(ITEMS // 4)
+        await w.finish(*((one, DONE) for one in children))
+        for n in range(0, 200, 10):
+            of = [(one.work.session, one.work.fence, Checkpoint()) for one in held[n : n + 10]]
+            assert await w.store._keep_all(of) == [True] * 10
+        roots = await w.claim()
+        assert [one.work.children and one.work.children.completed for one in roots] == [ROUNDS] * LOOPS
+        await w.store.close()
+        assert entries_read(postgres_url) < 3 * ITEMS
 
 
 @pytest.mark.parametrize("how", ["cancel", "stop"])

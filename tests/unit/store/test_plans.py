@@ -101,3 +101,16 @@ def test_a_claim_steps_over_nothing_of_a_job_that_is_being_ended() -> None:
         plan = [row.detail for row in conn.exec_driver_sql(f"explain query plan {asked}", given)]
     engine.dispose()
     assert plan[0].startswith("SEARCH j ") and len(plan) == 2, plan  # and nothing is sorted
+
+
+@pytest.mark.parametrize("query", ["loops_completed", "loop_samples", "keep_checkpoints"])
+def test_sessions_of_many_loops_or_leases_are_looked_up_by_their_ids(query: str) -> None:
+    engine = create_engine("sqlite://")
+    metadata.create_all(engine)
+    asked = queries.load("sqlite")[query]
+    with engine.connect() as conn:
+        given = {name: "[]" for name in re.findall(r"(?<!\w):(\w+)", asked)} | {"n": 5}
+        plan = [row.detail for row in conn.exec_driver_sql(f"explain query plan {asked}", given)]
+    engine.dispose()
+    assert any("USING INTEGER PRIMARY KEY (rowid" in step for step in plan), plan
+    assert not any(step.startswith(("SCAN s", "SCAN c")) for step in plan), plan
