@@ -27,7 +27,7 @@ _ARCHIVE_CURSOR = re.compile(r"archive-([0-9]{1,5})-([0-9]{1,9})", re.ASCII)
 """The cursor of an archive: a part of it, and how many lines of that part were given."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class _Place:
     """How far an archive was read."""
 
@@ -88,13 +88,14 @@ async def _stored_page(store: Store, job: int, after: str | None, limit: int) ->
 
 async def _archived(artifacts: ArtifactStore, archive: str, after: _Place) -> AsyncIterator[tuple[_Place, Line]]:
     """Lines, each with the place behind it; parts before `after` are not read."""
-    whole, number, given = Archive.named(archive), after.part, after.lines
-    if number >= whole.parts:
+    whole = Archive.named(archive)
+    if after.part >= whole.parts:
         raise bad_cursor("after")
-    async for part in whole.read(artifacts, number):
-        for lines, line in enumerate(part.splitlines()[given:], given + 1):
-            yield _Place(number, lines), from_json(line)
-        number, given = number + 1, 0
+    place = _Place(after.part)
+    async for part, line in whole.lines(artifacts, after.part):
+        place = _Place(part, place.lines + 1 if part == place.part else 1)
+        if place > after:
+            yield place, from_json(line)
 
 
 def _place(after: str | None) -> _Place:

@@ -10,7 +10,6 @@ where the rest lies, and the next sweep removes the same again.
 from __future__ import annotations
 
 import asyncio
-import gzip
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable
@@ -21,7 +20,7 @@ from pydantic_core import to_json
 from services.artifacts.store import ArtifactStore
 from services.errors import ArtifactStoreAway, NotFound, StoreAway, WrongState
 from services.events import LogEvent
-from services.gateway.archive import Archive, archive_folder, part_key
+from services.gateway.archive import Archive, Part, archive_folder, part_key
 from services.gateway.views import result_line
 from services.store import ids
 from services.store.records import JobRow
@@ -29,8 +28,6 @@ from services.store.store import Store
 
 log = structlog.get_logger()
 
-PART = 50_000
-"""Lines of one file of an archive; it is made in memory."""
 _PAGE = 500
 _SWEEP_S = 60.0
 _AT_ONCE = 10
@@ -141,13 +138,13 @@ class Retention:
 
     async def _parts(self, job: int) -> AsyncIterator[bytes]:
         """The result lines in compressed parts; at least one, so that an archive can be told from none."""
-        lines, count, after, first = bytearray(), 0, None, True
+        part, after, first = Part(), None, True
         while page := await self._store.results(job, after=after, limit=_PAGE):
             for row in page:
-                lines += to_json(result_line(row), inf_nan_mode="null") + b"\n"
-            count, after = count + len(page), page[-1].cursor
-            if count >= PART:
-                yield await asyncio.to_thread(gzip.compress, bytes(lines))
-                lines, count, first = bytearray(), 0, False
-        if lines or first:
-            yield await asyncio.to_thread(gzip.compress, bytes(lines))
+                await part.add(to_json(result_line(row), inf_nan_mode="null") + b"\n")
+                if part.is_full:
+                    yield await part.packed()
+                    part, first = Part(), False
+            after = page[-1].cursor
+        if first or not part.is_empty:
+            yield await part.packed()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import io
 import json
+import tracemalloc
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,9 +17,11 @@ import structlog
 from agent.status import Status
 from agent.types import ArtifactRef, Outcome, Record
 from agent.work import Work
+from services.artifacts.memory import MemoryArtifacts
 from services.errors import ArtifactStoreAway
 from services.events import LogEvent
-from services.gateway import retention
+from services.gateway import archive, retention
+from services.gateway.archive import Archive, Part, part_key
 from services.gateway.retention import Retention
 from services.store import ids
 from services.store.records import DropSlice, ResultRow
@@ -33,7 +37,7 @@ async def ended(w: World, n: int = 2) -> str:
 
 
 async def test_an_old_job_s_results_are_read_from_its_archive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "PART", 1)
+    monkeypatch.setattr(archive, "PART_LINES", 1)
     async with world() as w:
         job = await ended(w)
         path = f"/v1/jobs/{job}/results"
@@ -293,7 +297,7 @@ async def test_an_archive_is_read_page_by_page() -> None:
 
 
 async def test_a_page_of_an_archive_reads_no_part_that_lies_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "PART", 2)
+    monkeypatch.setattr(archive, "PART_LINES", 2)
     monkeypatch.setattr(retention, "_PAGE", 2)
     async with world() as w:
         job = await archived(w, 8)
@@ -315,6 +319,42 @@ async def test_a_page_of_an_archive_reads_no_part_that_lies_before_it(monkeypatc
         assert read == 2 + 2 + 2, "the last page begins where its cursor stands, and no part is looked for that is none"
 
 
+async def test_a_part_of_an_archive_ends_with_its_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "PART_BYTES", 10_000)
+    async with world() as w:
+        job = await w.submit()
+        await w.run(lambda work: completed(*({"n": n, "text": "x" * 4_000} for n in range(8))))
+        path = f"/v1/jobs/{job}/results"
+        before = (await w.client.get(path)).text
+        await Retention(w.store, w.artifacts, default_days=0).sweep()
+        parts = [gzip.decompress(await w.artifacts.get(key)) for key in w.artifacts.keys]
+        assert [len(part.splitlines()) for part in parts] == [3, 3, 2]
+        assert (await w.client.get(path)).text == before
+        page = await w.client.get(path, params={"limit": 3})
+        rest = await w.client.get(path, params={"after": page.headers["shoal-next"]})
+        assert page.text + rest.text == before
+
+
+async def test_neither_writing_nor_reading_an_archive_holds_its_lines_in_memory() -> None:
+    artifacts = MemoryArtifacts()
+    line = b'{"text":"' + b"x" * 100_000 + b'"}\n'
+    tracemalloc.start()
+    try:
+        part = Part()
+        for _ in range(200):
+            await part.add(line)
+        await artifacts.put(part_key("a", 0), await part.packed(), "application/gzip")
+        count = 0
+        async for number, read in Archive("a", 1).lines(artifacts):
+            assert (number, read) == (0, line)
+            count += 1
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 200
+    assert peak < 200 * len(line) // 4
+
+
 async def test_an_archive_whose_bytes_are_gone_is_no_empty_answer() -> None:
     async with world() as w:
         job = await archived(w)
@@ -323,7 +363,7 @@ async def test_an_archive_whose_bytes_are_gone_is_no_empty_answer() -> None:
 
 
 async def test_an_archive_that_lacks_a_part_does_not_look_complete(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "PART", 2)
+    monkeypatch.setattr(archive, "PART_LINES", 2)
     monkeypatch.setattr(retention, "_PAGE", 2)
     async with world() as w:
         job = await archived(w, 5)
