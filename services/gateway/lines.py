@@ -22,7 +22,7 @@ Json = Any
 Line = dict[str, Json]
 
 PAGE = 500
-"""Lines of one query."""
+"""Lines of one piece of an answer."""
 _ARCHIVE_CURSOR = re.compile(r"archive-([0-9]{1,5})-([0-9]{1,9})", re.ASCII)
 """The cursor of an archive: a part of it, and how many lines of that part were given."""
 
@@ -73,10 +73,8 @@ async def page_of_lines(
 
 
 async def _stored(store: Store, job: int, after: str | None) -> AsyncIterator[Line]:
-    while page := await store.results(job, after=after, limit=PAGE):
-        for row in page:
-            yield result_line(row)
-        after = page[-1].cursor
+    async for row in store.stream_results(job, after=after):
+        yield result_line(row)
 
 
 async def _stored_page(store: Store, job: int, after: str | None, limit: int) -> list[ResultRow]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Row, Select, exists, select
@@ -31,6 +33,9 @@ from services.store.tx import Tx
 Json = Any
 
 _CURSOR = re.compile(r"([0-9a-f]*):(\d{1,9})")
+_STEP_LENGTH = 4 << 20
+"""Outcomes that are read at once have about so many characters: as many as the last ones let hope."""
+_MOST_STEP = 500
 _RESULT_COLUMNS = ("id", "path", "state", "item", "attempt", "outcome")
 
 
@@ -228,14 +233,60 @@ def result_page(tx: Tx, job: int, after: str | None, limit: int) -> list[ResultR
         BadInput: the cursor is none that a result line carried.
     """
     job_row(tx, job)
-    path, number = _path(after) if after is not None else ("", -1)
+    place: ResultPlace | None = result_place(after)
     lines: list[ResultRow] = []
-    for row in result_sessions(tx, job, path, inclusive=True, limit=limit + 1):
-        skip = number + 1 if row.path == path else 0
-        lines += list(result_lines(job, row))[skip:]
-        if len(lines) >= limit:
-            break
-    return lines[:limit]
+    while place is not None and len(lines) < limit:
+        found, place = result_step(tx, job, place, limit - len(lines))
+        lines += found
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPlace:
+    """How far a job's results were read, and in what steps to go on."""
+
+    path: str = ""  # of the session that was read last
+    given: int | None = 0  # lines of that session that were given; None: all
+    step: int = 8  # sessions to read next
+
+
+def result_place(after: str | None) -> ResultPlace:
+    """The place behind a cursor.
+
+    Raises:
+        BadInput: it is none that a result line carried.
+    """
+    if after is None:
+        return ResultPlace()
+    path, number = _path(after)
+    return ResultPlace(path, number + 1)
+
+
+def result_step(
+    tx: Tx, job: int, place: ResultPlace, most: int | None = None
+) -> tuple[list[ResultRow], ResultPlace | None]:
+    """Lines behind a place, at most so many, and the place to go on from when more are wanted (None: all were read).
+
+    Sessions may have one record or thousands, so nobody knows how many hold a page. Steps grow as long as their
+    outcomes are small: memory holds one step of them, and long results of small items still take few statements.
+    """
+    step = place.step if most is None else min(place.step, most)
+    rows = result_sessions(tx, job, place.path, inclusive=place.given is not None, limit=step)
+    lines: list[ResultRow] = []
+    for row in rows:
+        skip = place.given or 0 if row.path == place.path else 0
+        lines += islice(result_lines(job, row), skip, None if most is None else skip + most - len(lines))
+        if len(lines) == most:
+            return lines, result_place(lines[-1].cursor)
+    if len(rows) < step:
+        return lines, None
+    return lines, ResultPlace(rows[-1].path, None, _next_step([len(row.outcome or "") for row in rows]))
+
+
+def _next_step(outcomes: Sequence[int]) -> int:
+    """How many sessions to read behind some whose outcomes had these lengths."""
+    fitting = _STEP_LENGTH * len(outcomes) // max(1, sum(outcomes))
+    return max(1, min(2 * len(outcomes), fitting, _MOST_STEP))
 
 
 def result_sessions(tx: Tx, job: int, path: str, *, inclusive: bool, limit: int) -> Sequence[Row[Any]]:

@@ -69,9 +69,6 @@ from services.store.tx import Tx
 
 Json = Any
 
-_STREAM_PAGE = 500
-"""Sessions that a result stream reads at once."""
-
 
 async def open_store(url: str, *, migrate: bool = True, clock: Clock | None = None) -> SqlStore:
     """A store on `sqlite:///PATH`, `sqlite://` (in memory, for tests) or `postgresql://…`.
@@ -148,22 +145,13 @@ class SqlStore:
     async def results(self, job: int, *, after: str | None = None, limit: int = 500) -> list[ResultRow]:
         return await self._db.read(lambda tx: reading.result_page(tx, job, after, limit))
 
-    async def stream_results(self, job: int) -> AsyncIterator[ResultRow]:
+    async def stream_results(self, job: int, *, after: str | None = None) -> AsyncIterator[ResultRow]:
         await self.job(job)
-        path: str | None = None
-        while True:
-            last = path
-
-            def page(tx: Tx, last: str | None = last) -> tuple[list[ResultRow], str | None]:
-                rows = reading.result_sessions(tx, job, last or "", inclusive=last is None, limit=_STREAM_PAGE)
-                lines = [line for row in rows for line in reading.result_lines(job, row)]
-                return lines, rows[-1].path if len(rows) == _STREAM_PAGE else None
-
-            lines, path = await self._db.read(page)
+        place: reading.ResultPlace | None = reading.result_place(after)
+        while place is not None:
+            lines, place = await self._db.read(partial(reading.result_step, job=job, place=place))
             for line in lines:
                 yield line
-            if path is None:
-                return
 
     async def events(
         self, *, after: int = 0, job: int | None = None, tenant: str | None = None, limit: int = 500

@@ -82,8 +82,8 @@ class Store(Protocol):
         """One line per record, in item order, of items that are final; items that fanned out have no line."""
         ...
 
-    def stream_results(self, job: int) -> AsyncIterator[ResultRow]:
-        """All result lines, read page by page."""
+    def stream_results(self, job: int, *, after: str | None = None) -> AsyncIterator[ResultRow]:
+        """All result lines behind a cursor. No session is read twice, however many lines it has."""
         ...
 
     async def events(

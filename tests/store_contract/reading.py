@@ -48,8 +48,12 @@ async def test_results_have_a_line_per_record_or_one_for_an_item_without(w: Worl
         paged += page
         after = page[-1].cursor
     assert paged == lines == [line async for line in w.store.stream_results(job)]
+    for given, line in enumerate(lines, 1):
+        assert lines[given:] == [rest async for rest in w.store.stream_results(job, after=line.cursor)]
     with pytest.raises(BadInput):
         await w.store.results(job, after="nonsense")
+    with pytest.raises(BadInput):
+        _ = [line async for line in w.store.stream_results(job, after="nonsense")]
 
 
 async def test_what_the_lines_of_a_session_cost_is_together_what_it_cost_over_all_its_attempts(w: World) -> None:
