@@ -28,7 +28,6 @@ from services.store.store import Store
 
 log = structlog.get_logger()
 
-_PAGE = 500
 _SWEEP_S = 60.0
 _AT_ONCE = 10
 """Jobs of one sweep."""
@@ -138,13 +137,11 @@ class Retention:
 
     async def _parts(self, job: int) -> AsyncIterator[bytes]:
         """The result lines in compressed parts; at least one, so that an archive can be told from none."""
-        part, after, first = Part(), None, True
-        while page := await self._store.results(job, after=after, limit=_PAGE):
-            for row in page:
-                await part.add(to_json(result_line(row), inf_nan_mode="null") + b"\n")
-                if part.is_full:
-                    yield await part.packed()
-                    part, first = Part(), False
-            after = page[-1].cursor
+        part, first = Part(), True
+        async for row in self._store.stream_results(job):
+            await part.add(to_json(result_line(row), inf_nan_mode="null") + b"\n")
+            if part.is_full:
+                yield await part.packed()
+                part, first = Part(), False
         if first or not part.is_empty:
             yield await part.packed()

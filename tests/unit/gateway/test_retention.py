@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -20,7 +20,7 @@ from agent.work import Work
 from services.artifacts.memory import MemoryArtifacts
 from services.errors import ArtifactStoreAway
 from services.events import LogEvent
-from services.gateway import archive, retention
+from services.gateway import archive
 from services.gateway.archive import Archive, Part, part_key
 from services.gateway.retention import Retention
 from services.store import ids
@@ -58,40 +58,44 @@ async def test_an_old_job_s_results_are_read_from_its_archive(monkeypatch: pytes
 
 async def test_two_gateways_that_sweep_at_once_lose_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """While the second one pages the results, the first one archives and drops the job under its feet."""
-    monkeypatch.setattr(retention, "_PAGE", 2)
     async with world() as w:
-        job = await ended(w, 6)
+        job = await w.submit()
+        values = [f"https://shop.example/{number}" for number in range(12)]
+        await w.run(loop_of(values, lambda work: completed({"n": 1})))
         path = f"/v1/jobs/{job}/results"
         before = (await w.client.get(path)).text
         first, second = (Retention(w.store, w.artifacts, default_days=0) for _ in range(2))
-        read, pages = w.store.results, 0
+        read = w.store.stream_results
 
-        async def results(*args: Any, **options: Any) -> Sequence[ResultRow]:
-            nonlocal pages
-            pages += 1
-            if pages == 2:
-                await first.sweep()
-            return await read(*args, **options)
+        async def results(of: int) -> AsyncIterator[ResultRow]:
+            monkeypatch.setattr(w.store, "stream_results", read)
+            seen = 0
+            async for row in read(of):
+                yield row
+                seen += 1
+                if seen == 1:
+                    await first.sweep()
+            assert seen < 12, "the rest went before it was read"
 
-        monkeypatch.setattr(w.store, "results", results)
+        monkeypatch.setattr(w.store, "stream_results", results)
         await second.sweep()
 
         assert (await w.client.get(path)).text == before
-        assert len(before.splitlines()) == 6
+        assert len(before.splitlines()) == 12
         assert len(w.artifacts.keys) == 1, "whoever came second keeps nothing"
 
 
 async def test_a_job_that_was_deleted_meanwhile_leaves_no_archive(monkeypatch: pytest.MonkeyPatch) -> None:
     async with world() as w:
         job = await ended(w)
-        read = w.store.results
+        read = w.store.stream_results
 
-        async def results(*args: Any, **options: Any) -> Sequence[ResultRow]:
-            found = await read(*args, **options)
-            assert (await w.client.delete(f"/v1/jobs/{job}")).status_code in (204, 404)
-            return found
+        async def results(of: int) -> AsyncIterator[ResultRow]:
+            async for row in read(of):
+                yield row
+            assert (await w.client.delete(f"/v1/jobs/{job}")).status_code == 204
 
-        monkeypatch.setattr(w.store, "results", results)
+        monkeypatch.setattr(w.store, "stream_results", results)
         assert await Retention(w.store, w.artifacts, default_days=0).sweep() == 1
         assert w.artifacts.keys == []
 
@@ -102,16 +106,16 @@ async def test_a_job_that_is_retried_and_ends_anew_while_it_is_archived_keeps_it
     async with world() as w:
         job = await w.submit()
         await w.run(lambda work: failed())
-        read = w.store.results
+        read = w.store.stream_results
 
-        async def results(*args: Any, **options: Any) -> Sequence[ResultRow]:
-            found = await read(*args, **options)
-            monkeypatch.setattr(w.store, "results", read)
+        async def results(of: int) -> AsyncIterator[ResultRow]:
+            async for row in read(of):
+                yield row
+            monkeypatch.setattr(w.store, "stream_results", read)
             assert (await w.client.post(f"/v1/jobs/{job}/retry")).status_code == 200
             await w.run(lambda work: completed({"n": 7}))
-            return found
 
-        monkeypatch.setattr(w.store, "results", results)
+        monkeypatch.setattr(w.store, "stream_results", results)
         sweeper = Retention(w.store, w.artifacts, default_days=0)
         for _ in range(2):
             await sweeper.sweep()
@@ -298,7 +302,6 @@ async def test_an_archive_is_read_page_by_page() -> None:
 
 async def test_a_page_of_an_archive_reads_no_part_that_lies_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "PART_LINES", 2)
-    monkeypatch.setattr(retention, "_PAGE", 2)
     async with world() as w:
         job = await archived(w, 8)
         get, read, after, seen = w.artifacts.get, 0, {}, []
@@ -364,7 +367,6 @@ async def test_an_archive_whose_bytes_are_gone_is_no_empty_answer() -> None:
 
 async def test_an_archive_that_lacks_a_part_does_not_look_complete(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "PART_LINES", 2)
-    monkeypatch.setattr(retention, "_PAGE", 2)
     async with world() as w:
         job = await archived(w, 5)
         await w.artifacts.delete(next(key for key in w.artifacts.keys if key.endswith("00002.jsonl.gz")))

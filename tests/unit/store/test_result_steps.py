@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from services.gateway.retention import Retention
 from services.store import reading
 from tests.gateway_world import World as Gateway
 from tests.gateway_world import completed, loop_of, world
@@ -84,3 +85,10 @@ async def test_a_session_of_many_records_is_read_once_for_all_of_its_lines(read:
         cursor = (await w.client.get(path, params={"limit": 1_000})).headers["shoal-next"]
         rest = await w.client.get(path, params={"after": cursor})
         assert rest.text.splitlines() == whole.splitlines()[1_000:]
+
+
+async def test_an_archive_is_made_without_reading_a_session_twice(read: list[int]) -> None:
+    async with world() as w:
+        await items(w, 3, 1_200)
+        await Retention(w.store, w.artifacts, default_days=0).sweep()
+        assert sum(read) == 3
