@@ -24,6 +24,12 @@ log = structlog.get_logger()
 
 _CUT_SHORT = (Status.PAUSED, Status.CANCELED)
 """Ends that say nothing of how long such a session takes."""
+_WITHOUT_MODEL = ("rules", "workflow:")
+
+
+def asks_model(policy: str) -> bool:
+    """Whether a job with this policy asks the model, where one is configured."""
+    return not policy.startswith(_WITHOUT_MODEL)
 
 
 @dataclass(slots=True)
@@ -46,6 +52,7 @@ class Board:
     domains: Domains
     counting: Counting = field(default_factory=Counting)
     leases: dict[int, Lease] = field(default_factory=dict)
+    asking: int = 0  # leases on sessions that ask the model
     wake: asyncio.Event = field(default_factory=asyncio.Event)  # there may be something to claim, and room for it
     room: asyncio.Event = field(default_factory=asyncio.Event)  # the committer is not too far behind
     unborn: asyncio.Event = field(default_factory=asyncio.Event)  # long loops have children to be stored
@@ -84,6 +91,7 @@ class Board:
         """A session was claimed for a worker, by this dispatcher or by the one before (then renewing it is due)."""
         work = one.work
         self._drop(work.session)  # another dispatcher may have ended an older one
+        self.asking += asks_model(work.spec.policy)
         self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now)
         self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, now)
         self.counting.served(work.job, one.domain)
@@ -93,8 +101,7 @@ class Board:
         lease = self.leases.get(one.session)
         if lease is None or lease.work.fence != one.fence:
             return
-        del self.leases[one.session]
-        self.domains.ended(lease.domain, lease.work.job)
+        self._drop(one.session)
         self.counting.ended(one.outcome)
         work, status = lease.work, str(one.outcome.status)
         tracing.record_lease(work.job, work.session, work.fence, lease.began, worker=lease.worker, status=status)
@@ -133,4 +140,5 @@ class Board:
 
     def _drop(self, session: int) -> None:
         if (lease := self.leases.pop(session, None)) is not None:
+            self.asking -= asks_model(lease.work.spec.policy)
             self.domains.ended(lease.domain, lease.work.job)

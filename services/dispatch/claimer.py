@@ -144,8 +144,7 @@ class Claimer:
         """The places at the model server that are left; None where nobody has to wait for one."""
         if self._model_bound is None:
             return None
-        running = Counter(lease.work.job for lease in self._board.leases.values())
-        return await self._model_bound.scarce(self._board.lanes, running)
+        return await self._model_bound.scarce(self._board.lanes.jobs, self._board.asking)
 
     def _room_in(self, lane: Lane, now: float) -> int:
         return self._board.domains.room(lane.domain, lane.job, lane.politeness, now)

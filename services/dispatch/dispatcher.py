@@ -22,7 +22,7 @@ from services.dispatch.config import DispatchConfig
 from services.dispatch.crew import Crew
 from services.dispatch.limits import news
 from services.dispatch.memory import free_bytes
-from services.dispatch.model_bound import ModelBound, asks_model
+from services.dispatch.model_bound import ModelBound
 from services.dispatch.sizing import Bounds, Load, Size, desired
 from services.dispatch.succession import take_over
 from services.dispatch.telling import Telling
@@ -256,8 +256,7 @@ class Dispatcher:
 
     def _model_share(self) -> float:
         """Part of the running sessions that ask the model; all, while none runs."""
-        asking = [asks_model(lease.work.spec.policy) for lease in self._board.leases.values()]
-        return sum(asking) / len(asking) if asking else 1.0
+        return self._board.asking / len(self._board.leases) if self._board.leases else 1.0
 
     async def _wanted_elsewhere(self) -> int:
         """Workers that other dispatchers want, as they last said."""

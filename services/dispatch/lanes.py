@@ -11,7 +11,7 @@ has room.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -306,6 +306,11 @@ class Lanes:
     def _lane(self, job: int, domain: int) -> Lane | None:
         tenant = self._of.get(job)
         return None if tenant is None else tenant.jobs[job].lanes.get(domain)
+
+    @property
+    def jobs(self) -> KeysView[int]:
+        """Jobs with ready sessions."""
+        return self._of.keys()
 
     def tenants(self) -> dict[str, int]:
         """Tenants with ready sessions, and how many of their jobs have some."""

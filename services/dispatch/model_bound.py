@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Set
+from itertools import islice
 
+from services.dispatch.board import asks_model
 from services.dispatch.lanes import Scarce
-from services.errors import NotFound
 from services.inference.watch import ModelGate
 from services.store.records import Lane
 from services.store.store import Store
 
 _REMEMBERED_JOBS = 10_000
-_LEARNED_AT_ONCE = 64
-"""Jobs that are looked up before one claim; the lanes of others wait for a later one."""
-
-_WITHOUT_MODEL = ("rules", "workflow:")
-
-
-def asks_model(policy: str) -> bool:
-    """Whether a job with this policy asks the model, where one is configured."""
-    return not policy.startswith(_WITHOUT_MODEL)
+"""Jobs that are remembered before it is looked which of them still have ready sessions."""
+_LEARNED_AT_ONCE = 500
+"""Jobs that are looked up by one query."""
 
 
 class ModelBound:
@@ -31,17 +26,16 @@ class ModelBound:
         self._known: dict[int, bool] = {}
         self._full = False
 
-    async def scarce(self, lanes: Iterable[Lane], running: Mapping[int, int]) -> Scarce | None:
+    async def scarce(self, jobs: Set[int], active: int) -> Scarce | None:
         """The room that model-bound lanes share; None where they need not wait.
 
         Args:
-            lanes: the lanes that may be claimed from.
-            running: leased sessions by their job.
+            jobs: those whose lanes may be claimed from.
+            active: leased sessions that ask the model.
         """
         if self._gate.limit is None:
             return None
-        await self._learn([*running, *(lane.job for lane in lanes)])
-        active = sum(n for job, n in running.items() if self._known.get(job, True))
+        await self._learn(jobs)
         room = self._gate.room(active)
         self._full = room == 0
         return None if room is None else Scarce(self._needs, room)
@@ -53,12 +47,16 @@ class ModelBound:
     def _needs(self, lane: Lane) -> bool:
         return self._known.get(lane.job, True)
 
-    async def _learn(self, jobs: Iterable[int]) -> None:
-        unknown = [job for job in dict.fromkeys(jobs) if job not in self._known]
-        for job in unknown[:_LEARNED_AT_ONCE]:
-            try:
-                self._known[job] = asks_model((await self._store.job(job)).spec.policy)
-            except NotFound:
-                self._known[job] = False  # deleted meanwhile: nothing of it will be claimed
-        while len(self._known) > _REMEMBERED_JOBS:
-            self._known.pop(next(iter(self._known)))
+    async def _learn(self, jobs: Set[int]) -> None:
+        if len(self._known) > max(_REMEMBERED_JOBS, 2 * len(jobs)):
+            self._known = {job: asks for job, asks in self._known.items() if job in jobs}
+        unknown = iter(jobs - self._known.keys())
+        while some := list(islice(unknown, _LEARNED_AT_ONCE)):
+            self._note(some, await self._store.policies(some))
+
+    def _note(self, jobs: Collection[int], policies: Mapping[int, str]) -> None:
+        for job in jobs:  # of one that was deleted meanwhile nothing will be claimed
+            self._known[job] = job in policies and asks_model(policies[job])
+
+    def __len__(self) -> int:
+        return len(self._known)

@@ -236,6 +236,11 @@ def _token_limits(tx: Tx, jobs: Collection[Row[Any]]) -> dict[int, int | None]:
     return {job: (found[job] if limit is None else limit) or None for job, limit in limits.items()}  # 0: none
 
 
+def policies_of(tx: Tx, jobs: Collection[int]) -> dict[int, str]:
+    """The policies of some jobs; the default of those that say none, and of jobs that are gone."""
+    return {job: spec.policy for job, spec in specs_naming(tx, jobs, "policy").items()}
+
+
 def unwanted_jobs(tx: Tx, jobs: Collection[int]) -> frozenset[int]:
     """Those of some jobs whose running sessions are to be stopped: paused, canceled, over or gone."""
     wanted = {row.id for row in tx.rows("wanted_jobs", ids=tx.many(sorted(jobs)))} if jobs else set()

@@ -287,6 +287,9 @@ class SqlStore:
     async def standings(self, jobs: Collection[int]) -> Mapping[int, Standing]:
         return await self._db.read(lambda tx: claim.standings_of(tx, jobs))
 
+    async def policies(self, jobs: Collection[int]) -> Mapping[int, str]:
+        return await self._db.read(lambda tx: claim.policies_of(tx, jobs))
+
     async def checkpoint(self, session: int, fence: int, checkpoint: Checkpoint) -> bool:
         return await self._checkpoints.add((session, fence, checkpoint))
 

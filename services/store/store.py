@@ -230,6 +230,10 @@ class Store(Protocol):
         """What holds now for the running sessions of some jobs; those that are gone are left out."""
         ...
 
+    async def policies(self, jobs: Collection[int]) -> Mapping[int, str]:
+        """The policies that some jobs name, by one look; those that are gone are left out."""
+        ...
+
     async def checkpoint(self, session: int, fence: int, checkpoint: Checkpoint) -> bool:
         """Keeps a running session's checkpoint; False when the lease is another's by now."""
         ...

@@ -1,0 +1,55 @@
+"""What a dispatcher asks the store to know which lanes need the model server."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NoReturn
+
+import pytest
+
+from agent.spec import JobSpec
+from services.dispatch import model_bound as module
+from services.dispatch.lanes import Lanes
+from services.dispatch.model_bound import ModelBound
+from services.inference.admission import AdmissionRules
+from services.inference.watch import Admission, AdmissionConfig
+from services.store.records import NewJob
+from services.store.sql import open_store
+
+
+async def test_many_jobs_policies_are_learned_by_one_query_and_not_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_REMEMBERED_JOBS", 10)
+    store = await open_store("sqlite://")
+    its_own, asked = store.policies, list[int]()
+
+    async def policies(jobs: Collection[int]) -> Mapping[int, str]:
+        asked.append(len(jobs))
+        return await its_own(jobs)
+
+    async def job(number: int) -> NoReturn:
+        raise AssertionError("one job is asked for")
+
+    spec = {"url": "http://shop.example/", "extract": {"schema": {"type": "object"}}}
+    news = [
+        NewJob("t", JobSpec.model_validate(spec | {"policy": "model" if n % 2 else "rules"}), "shop.example")
+        for n in range(200)
+    ]
+    jobs = [one.job for one in await store.submit(news)]
+    monkeypatch.setattr(store, "policies", policies)
+    monkeypatch.setattr(store, "job", job)
+    lanes = Lanes()
+    lanes.add(await store.lanes())
+    bound = ModelBound(Admission(AdmissionConfig(("http://model.example/v1",), AdmissionRules(start=5, most=5))), store)
+
+    scarce = await bound.scarce(lanes.jobs, 2)
+    assert scarce is not None and scarce.left == 3
+    assert {lane.job for lane in lanes if scarce.needs(lane)} == set(jobs[1::2])
+    for lane in list(lanes)[20:]:
+        lanes.drop(lane.job, lane.domain)
+    for _ in range(3):
+        await bound.scarce(lanes.jobs, 2)
+    assert asked == [200]
+    assert len(bound) == 20, "those whose sessions are all claimed are forgotten"
+    await store.close()
