@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import structlog
 
@@ -23,7 +24,7 @@ from services.dispatch.crew import Crew
 from services.dispatch.limits import news
 from services.dispatch.memory import free_bytes
 from services.dispatch.model_bound import ModelBound
-from services.dispatch.sizing import Bounds, Load, Size, desired
+from services.dispatch.sizing import Bounds, Load, Size, desired, share
 from services.dispatch.succession import take_over
 from services.dispatch.telling import Telling
 from services.errors import StoreAway
@@ -33,6 +34,8 @@ from services.store.records import Renewal
 from services.store.store import Store
 
 log = structlog.get_logger()
+
+Json = Any
 
 _PREFIX = "dispatcher/"
 """Names of the snapshots in the store."""
@@ -231,7 +234,8 @@ class Dispatcher:
     async def _resize_and_tell(self) -> None:
         stats = await self._crew.stats()
         if self._config.most_workers > self._config.workers:
-            ready = await self._ready()
+            others = await self._others()
+            ready = await self._ready(sum(one.get("room", 0) for one in others))
             load = Load(
                 ready=ready,
                 running=len(self._board.leases),  # of the same moment: what was ready then must not count twice
@@ -243,26 +247,38 @@ class Dispatcher:
                 model_share=self._model_share(),
             )
             self._size = desired(load, Bounds(self._config.workers, self._config.most_workers))
-            await self._crew.resize(self._size.workers, await self._wanted_elsewhere())
-        await self._store.put_state(self._name, self._telling.snapshot(stats, len(self._committer), self._size))
+            await self._crew.resize(
+                self._size.workers, sum(one["size"]["workers"] for one in others if one.get("size"))
+            )
+        told = self._telling.snapshot(stats, len(self._committer), self._size, self._room)
+        await self._store.put_state(self._name, told)
 
-    async def _ready(self) -> int:
-        """Sessions that could start if there were slots; at most so many, where their domains have few places left."""
-        ready = await self._store.ready_count(self._config.most_workers * self._crew.slots)
+    @property
+    def _room(self) -> int:
+        """Slots that may still be filled, those of workers that may still be started included."""
+        most = max(self._config.workers, self._config.most_workers)
+        return max(0, most * self._crew.slots - len(self._board.leases))
+
+    async def _ready(self, elsewhere: int) -> int:
+        """This dispatcher's part of the sessions that could start if there were slots, and their domains' places left.
+
+        `elsewhere`: slots that others may still fill.
+        """
+        ready = await self._store.ready_count(self._config.most_workers * self._crew.slots + elsewhere)
         # A million sessions of one site are no reason for more workers, when it takes eight at once.
         if ready:
             await self._claimer.read_lanes()
-        return min(ready, self._board.domains.places((lane.domain for lane in self._board.lanes), loop_time()))
+        places = self._board.domains.places((lane.domain for lane in self._board.lanes), loop_time())
+        return share(min(ready, places), mine=self._room, elsewhere=elsewhere)
 
     def _model_share(self) -> float:
         """Part of the running sessions that ask the model; all, while none runs."""
         return self._board.asking / len(self._board.leases) if self._board.leases else 1.0
 
-    async def _wanted_elsewhere(self) -> int:
-        """Workers that other dispatchers want, as they last said."""
+    async def _others(self) -> list[Json]:
+        """What other dispatchers last said of themselves."""
         said = await self._store.states(_PREFIX)
-        sizes = [s.get("size") for name, (s, age_s) in said.items() if name != self._name and age_s < _SILENT_S]
-        return sum(size["workers"] for size in sizes if size)
+        return [snapshot for name, (snapshot, age_s) in said.items() if name != self._name and age_s < _SILENT_S]
 
     # --- looking -------------------------------------------------------------------------------------
 

@@ -38,6 +38,17 @@ class Size:
     why: str
 
 
+def share(ready: int, *, mine: int, elsewhere: int) -> int:
+    """One dispatcher's part of what is ready in the store, which all of them see.
+
+    Args:
+        ready: sessions that could start now if there were slots.
+        mine: slots that it may still fill, those of workers that it may still start included.
+        elsewhere: the same of all others together.
+    """
+    return ready if not elsewhere else math.ceil(ready * mine / (mine + elsewhere))
+
+
 def desired(load: Load, bounds: Bounds) -> Size:
     """The size of the pool.
 

@@ -35,8 +35,8 @@ class Telling:
         self._ended = 0
         self._rate = 0.0
 
-    def snapshot(self, stats: Sequence[WorkerStats], uncommitted: int, size: Size | None) -> dict[str, Json]:
-        """How this dispatcher and its workers stand."""
+    def snapshot(self, stats: Sequence[WorkerStats], uncommitted: int, size: Size | None, room: int) -> dict[str, Json]:
+        """How this dispatcher and its workers stand; `room`: slots that it may still fill."""
         board, now = self._board, loop_time()
         self._look(now)
         waiting, held = self._waiting(now)
@@ -52,6 +52,7 @@ class Telling:
             "tenants": board.lanes.tenants(),
             "weights": dict(board.config.tenant_weights),
             "rate": round(self._rate, 3),
+            "room": room,
             "size": None if size is None else {"workers": size.workers, "why": size.why},
             "model": self._admission.snapshot() if self._admission else None,
             "queue_age_s": board.counting.queue_age_s(board.lanes, now),

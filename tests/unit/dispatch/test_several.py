@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,47 @@ async def test_a_backlog_on_one_site_asks_for_no_more_workers_than_the_site_take
         done = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
         assert done.counts.completed == 60
         assert len(w.pool.workers) <= 2, "two places, and a tenth for headroom"
+
+
+async def test_two_dispatchers_do_not_both_ask_for_workers_for_the_whole_backlog(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.05)
+    worker_config = WorkerConfig(slots=1, artifacts_url="memory:")
+    pages = shop(1)
+
+    async def make(name: str) -> Worker:
+        return Worker(f"other-{name}", worker_config, FakeParts([], lambda: FakeBrowser(pages), worker_config))
+
+    config = DispatchConfig(workers=1, most_workers=11, per_domain=50)
+    async with world(pages, slots=1, dispatch=config) as w:
+        second = Dispatcher(w.store, LocalPool(make, 1), replace(config, name="second"), seed=2)
+        its_own, may_claim = w.store.claim, asyncio.Event()
+
+        async def claim(*args: Any, **more: Any) -> Claims:
+            await may_claim.wait()
+            return await its_own(*args, **more)
+
+        async def sizes() -> list[int]:
+            said = [snapshot for snapshot, _ in (await w.store.states("dispatcher/")).values()]
+            return [one["size"]["workers"] for one in said if one["size"]]
+
+        monkeypatch.setattr(w.store, "claim", claim)
+        await second.start()
+        try:
+            async with asyncio.timeout(20):
+                while len(await sizes()) < 2:
+                    await asyncio.sleep(0.01)
+                jobs = [await w.submit(extract=EXTRACT, url="http://shop.example/0") for _ in range(12)]
+                while min(said := await sizes()) < 7:
+                    await asyncio.sleep(0.01)
+            assert said == [7, 7], "half of twelve each, and a tenth for headroom"
+            may_claim.set()
+            for job in jobs:
+                assert (await w.final(job)).counts.completed == 1
+        finally:
+            may_claim.set()
+            await second.stop()
 
 
 async def test_a_lost_worker_is_replaced_once_though_the_pool_is_sized_meanwhile(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.dispatch.sizing import Bounds, Load, Size, desired
+from services.dispatch.sizing import Bounds, Load, Size, desired, share
 
 IDLE = Load(ready=0, running=0, workers=3, slots=10)
 FREE = Bounds(least=1, most=100)
@@ -61,3 +61,11 @@ def test_the_size_stays_within_its_bounds_and_more_backlog_never_means_fewer(loa
     size = desired(load, bounds)
     assert 1 <= size.workers <= most
     assert desired(replace(load, ready=load.ready * 2), bounds).workers >= size.workers
+
+
+def test_what_is_ready_is_shared_by_the_slots_that_dispatchers_may_still_fill() -> None:
+    assert share(100, mine=50, elsewhere=0) == 100
+    assert share(100, mine=50, elsewhere=50) == 50
+    assert share(100, mine=10, elsewhere=20) == 34, "nothing is left to nobody"
+    assert share(100, mine=0, elsewhere=20) == 0
+    assert share(100, mine=0, elsewhere=0) == 100, "nobody has room: the operator's limit says so"
