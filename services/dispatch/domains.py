@@ -23,6 +23,7 @@ class _Domain:
     blocked_until: float = 0.0
     running_by_job: Counter[int] = field(default_factory=Counter)
     next_start: dict[int, float] = field(default_factory=dict)  # by job: when its delay, or the site's, has passed
+    refused: set[int] = field(default_factory=set)  # jobs that got no place, perhaps for another dispatcher's sessions
 
 
 class Domains:
@@ -74,6 +75,8 @@ class Domains:
             state.blocked_until = max(state.blocked_until, now + held.wait_s)
         elif held.why == DELAY:
             state.next_start[job] = now + held.wait_s
+        else:
+            state.refused.add(job)
         self._look_at(domain, now + held.wait_s)
 
     def look_again(self, *domains: int) -> None:
@@ -91,6 +94,7 @@ class Domains:
         freed, self._freed = self._freed, set()
         for domain in freed:
             state = self._domains[domain]
+            state.refused.clear()  # they are asked for again
             if not state.running and state.blocked_until <= now and not state.next_start:
                 del self._domains[domain]  # as if it had never been asked for: thousands of domains pass by
         return freed
@@ -99,8 +103,8 @@ class Domains:
         """Seconds until a domain is worth another look; None when none is waited for."""
         return max(0.0, self._timers[0][0] - now) if self._timers else None
 
-    def why(self, domain: int, job: int, now: float) -> str:
-        """What holds `job` back on `domain`: "" when nothing does."""
+    def why(self, domain: int, job: int, rules: PolitenessSpec, now: float) -> str:
+        """What holds `job`, which asks for `rules`, back on `domain`: "" when nothing does."""
         state = self._domains.get(domain)
         if state is None:
             return ""
@@ -108,7 +112,8 @@ class Domains:
             return PAUSE
         if now < state.next_start.get(job, 0.0):
             return DELAY
-        return FULL if state.running >= state.limit else ""
+        mine = rules.per_domain is not None and state.running_by_job[job] >= rules.per_domain
+        return FULL if mine or job in state.refused or state.running >= state.limit else ""
 
     def blocked_s(self, domain: int, job: int, now: float) -> float:
         """Seconds until a pause of `domain`, or the delay that `job` keeps there, ends; 0 without one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from services.browsers.pool import WorkerStats
@@ -12,16 +12,15 @@ from services.dispatch.clock import loop_time
 from services.dispatch.model_bound import ModelBound
 from services.dispatch.sizing import Size
 from services.inference.watch import Admission
-from services.store.records import FREE_SLOT
+from services.store.records import FREE_SLOT, Lane
 
 Json = Any
 
 _SMOOTHING = 0.3
 """Share of the newest look in the rate."""
 _TOLD_LANES = 200
-"""Lanes of one cause that the snapshot names, so that their sessions can be counted."""
-_TOLD_DOMAINS = 200
-"""Domains whose pauses the snapshot names; it is read by every status call."""
+"""Lanes of one cause that the snapshot names, so that their sessions can be counted and told; every status call reads
+it."""
 
 
 class Telling:
@@ -40,6 +39,7 @@ class Telling:
         board, now = self._board, loop_time()
         self._look(now)
         waiting, held = self._waiting(now)
+        lanes = {why: [(lane.job, lane.domain) for lane in some] for why, some in held.items()}
         return {
             "workers": [_worker(one) for one in stats],
             "slots": sum(one.slots for one in stats),
@@ -47,8 +47,8 @@ class Telling:
             "leases": len(board.leases),
             "uncommitted": uncommitted,
             "lanes_waiting": dict(waiting),
-            "lanes_held": held,
-            "blocked": self._blocked(now),
+            "lanes_held": lanes,
+            "held": self._by_job(held, now),
             "tenants": board.lanes.tenants(),
             "weights": dict(board.config.tenant_weights),
             "rate": round(self._rate, 3),
@@ -65,16 +65,16 @@ class Telling:
         """Lanes with ready sessions, by what they wait for."""
         return dict(self._waiting(loop_time())[0])
 
-    def _waiting(self, now: float) -> tuple[Counter[str], dict[str, list[tuple[int, int]]]]:
-        """Lanes by what they wait for; and some of those that no free slot would help, as (job, domain)."""
+    def _waiting(self, now: float) -> tuple[Counter[str], dict[str, list[Lane]]]:
+        """Lanes by what they wait for; and some of those that no free slot would help."""
         counts: Counter[str] = Counter()
-        held: dict[str, list[tuple[int, int]]] = {}
+        held: dict[str, list[Lane]] = {}
         for lane in self._board.lanes:
-            why = self._board.domains.why(lane.domain, lane.job, now)
+            why = self._board.domains.why(lane.domain, lane.job, lane.politeness, now)
             why = why or (self._model_bound and self._model_bound.why(lane)) or FREE_SLOT
             counts[why] += 1
             if why != FREE_SLOT and counts[why] <= _TOLD_LANES:
-                held.setdefault(why, []).append((lane.job, lane.domain))
+                held.setdefault(why, []).append(lane)
         return counts, held
 
     def _look(self, now: float) -> None:
@@ -83,16 +83,13 @@ class Telling:
         self._rate += (newest - self._rate) * _SMOOTHING
         self._looked, self._ended = now, self._board.ended
 
-    def _blocked(self, now: float) -> dict[str, Json]:
-        """Hosts that sessions wait for, each with the reason and the seconds that are left."""
-        found: dict[str, Json] = {}
-        domains = self._board.domains
-        for lane in self._board.lanes:
-            why = domains.why(lane.domain, lane.job, now)
-            if why:
-                found[lane.host] = {"why": why, "for_s": round(domains.blocked_s(lane.domain, lane.job, now), 1)}
-                if len(found) == _TOLD_DOMAINS:
-                    break
+    def _by_job(self, held: Mapping[str, Sequence[Lane]], now: float) -> dict[str, dict[str, tuple[str, float]]]:
+        """By job and host what its sessions there wait for, and the seconds that are left where that is known."""
+        found: dict[str, dict[str, tuple[str, float]]] = {}
+        for why, lanes in held.items():
+            for lane in lanes:
+                left_s = round(self._board.domains.blocked_s(lane.domain, lane.job, now), 1)
+                found.setdefault(str(lane.job), {})[lane.host] = (why, left_s)
         return found
 
 

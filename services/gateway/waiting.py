@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import Any
 
 from agent.status import Status
 from services.gateway.overview import Snapshot
-from services.store.records import JobRow, SessionRow
+from services.store.records import FREE_SLOT, JobRow, SessionRow
 
 Json = Any
 
@@ -95,13 +96,29 @@ class Scene:
         whole = sum(one.number("rate") for one in self.live)
         return whole * max((_share(one.data, self.job.tenant) for one in self.live), default=0.0)
 
-    def blocked(self, host: str) -> Mapping[str, Json] | None:
-        """What keeps the dispatchers from a site: `why`, and `for_s` where that is known."""
+    def held(self, session: SessionRow) -> tuple[str, float] | None:
+        """What keeps the dispatchers from this job's sessions on this one's site, and for how long; 0: nobody knows."""
         for one in self.live:
-            found = one.data.get("blocked", {}).get(host)
+            found = one.data.get("held", {}).get(str(session.job), {}).get(session.domain)
             if found is not None:
-                return dict(found)
+                return str(found[0]), float(found[1])
         return None
+
+    @property
+    def waiting(self) -> Mapping[str, int]:
+        """Queues by what they wait for, in the dispatchers' words."""
+        total = Counter[str]()
+        for one in self.live:
+            total.update(one.data.get("lanes_waiting", {}))
+        return +total
+
+    @property
+    def unnamed(self) -> str | None:
+        """What most of those queues wait for that the dispatchers do not name one by one; None: they name them all."""
+        left = Counter({why: n for why, n in self.waiting.items() if why != FREE_SLOT})
+        for one in self.live:
+            left.subtract({why: len(lanes) for why, lanes in one.data.get("lanes_held", {}).items()})
+        return next((why for why, n in left.most_common(1) if n > 0), None)
 
 
 def explain(session: SessionRow, scene: Scene, ahead: int) -> Wait | None:
@@ -132,14 +149,15 @@ def _queued(session: SessionRow, scene: Scene, ahead: int) -> Wait:
     before = f" ({ahead:,} of its job are before it)" if ahead else ""
     if not scene.slots:
         return Wait(Cause.WORKER, "a browser worker: none is running")
-    blocked = scene.blocked(session.domain)
-    if blocked is not None:
-        pause_s = float(blocked.get("for_s") or 0.0)
-        cause = CAUSES.get(str(blocked["why"]), Cause.DOMAIN_LIMIT)
-        return Wait(cause, f"{session.domain}: {blocked['why']}{before}", pause_s + (wait_s or 0.0) or None)
-    waiting = {cause: n for one in scene.live for cause, n in one.data.get("lanes_waiting", {}).items() if n}
-    if "the model server" in waiting and "a free slot" not in waiting:
-        return Wait(Cause.MODEL, f"the model server{before}", wait_s)
+    held = scene.held(session)
+    if held is not None:
+        why, pause_s = held
+        cause = CAUSES.get(why, Cause.DOMAIN_LIMIT)
+        words = why if cause is Cause.MODEL else f"{session.domain}: {why}"
+        return Wait(cause, words + before, pause_s + (wait_s or 0.0) or None)
+    unnamed = scene.unnamed
+    if unnamed is not None and (scene.free > 0 or FREE_SLOT not in scene.waiting):
+        return Wait(CAUSES.get(unnamed, Cause.DOMAIN_LIMIT), f"{unnamed}, probably{before}", wait_s)
     if scene.free > 0 and ahead < scene.free:
         return Wait(Cause.TURN, "the next claim: slots are free", min(wait_s or 1.0, 1.0))
     return Wait(Cause.SLOT, f"a free slot: {scene.slots:,.0f} are busy{before}", wait_s)

@@ -79,6 +79,9 @@ async def test_jobs_without_a_model_go_on_while_the_model_server_is_away() -> No
         }:
             await asyncio.sleep(0.01)
 
+        held = (await w.store.states("dispatcher/"))["dispatcher/main"][0]["held"]
+        assert held == {str(waits): {"shop.example": ["the model server", 0.0]}}
+
         server.up = True
         assert (await w.final(waits)).status is Status.COMPLETED
 

@@ -56,7 +56,7 @@ def test_a_pause_that_the_store_knows_of_holds_for_all_jobs() -> None:
     domains.refused(1, 1, Held(PAUSE, 30, 4), now=0)
 
     assert domains.room(1, 1, PLAIN, 29.9) == 0
-    assert (domains.why(1, 1, 5), domains.blocked_s(1, 1, 5)) == (PAUSE, 25)
+    assert (domains.why(1, 1, PLAIN, 5), domains.blocked_s(1, 1, 5)) == (PAUSE, 25)
     domains.freed(30)
     assert domains.room(1, 1, PLAIN, 30) == 8, "the store says if it is less"
 
@@ -67,7 +67,7 @@ def test_places_that_others_have_taken_are_asked_for_again_after_a_while() -> No
     domains.refused(1, 1, Held(FULL, 1, 1), now=0)
 
     assert domains.room(1, 1, PLAIN, 0.5) == 0
-    assert domains.why(1, 1, 0.5) == FULL
+    assert domains.why(1, 1, PLAIN, 0.5) == FULL
     assert domains.freed(1) == {1}
     assert domains.room(1, 1, PLAIN, 1) == 7
 
@@ -94,12 +94,12 @@ def test_a_delay_is_told_to_the_job_that_keeps_it_with_its_time() -> None:
     domains.started(1, job=1, delay_s=5, now=0)
     domains.refused(1, 2, Held(DELAY, 20, 8), now=0)  # by the site's own crawl-delay
 
-    assert [(domains.why(1, job, 2), domains.blocked_s(1, job, 2)) for job in (1, 2, 3)] == [
+    assert [(domains.why(1, job, PLAIN, 2), domains.blocked_s(1, job, 2)) for job in (1, 2, 3)] == [
         (DELAY, 3),
         (DELAY, 18),
         ("", 0),
     ]
-    assert (domains.why(1, 1, 5), domains.why(1, 2, 20)) == ("", "")
+    assert (domains.why(1, 1, PLAIN, 5), domains.why(1, 2, PLAIN, 20)) == ("", "")
 
 
 def test_the_places_of_several_domains_are_those_that_are_left() -> None:
@@ -110,3 +110,21 @@ def test_the_places_of_several_domains_are_those_that_are_left() -> None:
 
     assert domains.places([1, 1, 2, 3, 4], now=1) == 7 + 0 + 2 + 8
     assert domains.places([2], now=31) == 4
+
+
+def test_a_job_that_asks_for_fewer_places_waits_for_the_domain_when_it_has_them_all() -> None:
+    domains, one_at_a_time = Domains(8), PolitenessSpec(per_domain=1)
+    domains.started(1, job=1, delay_s=0, now=0)
+
+    assert domains.why(1, 1, one_at_a_time, 0) == FULL
+    assert domains.why(1, 1, PLAIN, 0) == domains.why(1, 2, one_at_a_time, 0) == ""
+
+
+def test_places_that_another_dispatcher_has_taken_are_what_a_refused_lane_waits_for() -> None:
+    domains = Domains(8)
+    domains.refused(1, 1, Held(FULL, 1, 1), now=0)
+
+    assert (domains.why(1, 1, PLAIN, 0.5), domains.why(1, 2, PLAIN, 0.5)) == (FULL, "")
+    domains.freed(1)
+    assert domains.why(1, 1, PLAIN, 1) == "", "it is asked for again"
+    assert len(domains) == 0

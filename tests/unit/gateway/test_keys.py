@@ -159,7 +159,7 @@ async def test_status_tells_a_tenant_nothing_of_others(locked: World) -> None:
         {
             **{"slots": 4, "busy": 1, "lanes_waiting": {"a free slot": 2}, "workers": [{"name": "w1", "slots": 4}]},
             **{"tenants": {"acme": 3, "other": 1}, "weights": {"acme": 5.0}, "figures": {"counts": []}, "new": 1},
-            "blocked": {"secret-supplier.example": {"why": "domain limit", "for_s": 0}},
+            "held": {"7": {"secret-supplier.example": ["domain limit", 0]}},
         },
     )
     told = await locked.client.get("/v1/status", headers=bearer(await locked.key("read", tenant="other")))
@@ -171,4 +171,4 @@ async def test_status_tells_a_tenant_nothing_of_others(locked: World) -> None:
     assert own["tenants"] == {"other": 1}
     assert set(own) == {"age_s", "slots", "busy", "lanes_waiting", "workers", "tenants"}
     admin = (await locked.client.get("/v1/status", headers=bearer(await locked.key("admin")))).json()
-    assert {"blocked", "weights", "figures", "new"} <= set(admin["dispatchers"]["main"])
+    assert {"held", "weights", "figures", "new"} <= set(admin["dispatchers"]["main"])

@@ -34,6 +34,11 @@ async def waits(here: World, job: str, **query: Any) -> list[tuple[str, float | 
     return [(s["waiting"]["cause"], s["waiting"]["for_s"], s["waiting_for"]) for s in page if s["waiting"]]
 
 
+async def lane_of(here: World, nth: int) -> str:
+    """The number of the job of one of the lanes, as snapshots write it."""
+    return str(sorted(lane.job for lane in await here.store.lanes())[nth])
+
+
 async def loop(here: World, values: list[str], **spec: Any) -> str:
     """A job whose root session has become a loop."""
     job = await here.submit(loop={"values": values, **spec})
@@ -71,15 +76,31 @@ async def test_a_tenant_with_less_weight_and_more_jobs_waits_longer(here: World)
     [("the site asked for a pause", "domain_pause"), ("domain limit", "domain_limit")],
 )
 async def test_a_site_that_is_held_back_is_named(here: World, why: str, cause: str) -> None:
-    job = await here.submit()
-    await tell(here, busy=0, blocked={"shop.example": {"why": why, "for_s": 30.0}})
+    job, other = await here.submit(), await here.submit()
+    await tell(here, busy=0, held={await lane_of(here, 0): {"shop.example": [why, 30.0]}})
     assert await waits(here, job) == [(cause, pytest.approx(30.5), f"shop.example: {why}")]
+    assert [cause for cause, _, _ in await waits(here, other)] == ["turn"], "another job's delay is not its own"
 
 
-async def test_the_model_server_is_named_where_only_it_holds_things_back(here: World) -> None:
+async def test_the_model_server_is_named_to_those_who_wait_for_it(here: World) -> None:
+    job, other = await here.submit(), await here.submit()
+    held = {await lane_of(here, 0): {"shop.example": ["the model server", 0]}}
+    await tell(
+        here,
+        lanes_waiting={"the model server": 1, "a free slot": 1},
+        lanes_held={"the model server": [[0, 0]]},
+        held=held,
+    )
+    assert [(cause, words) for cause, _, words in await waits(here, job)] == [("model", "the model server")]
+    assert [cause for cause, _, _ in await waits(here, other)] == ["slot"]
+
+
+@pytest.mark.parametrize(("why", "cause"), [("the model server", "model"), ("domain limit", "domain_limit")])
+async def test_where_not_all_are_named_nobody_is_told_that_it_is_its_turn(here: World, why: str, cause: str) -> None:
     job = await here.submit()
-    await tell(here, lanes_waiting={"the model server": 3})
-    assert (await waits(here, job))[0][0] == "model"
+    await tell(here, busy=0, lanes_waiting={why: 3}, lanes_held={why: [[1_000, 1]]})
+    ((told, _, words),) = await waits(here, job)
+    assert (told, words) == (cause, f"{why}, probably")
 
 
 async def test_retry_time_concurrency_and_pause_are_told(here: World) -> None:
