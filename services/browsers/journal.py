@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,17 +36,27 @@ class Outbox:
 
     def __init__(self, hungry: Callable[[], bool] = lambda: False) -> None:
         self._hungry = hungry  # whether the worker needs more work soon, which it gets for its reports
-        self._reports: deque[Report] = deque()
+        self._reports: OrderedDict[int, Report] = OrderedDict()  # by serial number
         self._serial = 0
+        self._newest: dict[tuple[int, int], int] = {}  # by session and fence: its last checkpoint, not pulled yet
         self._news = asyncio.Event()
         self._hurry = asyncio.Event()  # what there is must be pulled now
         self._acks: dict[int, asyncio.Future[_Answer]] = {}
         self._session_s = 0.0  # what a session takes, smoothed
 
     def put(self, report: Report) -> int:
-        """Adds a report and gives its serial number."""
+        """Adds a report and gives its serial number.
+
+        A checkpoint that nobody waits for replaces the one before, where that was not pulled yet: while the dispatcher
+        is away, each session keeps one. Numbers left out are never given, and are confirmed with later ones.
+        """
         self._serial += 1
-        self._reports.append(replace(report, serial=self._serial))
+        self._reports[self._serial] = replace(report, serial=self._serial)
+        if report.checkpoint is not None and not report.wants_ack:
+            attempt = (report.session, report.fence)
+            if (before := self._newest.get(attempt)) is not None:
+                self._reports.pop(before, None)
+            self._newest[attempt] = self._serial
         if report.outcome is not None:
             self._session_s += (report.outcome.seconds - self._session_s) * 0.1
         self._news.set()
@@ -65,7 +75,7 @@ class Outbox:
             return (await self._answer(serial)).turn
         except asyncio.CancelledError:
             # Nobody waits for it any more: a report that was not pulled yet takes no place from the others.
-            self._reports = deque(one for one in self._reports if one.serial != serial)
+            self._reports.pop(serial, None)
             raise
 
     async def _answer(self, serial: int) -> _Answer:
@@ -86,6 +96,7 @@ class Outbox:
                 return []
             await _within(self._linger_s, self._hurry)
             found = self._after(seen)
+        self._newest.clear()
         return found
 
     @property
@@ -93,15 +104,15 @@ class Outbox:
         return max(_LEAST_LINGER_S, min(_MOST_LINGER_S, self._session_s * _LINGER_SHARE))
 
     def _after(self, seen: int) -> list[Report]:
-        return [report for report in self._reports if report.serial > seen]
+        return [report for serial, report in self._reports.items() if serial > seen]
 
     def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn] = {}) -> None:
         """The store has every report up to serial number `committed`, save the `refused` ones, which were late.
 
         `turns`: of those that asked for one.
         """
-        while self._reports and self._reports[0].serial <= committed:
-            self._reports.popleft()
+        while self._reports and next(iter(self._reports)) <= committed:
+            self._reports.popitem(last=False)
         for serial, answer in list(self._acks.items()):
             if serial <= committed and not answer.done():
                 answer.set_result(_Answer(serial not in refused, turns.get(serial)))

@@ -111,3 +111,29 @@ async def test_a_worker_that_runs_dry_is_pulled_at_once() -> None:
     for _ in range(5):
         await asyncio.sleep(0)
     assert pull.done()
+
+
+async def test_a_newer_checkpoint_replaces_one_that_was_not_pulled_yet() -> None:
+    """While nobody pulls, each session keeps one; what the store may have, or waits for, stays as it is."""
+    outbox = Outbox()
+    journal, other = SessionJournal(outbox, 1, 1), SessionJournal(outbox, 1, 2)
+    for bid in ("a", "b", "c"):
+        await journal.checkpoint(Checkpoint(url=bid), durable=False)
+    await other.checkpoint(Checkpoint(url="another attempt"), durable=False)
+    outbox.put(Report(2, 1, DONE))
+
+    first = await outbox.pull(0, 1)
+    assert [report.checkpoint.url for report in first if report.checkpoint] == ["c", "another attempt"]
+    await journal.checkpoint(Checkpoint(url="d"), durable=False)
+    durable = asyncio.create_task(journal.checkpoint(Checkpoint(url="e"), durable=True))
+    await asyncio.sleep(0)
+    await journal.checkpoint(Checkpoint(url="f"), durable=False)
+    again = await outbox.pull(0, 1)  # a successor, which saw nothing
+    assert [report.checkpoint.url for report in again if report.checkpoint] == ["c", "another attempt", "e", "f"]
+    assert [report.serial for report in again] == sorted(report.serial for report in again)
+
+    outbox.confirm(first[-1].serial, frozenset())
+    assert [report.checkpoint and report.checkpoint.url for report in await outbox.pull(0, 1)] == ["e", "f"]
+    outbox.confirm(again[-1].serial, frozenset())
+    await durable
+    assert len(outbox) == 0
