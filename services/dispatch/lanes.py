@@ -21,6 +21,8 @@ _DOUBLING = 10
 """So much more priority is twice the share."""
 _DEBTS = 1_000
 """Jobs without ready sessions that a tenant remembers before it looks which of them matter."""
+_AWAY = 1_000
+"""Tenants without ready sessions that are remembered before it is looked which of them matter."""
 _SCARCE = -1
 """Where lanes are parked that wait for something other than their domain (whose ids are positive)."""
 
@@ -120,6 +122,7 @@ class Lanes:
         self._line: list[tuple[float, int, str]] = []  # tenants with open lanes: time, turn, name
         self._parked: dict[int, dict[str, deque[tuple[int, int]]]] = {}  # domain: tenant: lanes as (job, domain)
         self._now = 0.0  # virtual time of the tenant that was served last
+        self._look_at = _AWAY  # tenants, before those that are away are looked at
         self._turn = 0  # breaks ties in the order of asking
         self._takes = _Typical()  # everybody's sessions
 
@@ -157,6 +160,24 @@ class Lanes:
             tenant.debts[job] = found.served
             if len(tenant.debts) > _DEBTS:
                 tenant.debts = {number: at for number, at in tenant.debts.items() if at > tenant.now}
+            if not tenant.jobs:
+                self._forget_tenants()
+
+    def _forget_tenants(self) -> None:
+        """Forgets those that are away and have had no more than one turn beyond the others.
+
+        They come back as newcomers do, and so do their jobs: nobody gains more by it than that turn, and not before a
+        thousand others have come and gone. Looked at anew when they are twice as many, so that it costs each next to
+        nothing.
+        """
+        if len(self._tenants) <= self._look_at:
+            return
+        self._tenants = {
+            name: tenant
+            for name, tenant in self._tenants.items()
+            if tenant.jobs or tenant.served - 1 / tenant.weight > self._now
+        }
+        self._look_at = max(_AWAY, 2 * len(self._tenants))
 
     def advance(self, job: int, domain: int, cursor: int) -> None:
         """Everything up to `cursor` in this lane was claimed."""
@@ -200,8 +221,8 @@ class Lanes:
             self._unpark(place, budget, picked, scarce)
         while budget > 0 and self._line:
             _, turn, name = heappop(self._line)
-            tenant = self._tenants[name]
-            if tenant.ticket != turn:
+            tenant = self._tenants.get(name)
+            if tenant is None or tenant.ticket != turn:
                 continue
             tenant.ticket = 0
             lane = self._next(tenant, picked, scarce)
@@ -279,7 +300,7 @@ class Lanes:
         waiting = self._parked.pop(place, {})
         still: list[Lane] = []
         while waiting and most > 0:
-            name = min(waiting, key=lambda tenant: self._tenants[tenant].served)
+            name = min(waiting, key=self._served)
             key = waiting[name].popleft()
             if not waiting[name]:
                 del waiting[name]
@@ -311,6 +332,15 @@ class Lanes:
     def jobs(self) -> KeysView[int]:
         """Jobs with ready sessions."""
         return self._of.keys()
+
+    def _served(self, tenant: str) -> float:
+        found = self._tenants.get(tenant)
+        return self._now if found is None else found.served
+
+    @property
+    def remembered(self) -> int:
+        """Tenants of which something is known, those without ready sessions included."""
+        return len(self._tenants)
 
     def tenants(self) -> dict[str, int]:
         """Tenants with ready sessions, and how many of their jobs have some."""

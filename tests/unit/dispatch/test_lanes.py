@@ -222,3 +222,21 @@ def test_never_more_than_the_budget_nor_than_any_domain_has_room_for(
         assert all(n <= rooms.get(domain, 0) for domain, n in per_domain.items())
         possible = sum(rooms.get(domain, 0) for domain in {x.domain for x in lanes})
         assert sum(take.n for take in takes) == min(budget, possible)
+
+
+def test_tenants_that_went_away_are_forgotten_and_come_back_with_neither_credit_nor_debt() -> None:
+    lanes = Lanes()
+    lanes.add([lane("served", 1, domain=1), lane("stays", 2, domain=2)])
+    lanes.choose(90, lambda one: 99 if one.job == 1 else 0)  # the other one has no room
+    lanes.drop(1, 1)
+    for number in range(10, 3_010):  # tenants that pass by
+        lanes.add([lane(f"passing-{number}", number, domain=number)])
+        assert [take.job for take in lanes.choose(1, lambda one: 9 if one.job > 2 else 0, freed=())] == [number]
+        lanes.park(number, number)  # a trace of it stays where it was parked
+        lanes.drop(number, number)
+
+    assert lanes.remembered < 1_100
+    assert lanes.tenants() == {"stays": 1}
+    lanes.add([lane("served", 1, domain=1), lane("passing-10", 10, domain=10), lane("new", 5_000, domain=5)])
+    order = [take.job for _ in range(40) for take in lanes.choose(1, lambda _: 9)]
+    assert all(9 <= order.count(job) <= 11 for job in (1, 2, 10, 5_000)), Counter(order)
