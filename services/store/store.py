@@ -231,7 +231,7 @@ class Store(Protocol):
         ...
 
     async def policies(self, jobs: Collection[int]) -> Mapping[int, str]:
-        """The policies that some jobs name, by one look; those that are gone are left out."""
+        """The policies of some jobs, by one look: the default of those that name none, and of jobs that are gone."""
         ...
 
     async def checkpoint(self, session: int, fence: int, checkpoint: Checkpoint) -> bool:
