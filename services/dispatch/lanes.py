@@ -175,7 +175,7 @@ class Lanes:
         self._tenants = {
             name: tenant
             for name, tenant in self._tenants.items()
-            if tenant.jobs or tenant.served - 1 / tenant.weight > self._now
+            if tenant.jobs or tenant.served - self._turn_s(tenant) / tenant.weight > self._now
         }
         self._look_at = max(_AWAY, 2 * len(self._tenants))
 
@@ -196,7 +196,11 @@ class Lanes:
 
     def _price(self, tenant: _Tenant, job: _Job) -> float:
         """Seconds of a slot that one more session of a job will take, as far as can be told."""
-        return job.takes.seconds or tenant.takes.seconds or self._takes.seconds or _UNKNOWN_S
+        return job.takes.seconds or self._turn_s(tenant)
+
+    def _turn_s(self, tenant: _Tenant) -> float:
+        """The same, of any job of a tenant."""
+        return tenant.takes.seconds or self._takes.seconds or _UNKNOWN_S
 
     def park(self, job: int, domain: int) -> None:
         """This lane cannot be served before its domain is among those `freed`."""
