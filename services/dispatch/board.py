@@ -40,6 +40,7 @@ class Lease:
     domain: int
     worker: str
     renewed: float  # when it was last extended
+    asks: bool  # whether it may ask the model
     began: float = field(default_factory=time.time)  # seconds since the epoch
 
 
@@ -91,8 +92,9 @@ class Board:
         """A session was claimed for a worker, by this dispatcher or by the one before (then renewing it is due)."""
         work = one.work
         self._drop(work.session)  # another dispatcher may have ended an older one
-        self.asking += asks_model(work.spec.policy)
-        self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now)
+        asks = asks_model(work.spec.policy)
+        self.asking += asks
+        self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now, asks)
         self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, now)
         self.counting.served(work.job, one.domain)
 
@@ -140,5 +142,5 @@ class Board:
 
     def _drop(self, session: int) -> None:
         if (lease := self.leases.pop(session, None)) is not None:
-            self.asking -= asks_model(lease.work.spec.policy)
+            self.asking -= lease.asks
             self.domains.ended(lease.domain, lease.work.job)

@@ -234,8 +234,6 @@ class Lanes:
                 picked.take(lane)
                 scarce.take(lane)
                 budget -= 1
-                self._now = tenant.served
-                tenant.served += self._price(tenant, tenant.jobs[lane.job]) / tenant.weight
             if tenant.line:
                 self._queue(name, tenant)
         return [self._take(*key, n) for key, n in picked.wanted.items()]
@@ -245,7 +243,7 @@ class Lanes:
         return Take(job, domain, found.cursors[domain], n, found.lanes[domain].politeness)
 
     def _next(self, tenant: _Tenant, picked: _Picked, scarce: Scarce) -> Lane | None:
-        """The tenant's next lane with room; what has none is parked on the way."""
+        """The tenant's next lane with room, paid for by it and by the job; what has none is parked on the way."""
         while tenant.line:
             _, turn, number = heappop(tenant.line)
             job = tenant.jobs.get(number)
@@ -254,8 +252,10 @@ class Lanes:
             job.ticket = 0
             lane = self._turn_of(job, picked, scarce)
             if lane is not None:
-                tenant.now = job.served
-                job.served += self._price(tenant, job) / job.weight
+                price = self._price(tenant, job)
+                tenant.now, self._now = job.served, tenant.served
+                job.served += price / job.weight
+                tenant.served += price / tenant.weight
                 self._queue_job(tenant, number, job)
                 return lane
         return None
