@@ -106,11 +106,11 @@ def _lease(tx: Tx, owners: Sequence[str], takes: Sequence[Take], until: float) -
     if tx.dialect != "sqlite":
         return tx.rows(
             "claim",
-            jobs=[take.job for take in takes],
-            domains=[take.domain for take in takes],
-            afters=[take.after for take in takes],
-            ns=[take.n for take in takes],
-            owners=list(owners),
+            jobs=tx.many([take.job for take in takes]),
+            domains=tx.many([take.domain for take in takes]),
+            afters=tx.many([take.after for take in takes]),
+            ns=tx.many([take.n for take in takes]),
+            owners=tx.many(owners),
             until=until,
             now=tx.now,
         )
@@ -204,7 +204,7 @@ def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozen
         pairs = codec.dump_json(list(zip(ids, fences, strict=True)))
         rows = tx.rows("renew", leases=pairs, until=until)
     else:
-        rows = tx.rows("renew", ids=ids, fences=fences, until=until)
+        rows = tx.rows("renew", ids=tx.many(ids), fences=tx.many(fences), until=until)
     stopped = unwanted_jobs(tx, {row.job for row in rows})
     return frozenset(row.id for row in rows if row.job not in stopped)
 

@@ -41,7 +41,7 @@ class Tx:
 
     def many(self, values: Sequence[int | float | str]) -> Json:
         """A parameter that holds many values."""
-        return codec.dump_json(list(values)) if self.dialect == "sqlite" else list(values)
+        return codec.dump_json(list(values)) if self.dialect == "sqlite" else codec.dump_array(values)
 
     def run(self, query: str, /, **params: Json) -> CursorResult[Any]:
         """Runs a named query."""
