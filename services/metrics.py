@@ -61,7 +61,7 @@ CATALOGUE: tuple[Metric, ...] = (
     Metric("shoal_submissions_refused", "counter", ("code",), "Submissions that were refused, by error code."),
     Metric("shoal_event_streams", "gauge", (), "Event streams that are open."),
     # read from the store
-    Metric("shoal_sessions", "gauge", ("status",), "Sessions in the store, by status.", by="store"),
+    Metric("shoal_sessions", "gauge", ("status",), "Sessions by status, until their job is deleted.", by="store"),
     Metric(
         "shoal_sessions_waiting",
         "gauge",

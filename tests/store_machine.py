@@ -507,6 +507,11 @@ class StoreMachine(RuleBasedStateMachine):
         self.see_what_ended()
         domains = Counter(session.domain for session in self.sessions.values() if session.status is S.RUNNING)
         assert all(n <= PER_DOMAIN for n in domains.values())
+        items = Counter(session.status for session in self.sessions.values() if not session.children)
+        told = self.do(self.w.store.counts_by_status())
+        assert {status: told.get(("acme", status), 0) for status in FINAL} == {
+            status: items[status] for status in FINAL
+        }
         for job in self.roots:
             later = Counter(self.sessions[id].parent or 0 for id in self.unborn if self.sessions[id].job == job)
             row = self.do(self.w.check_sums(job, later))

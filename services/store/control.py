@@ -162,6 +162,7 @@ def delete_job(tx: Tx, job: int, tenant: str | None) -> list[ArtifactRow]:
     tx.run("delete_details", job=job)
     for table in (tables.delivery, tables.artifact, tables.event, tables.session, tables.staged, tables.job_pace):
         tx.conn.execute(delete(table).where(table.c.job == job))
+    found.leave_totals(tx)
     tx.conn.execute(delete(tables.job).where(tables.job.c.id == job))
     return orphans
 

@@ -28,6 +28,7 @@ from services.store.jobs import (
     finished_events,
     leased,
     locked,
+    save_all,
     specs_naming,
     tell_webhooks,
 )
@@ -322,7 +323,7 @@ def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:
     tell_webhooks(tx, SESSIONS_FINISHED, news)
     finished = close_those_over(tx, (job for job in touched if _may_be_over(job, running)), running)
     finished_events(tx, finished)
-    tx.each("write_job", [job.columns() for job in touched])  # a group may touch as many jobs as it has sessions
+    save_all(tx, touched)
     return tuple(job.id for job in finished)
 
 

@@ -24,6 +24,8 @@ from services.store.tx import Tx
 Json = Any
 
 _DAY_S = 86_400.0
+_COUNTED = {state: state.name.lower() for state in FINAL_STATES}
+"""The columns of ended items, in rows of jobs and of totals."""
 UNSAID = JobSpec(url="https://unsaid.example/", goal="-")
 """A spec that says nothing it need not say: all fields with a default have it."""
 
@@ -49,6 +51,7 @@ class LockedJob:
     concurrency: int | None  # of its outermost loops, where its owner changed it; 0: no limit
     expires_at: float | None
     archive: str | None
+    in_totals: Mapping[State, int]  # what its tenant's totals hold of it: all of `ended` once it is over
     written: list[tuple[int, Status]] = field(default_factory=list)  # sessions, for the progress event
     items_ended: list[tuple[int, Status]] = field(default_factory=list)  # items that are over now, for webhooks
     fanned_out: list[tuple[int, int]] = field(default_factory=list)  # sessions that became loops, with their size
@@ -91,8 +94,19 @@ class LockedJob:
         self.ended = Counter({State(r.state): r.n for r in tx.rows("recount", job=self.id) if r.state in FINAL_STATES})
 
     def save(self, tx: Tx) -> None:
-        """Writes the row."""
-        tx.run("write_job", **self.columns())
+        """Writes the row, and what its end or its going on changes of its tenant's totals."""
+        save_all(tx, [self])
+
+    def leave_totals(self, tx: Tx) -> None:
+        """It is being deleted: what its tenant's totals hold of it goes with it."""
+        self.keep_in_totals(tx, {})
+
+    def keep_in_totals(self, tx: Tx, items: Mapping[State, int]) -> None:
+        """From this transaction on its tenant's totals hold these items of it."""
+        if items or self.in_totals:
+            was = self.in_totals
+            tx.add_to_totals(self.tenant, {name: items.get(s, 0) - was.get(s, 0) for s, name in _COUNTED.items()})
+            self.in_totals = dict(items)
 
     def columns(self) -> dict[str, Json]:
         """What `write_job` writes."""
@@ -107,9 +121,17 @@ class LockedJob:
             "expected": self.expected,
             "concurrency": self.concurrency,
             "expires_at": self.expires_at,
+            "in_totals": self.finished_at is not None,
             **{state.name.lower(): self.ended[state] for state in FINAL_STATES},
             **asdict(self.usage),
         }
+
+
+def save_all(tx: Tx, jobs: Sequence[LockedJob]) -> None:
+    """Writes the rows of jobs, and what their ends change of the totals: one statement each, however many they are."""
+    for job in jobs:
+        job.keep_in_totals(tx, {} if job.finished_at is None else job.ended)
+    tx.each("write_job", [job.columns() for job in jobs])
 
 
 def lock_jobs(tx: Tx, ids: Sequence[int]) -> dict[int, LockedJob]:
@@ -236,6 +258,7 @@ def tell_webhooks(tx: Tx, event: str, news: Sequence[tuple[LockedJob, Mapping[st
 
 
 def locked(row: Row[Any]) -> LockedJob:
+    ended = ended_of(row)
     return LockedJob(
         id=row.id,
         tenant=row.tenant,
@@ -249,11 +272,12 @@ def locked(row: Row[Any]) -> LockedJob:
         finished_at=row.finished_at,
         error=codec.load_error(row.error),
         expected=row.expected,
-        ended=ended_of(row),
+        ended=ended,
         usage=usage_of(row),
         concurrency=row.concurrency,
         expires_at=row.expires_at,
         archive=row.archive,
+        in_totals=dict(ended) if row.in_totals else {},
     )
 
 

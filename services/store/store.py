@@ -364,7 +364,11 @@ class Store(Protocol):
         ...
 
     async def counts_by_status(self) -> dict[tuple[str, Status], int]:
-        """Sessions by (tenant, status), for metrics; bounded cost."""
+        """Sessions by (tenant, status), for metrics: those that are not final, and all items that have ended.
+
+        Ended items count until their job is deleted, also when retention has dropped their sessions. Costs no more for
+        all that is over.
+        """
         ...
 
     async def open_by_status(self) -> dict[tuple[str, Status], int]:

@@ -79,6 +79,7 @@ job = Table(
     Column("expires_at", Double),  # when its results are archived and its rows dropped
     Column("token_limit", BigInteger),  # of all its sessions, set by its owner while it ran; 0: no limit
     Column("archive", Text),  # where in the artifact store its results lie, once its rows are dropped
+    Column("in_totals", Boolean, nullable=False, server_default=_FALSE),  # `total` holds its counts of ended items
     # Updated once per group commit: room on the page keeps those updates off the indexes.
     postgresql_with={"fillfactor": "50"},
 )
@@ -102,6 +103,22 @@ _kept = text("finished_at is not null and archive is null")
 Index("job_finished", job.c.finished_at, postgresql_where=_kept, sqlite_where=_kept)
 _expires = text("expires_at is not null")
 Index("job_expires", job.c.expires_at, postgresql_where=_expires, sqlite_where=_expires)
+_left_out = text("finished_at is not null and not in_totals")
+Index("job_left_out", job.c.id, postgresql_where=_left_out, sqlite_where=_left_out)
+
+total = Table(
+    "total",
+    metadata,
+    # Ended items of a tenant's jobs that are over (`job.in_totals`): nobody sums up all jobs that there ever were.
+    Column("tenant", Text, primary_key=True),
+    Column("completed", BigInteger, nullable=False, server_default=_ZERO),
+    Column("terminated", BigInteger, nullable=False, server_default=_ZERO),
+    Column("failed", BigInteger, nullable=False, server_default=_ZERO),
+    Column("unsure", BigInteger, nullable=False, server_default=_ZERO),
+    Column("canceled", BigInteger, nullable=False, server_default=_ZERO),
+    # Updated by every commit in which jobs end: room on the page, as for jobs.
+    postgresql_with={"fillfactor": "50"},
+)
 
 job_label = Table(
     "job_label",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -32,6 +33,7 @@ class Tx:
     caches: Caches
     first: Mapping[str, int] = field(default_factory=dict)  # first id of the block reserved from each counter
     hosts: Mapping[str, int] = field(default_factory=dict)  # ids of the host names that were asked for
+    _totals: dict[str, Counter[str]] = field(default_factory=dict)  # what to add, by tenant and column
     _events: list[dict[str, Json]] = field(default_factory=list)
 
     @property
@@ -86,11 +88,21 @@ class Tx:
             }
         )
 
+    def add_to_totals(self, tenant: str, change: Mapping[str, int]) -> None:
+        """Adds to the columns of a tenant's totals (the change of each) when the transaction ends."""
+        self._totals.setdefault(tenant, Counter()).update(change)
+
     @property
     def changed(self) -> bool:
         """Whether those who wait for news should look."""
         return bool(self._events)
 
     def flush(self) -> None:
-        """Writes the events, as the transaction's last statements: see the order of locks in `postgresql.sql`."""
+        """Writes totals and events, as the transaction's last statements: see the order of locks in `postgresql.sql`.
+
+        Everybody who ends a job of a tenant waits for that tenant's totals, and everybody with news for the feed: the
+        later they are taken, the shorter.
+        """
+        totals = [{"tenant": tenant, **change} for tenant, change in self._totals.items() if any(change.values())]
+        self.each("add_totals", totals, at_once=True)
         self.each("add_events", self._events, at_once=True)

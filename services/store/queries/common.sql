@@ -92,7 +92,7 @@ select id from session where state = 2 and job = :job order by id + 0 desc limit
 -- Writes a job's counters, costs and status; the caller holds its lock and did the sums.
 update job set status = :status, started_at = :started_at, finished_at = :finished_at, error = :error,
   cancel_requested = :cancel_requested, deadline_at = :deadline_at, concurrency = :concurrency,
-  expires_at = :expires_at,
+  expires_at = :expires_at, in_totals = :in_totals,
   expected = :expected, completed = :completed, terminated = :terminated, failed = :failed, unsure = :unsure,
   canceled = :canceled, model_calls = :model_calls, prompt_tokens = :prompt_tokens,
   completion_tokens = :completion_tokens, cached_tokens = :cached_tokens, pages = :pages
@@ -237,12 +237,6 @@ select coalesce(sum(case when s.state = 9 then s.n end), 0) as delayed,
   union all select job, 10, count(*) from session where state = 10 group by job
   union all select job, 10, sum(n) from unborn group by job) as s
 join job j on j.id = s.job where j.status <> 3
-
--- name: final_by_tenant
--- Items that are over, by tenant, from the jobs' counters.
-select tenant, sum(completed) as completed, sum(terminated) as terminated, sum(failed) as failed,
-  sum(unsure) as unsure, sum(canceled) as canceled
-from job group by tenant
 
 -- name: delete_details
 -- Removes the tasks of a job's sessions.

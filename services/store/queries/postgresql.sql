@@ -1,12 +1,12 @@
 -- PostgreSQL. Many rows come as one JSON text, `:rows`: psycopg writes arrays of quoted texts ten times as slowly.
--- Order of locks, so that nobody waits in a circle: jobs by id, then sessions by id, the feed last.
+-- Order of locks, so that nobody waits in a circle: jobs by id, then sessions by id, totals by tenant, the feed last.
 -- Claims take sessions with `skip locked` and wait for nobody.
 
 -- name: lock_jobs_of
 -- The jobs of some sessions, locked. Without their specs, as `lock_jobs`: a spec may be long, and a commit have many.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals
 from job where id = any(array(select distinct job from session where id = any(cast(:ids as bigint[]))))
 order by id for no key update
 
@@ -14,7 +14,7 @@ order by id for no key update
 -- Jobs as they stand, locked: whoever holds a job's row may change what its sessions are to each other.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals
 from job where id = any(cast(:ids as bigint[])) order by id for no key update
 
 -- name: sessions
@@ -207,6 +207,30 @@ added as (
     as v (n integer, job bigint, tenant text, name text, data text, at double precision)
   order by v.n)
 select pg_notify('shoal', '')
+
+-- name: add_totals
+-- Adds to the totals of tenants; sorted, so that two writers cannot wait for each other.
+insert into total (tenant, completed, terminated, failed, unsure, canceled)
+select v.tenant, v.completed, v.terminated, v.failed, v.unsure, v.canceled
+from json_to_recordset(cast(:rows as json)) as v (tenant text, completed bigint, terminated bigint, failed bigint,
+  unsure bigint, canceled bigint)
+order by v.tenant
+on conflict (tenant) do update set completed = total.completed + excluded.completed,
+  terminated = total.terminated + excluded.terminated, failed = total.failed + excluded.failed,
+  unsure = total.unsure + excluded.unsure, canceled = total.canceled + excluded.canceled
+
+-- name: final_by_tenant
+-- Items that are over, by tenant: from the totals, and from the jobs that these do not hold. Those are the open ones, and
+-- such as a program has ended that knew of no totals. One statement: a job that ends meanwhile counts once.
+select tenant, sum(completed) as completed, sum(terminated) as terminated, sum(failed) as failed,
+  sum(unsure) as unsure, sum(canceled) as canceled
+from (
+  select tenant, completed, terminated, failed, unsure, canceled from total
+  union all select tenant, completed, terminated, failed, unsure, canceled
+  from job where finished_at is null and not in_totals
+  union all select tenant, completed, terminated, failed, unsure, canceled
+  from job where finished_at is not null and not in_totals) as part
+group by tenant
 
 -- name: add_hosts
 -- Gives new host names an id; sorted, so that two writers cannot wait for each other.

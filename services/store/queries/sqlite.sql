@@ -5,14 +5,14 @@
 -- The jobs of some sessions, as they stand. Without their specs, as `lock_jobs`: see PostgreSQL's.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals
 from job where id in (select job from session where id in (select value from json_each(:ids))) order by id
 
 -- name: lock_jobs
 -- Jobs as they stand; the writer's transaction is the lock.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals
 from job where id in (select value from json_each(:ids)) order by id
 
 -- name: sessions
@@ -188,6 +188,27 @@ update session set state = 0 where state = 9 and ready_at <= :now
 -- name: add_events
 -- Adds rows to the feed; the one writer keeps them in order of commit.
 insert into event (job, tenant, name, data, at) values (:job, :tenant, :name, :data, :at)
+
+-- name: add_totals
+-- Adds to the totals of a tenant.
+insert into total (tenant, completed, terminated, failed, unsure, canceled)
+values (:tenant, :completed, :terminated, :failed, :unsure, :canceled)
+on conflict (tenant) do update set completed = completed + excluded.completed,
+  terminated = terminated + excluded.terminated, failed = failed + excluded.failed,
+  unsure = unsure + excluded.unsure, canceled = canceled + excluded.canceled
+
+-- name: final_by_tenant
+-- Items that are over, by tenant: from the totals, and from the jobs that these do not hold. Those are the open ones, and
+-- such as a program has ended that knew of no totals.
+select tenant, sum(completed) as completed, sum(terminated) as terminated, sum(failed) as failed,
+  sum(unsure) as unsure, sum(canceled) as canceled
+from (
+  select tenant, completed, terminated, failed, unsure, canceled from total
+  union all select tenant, completed, terminated, failed, unsure, canceled
+  from job indexed by job_open where finished_at is null and not in_totals
+  union all select tenant, completed, terminated, failed, unsure, canceled
+  from job indexed by job_left_out where finished_at is not null and not in_totals) as part
+group by tenant
 
 -- name: add_hosts
 -- Gives new host names an id.

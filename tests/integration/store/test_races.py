@@ -9,7 +9,9 @@ import pytest
 
 from agent.status import Status
 from services.store import ending
-from tests.store_world import DONE, world
+from services.store.records import Claimed, Finish
+from services.store.sql import SqlStore
+from tests.store_world import DONE, World, world
 
 CLAIM = """update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = 'w1', lease_until = %s
 where id = any(array(
@@ -71,3 +73,51 @@ async def test_a_child_that_is_claimed_while_its_job_is_canceled_stays_its_worke
         await w.finish(*((one, DONE) for one in await w.store.running(ids)))
         row = await w.check_sums(job)
         assert (row.status, row.counts.completed, row.counts.canceled) == (Status.CANCELED, 5, 5)
+
+
+async def test_commits_that_end_jobs_of_the_same_tenants_wait_for_each_other_in_one_order(postgres_url: str) -> None:
+    """Each adds to the totals of all tenants; half of the commits come to these in the other direction."""
+    async with world(postgres_url) as w:
+        stores = [w.store, *[await w.another() for _ in range(3)]]
+        names = [f"t{n}" for n in range(TENANTS)]
+        batches = []
+        for n in range(ENDING):
+            for tenant in reversed(names) if n % 2 else names:
+                await w.submit(tenant=tenant)
+            batches.append([Finish(one.work.session, one.work.fence, DONE) for one in await w.claim()])
+        began = asyncio.Barrier(len(stores))
+
+        async def end(store: SqlStore, mine: list[list[Finish]]) -> None:
+            await began.wait()
+            for batch in mine:
+                await store.finish(batch)
+
+        await asyncio.gather(*(end(store, batches[n :: len(stores)]) for n, store in enumerate(stores)))
+        assert await w.store.counts_by_status() == {(name, Status.COMPLETED): ENDING for name in names}
+        for store in stores:
+            await store.close()  # connections tell what they met when they end, at the latest
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            query = "select deadlocks from pg_stat_database where datname = current_database()"
+            assert conn.execute(query).fetchone() == (0,)
+
+
+TENANTS, ENDING = 60, 40
+
+
+async def test_a_job_that_ends_while_totals_are_told_counts_once(postgres_url: str) -> None:
+    async with world(postgres_url) as w:
+        for _ in range(ENDING):
+            await w.submit()
+        held = await w.claim()
+        ending_them = asyncio.create_task(one_by_one(w, held))
+        told = [0]
+        while told[-1] < ENDING:
+            counts = await w.store.counts_by_status()
+            told.append(counts.get(("acme", Status.COMPLETED), 0))
+        await ending_them
+        assert told == sorted(told) and told[-1] == ENDING
+
+
+async def one_by_one(w: World, held: list[Claimed]) -> None:
+    for one in held:
+        await w.finish((one, DONE))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, insert, text
+from sqlalchemy import Connection, Row, create_engine, insert, text
 from sqlalchemy.dialects import sqlite
 
 from agent.status import FINAL, Status
 from services.store import queries
 from services.store.reading import matching
 from services.store.records import JobFilter
-from services.store.tables import domain, job, metadata, session
+from services.store.tables import domain, job, metadata, session, total
 
 OPEN = tuple(status for status in Status if status not in FINAL)
 
@@ -60,12 +62,28 @@ def test_what_is_to_be_ended_is_found_by_an_index_that_holds_little_else(query: 
     assert not any("session_path" in step or step.startswith("SCAN session USING INDEX session_w") for step in plan)
 
 
-def test_reading_all_lanes_costs_the_same_however_long_they_are() -> None:
-    assert steps_of_lanes(items=200) < 2 * steps_of_lanes(items=2)
+def test_what_has_ended_is_told_without_a_look_at_the_jobs_that_have() -> None:
+    assert steps_of_totals(ended=2_000) == steps_of_totals(ended=20)
 
 
-def steps_of_lanes(items: int) -> int:
-    """Hundreds of steps of SQLite's machine that reading the lanes of 5 jobs on 20 sites takes, so many items each."""
+def steps_of_totals(ended: int) -> int:
+    """Tens of steps of SQLite's machine that telling what has ended takes, beside 20 jobs that go on."""
+    engine = create_engine("sqlite://")
+    metadata.create_all(engine)
+    with engine.connect() as conn:
+        jobs = [{"id": n, "tenant": f"t{n % 5}", "spec": "", "root": 0, "priority": 0} for n in range(1, ended + 21)]
+        conn.execute(insert(job).values(created_at=0.0, status=1, completed=1), jobs[:20])
+        over = {"status": 4, "finished_at": 1.0, "in_totals": True}
+        conn.execute(insert(job).values(created_at=0.0, completed=1, **over), jobs[20:])
+        conn.execute(insert(total).values(completed=ended // 5), [{"tenant": f"t{n}"} for n in range(5)])
+        found, steps = stepped(conn, "final_by_tenant", every=10)
+    engine.dispose()
+    assert {row.tenant: row.completed for row in found} == {f"t{n}": 4 + ended // 5 for n in range(5)}
+    return steps
+
+
+def stepped(conn: Connection, query: str, *, every: int, **given: float) -> tuple[Sequence[Row[Any]], int]:
+    """The rows of a query, and how many times so many steps of SQLite's machine they take."""
     steps = 0
 
     def step() -> int:
@@ -73,6 +91,20 @@ def steps_of_lanes(items: int) -> int:
         steps += 1
         return 0
 
+    driver = conn.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    driver.set_progress_handler(step, every)
+    found = conn.exec_driver_sql(queries.load("sqlite")[query], given).all()
+    driver.set_progress_handler(None, 0)
+    return found, steps
+
+
+def test_reading_all_lanes_costs_the_same_however_long_they_are() -> None:
+    assert steps_of_lanes(items=200) < 2 * steps_of_lanes(items=2)
+
+
+def steps_of_lanes(items: int) -> int:
+    """Hundreds of steps of SQLite's machine that reading the lanes of 5 jobs on 20 sites takes, so many items each."""
     engine = create_engine("sqlite://")
     metadata.create_all(engine)
     with engine.connect() as conn:
@@ -82,11 +114,7 @@ def steps_of_lanes(items: int) -> int:
         lanes = [(one["id"], n) for one in jobs for n in range(1, 21)]
         rows = [{"id": i, "job": j, "domain": n, "path": f"{i}"} for i, (j, n) in enumerate(lanes * items, 1)]
         conn.execute(insert(session).values(depth=1, idx=0, state=0), rows)
-        driver = conn.connection.driver_connection
-        assert isinstance(driver, sqlite3.Connection)
-        driver.set_progress_handler(step, 100)
-        found = conn.exec_driver_sql(queries.load("sqlite")["lanes"], {"now": 0.0}).all()
-        driver.set_progress_handler(None, 0)
+        found, steps = stepped(conn, "lanes", every=100, now=0.0)
     engine.dispose()
     assert {(row.job, row.domain): row.id for row in found} == {lane: i for i, lane in enumerate(lanes, 1)}
     return steps
