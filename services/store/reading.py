@@ -36,6 +36,14 @@ _CURSOR = re.compile(r"([0-9a-f]*):(\d{1,9})")
 _STEP_LENGTH = 4 << 20
 """Outcomes that are read at once have about so many characters: as many as the last ones let hope."""
 _MOST_STEP = 500
+_LEAST_DIGIT = "0"
+"""Behind a path come those that it begins and those that are greater: paths are hex digits, and this is the least."""
+_INDEXED = {
+    State.RUNNING: "running_page",
+    **dict.fromkeys((State.WAITING, State.TERMINATED, State.FAILED, State.UNSURE), "listed_page"),
+}
+"""States whose sessions are found without a walk over a job's others. What is queued, completed or canceled is mostly a
+large part of it, and an index of it would cost each session that is dispatched."""
 _RESULT_COLUMNS = ("id", "path", "state", "item", "attempt", "outcome")
 
 
@@ -124,16 +132,34 @@ def session_page(
     tx: Tx, job: int, statuses: Sequence[Status], after: str | None, limit: int
 ) -> tuple[list[SessionRow], str | None]:
     """Sessions of a job in item order, and the cursor of the next page."""
-    table = tables.session
     paused = job_row(tx, job).status is Status.PAUSED
-    query = _sessions().where(table.c.job == job).order_by(table.c.path).limit(limit + 1)
-    if statuses:
-        query = query.where(table.c.state.in_(_states(statuses, paused)))
-    if after is not None:
-        query = query.where(table.c.path > _path(after)[0])
+    least = "" if after is None else _path(after)[0] + _LEAST_DIGIT
+    states = _states(statuses, paused) if statuses else None
+    page = _walk if states is None or set(states) - _INDEXED.keys() else _pick
+    rows, last = page(tx, job, states or (), least, limit)
+    return [_session_row(row, paused) for row in rows], None if last is None else f"{last}:0"
+
+
+def _walk(tx: Tx, job: int, states: Sequence[State], least: str, limit: int) -> tuple[Sequence[Row[Any]], str | None]:
+    """Sessions of a job in some states (none: in any) from a path on; the last path, if there are more behind it."""
+    table = tables.session
+    query = _sessions().where(table.c.job == job, table.c.path >= least).order_by(table.c.path).limit(limit + 1)
+    if states:
+        query = query.where(table.c.state.in_(states))
     rows = tx.conn.execute(query).all()
-    page = [_session_row(row, paused) for row in rows[:limit]]
-    return page, (f"{rows[limit - 1].path}:0" if len(rows) > limit else None)
+    return rows[:limit], rows[limit - 1].path if len(rows) > limit else None
+
+
+def _pick(tx: Tx, job: int, states: Sequence[State], least: str, limit: int) -> tuple[Sequence[Row[Any]], str | None]:
+    """The same for states whose sessions have an index: nothing is read that is not given, save what runs."""
+    table = tables.session
+    asked = {"job": job, "least": least, "n": limit + 1}
+    found = [row for state in states for row in tx.rows(_INDEXED[state], state=state, **asked)]
+    found.sort(key=lambda row: row.path)
+    here = [row.id for row in found[:limit]]
+    # Once more by their state: on PostgreSQL it may have changed between the two looks.
+    query = _sessions().where(table.c.id.in_(here), table.c.state.in_(states)).order_by(table.c.path)
+    return tx.conn.execute(query).all(), found[limit - 1].path if len(found) > limit else None
 
 
 def session_detail(tx: Tx, session: int, tenant: str | None) -> SessionDetail:

@@ -171,6 +171,8 @@ _partial("session_ready", "state = 0", session.c.job, session.c.domain, session.
 _partial("session_leased", "state = 1", session.c.job, session.c.children, session.c.lease_until)
 _partial("session_busy", "state = 1", session.c.domain, session.c.job)
 _partial("session_waiting", "state = 2", session.c.job)
+# Waiting, terminated, failed and unsure ones, for which somebody looks among any number of others.
+_partial("session_listed", "state in (2, 5, 6, 7)", session.c.job, session.c.state, session.c.path)
 _partial("session_delayed", "state = 9", session.c.ready_at)
 _partial("session_held", "state = 10", session.c.parent, session.c.id)
 _partial("session_stopping", "stopped and state = 2", session.c.id)

@@ -11,8 +11,8 @@ import pytest
 from agent.status import Status
 from agent.types import Outcome, Record, Usage
 from services.errors import BadInput, NotFound
-from services.store.records import JobFilter, NewJob
-from tests.store_world import BROKEN, DONE, ERROR, World, spec
+from services.store.records import JobFilter, NewJob, SessionRow
+from tests.store_world import BROKEN, DONE, ERROR, World, links, loop, spec
 
 S = Status
 
@@ -198,3 +198,50 @@ async def test_whoever_waits_is_woken_by_another_process(w: World) -> None:
     await asyncio.sleep(0)
     await w.submit()
     assert await asyncio.wait_for(waiting, 10) > known
+
+
+LISTED = (
+    *((status,) for status in S),
+    (S.FAILED, S.TERMINATED, S.UNSURE),
+    (S.RUNNING, S.WAITING),
+    (S.FAILED, S.COMPLETED),
+)
+
+
+async def test_a_list_by_status_is_the_whole_list_without_the_others(w: World) -> None:
+    job, _ = await w.open_loop(24, hosts=4)
+    held = await w.claim(5)
+    ends = (DONE, BROKEN, Outcome(S.TERMINATED), Outcome(S.UNSURE), loop(links(3)), Outcome(S.QUEUED, error=ERROR))
+    await w.finish(*zip(held[:18], ends * 3, strict=True), ready_in_s=60.0)
+    (other, *_) = await w.open_loop(3)
+    await w.finish(*((one, BROKEN) for one in await w.claim(job=other)))
+    whole, _ = await w.store.sessions(job, limit=1_000)
+    assert {row.status for row in whole} == set(S) - {S.PAUSED, S.CANCELED}
+    for paused in (False, True):
+        if paused:
+            await w.store.pause(job)
+            whole, _ = await w.store.sessions(job, limit=1_000)
+        for statuses in LISTED:
+            wanted = [row for row in whole if row.status in statuses]
+            for limit in (1, 2, max(1, len(wanted)), 1_000):
+                assert await pages(w, job, statuses, limit) == wanted, statuses
+
+
+async def test_a_root_has_its_place_in_lists_by_status(w: World) -> None:
+    job, root = await w.open_loop(2)
+    assert [row.id for row in (await w.store.sessions(job, statuses=[S.WAITING]))[0]] == [root]
+    await w.run_out(BROKEN)
+    failed = await pages(w, job, (S.FAILED,), 1)
+    assert [row.id for row in failed] == [row.id for row in (await w.store.sessions(job))[0]]
+    assert failed[0].id == root and len(failed) == 3
+
+
+async def pages(w: World, job: int, statuses: tuple[Status, ...], limit: int) -> list[SessionRow]:
+    """A list, read page by page."""
+    rows, after = await w.store.sessions(job, statuses=statuses, limit=limit)
+    while after is not None:
+        assert len(rows) % limit == 0
+        more, after = await w.store.sessions(job, statuses=statuses, after=after, limit=limit)
+        assert more, "a cursor with nothing behind it"
+        rows += more
+    return rows

@@ -107,6 +107,17 @@ select s.id from lane l cross join lateral (
   order by c.id limit :n) as s
 limit :n
 
+-- name: listed_page
+-- Sessions of a job in one of these four states in item order from a path on. All are named, because their index does.
+select id, path from session
+where job = :job and state = :state and state in (2, 5, 6, 7) and path >= :least order by path limit :n
+
+-- name: running_page
+-- Running sessions of a job in item order from a path on. All that run are looked at, and not (`path || ''`) the whole
+-- job in its order.
+select id, path from session
+where job = :job and state = 1 and path || '' >= :least order by path || '' limit :n
+
 -- name: stopped_of
 -- Those of some loops that are stopped.
 select id from session where id = any(cast(:ids as bigint[])) and stopped and state = 2

@@ -97,6 +97,17 @@ select s.id from lane l cross join session s
 where s.state = 0 and s.job = :job and s.domain = l.domain and s.id between :first and :last
   and s.parent = :parent and s.children = 0 limit :n
 
+-- name: listed_page
+-- Sessions of a job in one of these four states in item order from a path on. All are named, because their index does.
+select id, path from session indexed by session_listed
+where job = :job and state = :state and state in (2, 5, 6, 7) and path >= :least order by path limit :n
+
+-- name: running_page
+-- Running sessions of a job in item order from a path on. All that run are looked at, and not (`path || ''`) the whole
+-- job in its order.
+select id, path from session indexed by session_leased
+where job = :job and state = 1 and path || '' >= :least order by path || '' limit :n
+
 -- name: stopped_of
 -- Those of some loops that are stopped.
 select id from session where id in (select value from json_each(:ids)) and stopped and state = 2

@@ -9,6 +9,7 @@ from agent.status import Status
 from agent.types import Checkpoint
 from services.store import ending
 from services.store.records import Take
+from services.store.states import State
 from tests.store_world import BROKEN, DONE, links, loop, world
 
 ITEMS = 20_000
@@ -110,6 +111,28 @@ async def test_what_has_ended_is_told_without_a_look_at_the_jobs_that_have(postg
             assert (await w.store.counts_by_status())["acme", Status.COMPLETED] == 1
         await w.store.close()
         assert entries_read(postgres_url, table="job") < ITEMS
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.UNSURE, Status.WAITING, Status.RUNNING])
+async def test_a_list_by_status_reads_what_it_gives_and_not_what_has_ended_otherwise(
+    postgres_url: str, status: Status
+) -> None:
+    async with world(postgres_url) as w:
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            conn.execute("alter table session set (autovacuum_enabled = false)")
+            job, _ = await w.open_loop(ITEMS // 4)
+            conn.execute("analyze session")
+            conn.execute("update session set state = 4, outcome = null where children = 0")
+            few = "update session set state = %s where id in (select id from session where idx %% 1000 = 999)"
+            conn.execute(few, [int(State[status.name])])
+        await w.store.close()
+    before = entries_read(postgres_url)
+    async with world(postgres_url) as w:
+        for _ in range(ROUNDS):
+            rows, more = await w.store.sessions(job, statuses=[status])
+            assert len(rows) == ITEMS // 4_000 + (status is Status.WAITING) and more is None
+        await w.store.close()
+    assert entries_read(postgres_url) - before < ITEMS // 4
 
 
 ENDED_JOBS = f"""

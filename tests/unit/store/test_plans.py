@@ -44,13 +44,15 @@ def test_open_jobs_are_read_from_an_index_that_holds_no_others() -> None:
         ("held_in", "session_held (parent=?)"),
         ("running_of", "session_leased (job=?)"),
         ("waiting_of", "session_waiting (job=?)"),
+        ("listed_page", "session_listed (job=? AND state=? AND path>?)"),
+        ("running_page", "session_leased (job=?)"),
         ("delayed_of", "session_delayed"),
         ("delayed_in", "session_delayed"),
         ("claim_deliveries", "delivery_waits (tenant=? AND due_at<?)"),
         ("claim_deliveries", "delivery_waits (tenant>?)"),
     ],
 )
-def test_what_is_to_be_ended_is_found_by_an_index_that_holds_little_else(query: str, index: str) -> None:
+def test_sessions_in_few_states_are_found_by_an_index_that_holds_little_else(query: str, index: str) -> None:
     asked = queries.load("sqlite")[query]
     engine = create_engine("sqlite://")
     metadata.create_all(engine)
