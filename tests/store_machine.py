@@ -13,6 +13,7 @@ from unittest import mock
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+from sqlalchemy import text
 
 from agent.status import FINAL, Status
 from agent.types import Checkpoint, Outcome
@@ -30,6 +31,7 @@ SLICE = 2  # so that what ends a loop of five leaves something over, and others 
 PER_DOMAIN = 3
 MARK = Checkpoint(url="https://shop.example/pay", pending_action="click('pay')")
 LEASE_S = 60.0
+_OUT = text("select parent, count(*) as n from session where state in (0, 1, 2, 9) group by parent")
 DELAY_S = 10.0
 
 
@@ -169,12 +171,12 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def sweep(self) -> None:
-        """Ends one more slice of some job or loop; what it was is seen by the invariant."""
-        doomed = self.doomed()
+        """One more slice of some job or loop; what it was is seen by the invariant."""
+        doomed, reseating = self.doomed(), self.reseating()
         swept = self.do(self.other.sweep())
-        assert swept.more is (swept.ended > 0) is bool(doomed)
+        assert swept.more is bool(doomed or reseating)
         self.see_what_ended()
-        assert len(self.doomed()) < len(doomed) or not doomed
+        assert len(self.doomed()) < len(doomed) or reseating or not doomed
 
     @rule(data=st.data())
     def be_late(self, data: st.DataObject) -> None:
@@ -352,6 +354,23 @@ class StoreMachine(RuleBasedStateMachine):
         stopped = session.parent is not None and self.stops.get(session.parent) is True
         return session.job in self.canceled or (stopped and session.status is S.QUEUED and not session.children)
 
+    def reseating(self) -> set[int]:
+        """Loops of which some children are still to be held back or let go."""
+        waiting = {id for id, one in self.sessions.items() if one.status is S.WAITING and not self.stops.get(id)}
+        marked = self.do(self.w.store._db.read(lambda tx: [row.id for row in tx.rows("reseating")]))
+        return {id for id in marked if id in waiting and self.sessions[id].job not in self.canceled | self.late}
+
+    def seats_are_those_of_children_that_are_out(self) -> None:
+        """Of loops that go on, in a job that does."""
+        doomed = self.canceled | self.late
+        ids = [id for id, one in self.sessions.items() if one.status is S.WAITING and one.job not in doomed]
+        rows = self.do(self.w.store._db.read(lambda tx: tx.rows("loops", ids=tx.many(ids))))
+        out = self.do(self.w.store._db.read(lambda tx: tx.conn.execute(_OUT).all()))
+        counted = Counter({row.parent: row.n for row in out})
+        assert {row.id: row.seats for row in rows if not row.stopped} == {
+            row.id: counted[row.id] for row in rows if not row.stopped
+        }
+
     def doomed(self) -> set[int]:
         return {id for id, session in self.sessions.items() if self.is_doomed(session)}
 
@@ -505,6 +524,7 @@ class StoreMachine(RuleBasedStateMachine):
     @invariant()
     def everything_is_where_the_model_says(self) -> None:
         self.see_what_ended()
+        self.seats_are_those_of_children_that_are_out()
         domains = Counter(session.domain for session in self.sessions.values() if session.status is S.RUNNING)
         assert all(n <= PER_DOMAIN for n in domains.values())
         items = Counter(session.status for session in self.sessions.values() if not session.children)

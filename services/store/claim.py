@@ -49,20 +49,38 @@ def claim_lanes(
 
 
 def _put_back(tx: Tx, rows: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
-    """Holds those back whose loop was stopped before it could be canceled whole; gives the others.
+    """Takes those back whose loop was stopped before it could be canceled whole, or has no seat for them; gives others.
 
-    Not a matter of the claim itself, which would step over a million of them, again and again. Held, they are in
-    nobody's way.
+    Not a matter of the claim itself, which would step over a million of them, again and again. Those of a stopped loop
+    are held, where they are in nobody's way.
     """
     parents = {row.parent for row in rows if row.parent is not None and not row.children}
-    found = tx.rows("stopped_of", ids=tx.many(sorted(parents))) if parents else ()
+    found = tx.rows("bounded_of", ids=tx.many(sorted(parents))) if parents else ()
     if not found:
         return rows
-    stopped = {row.id for row in found}
-    back = {row.id for row in rows if row.parent in stopped and not row.children}
-    if back:
-        tx.run("put_back", ids=tx.many(sorted(back)))
-    return [row for row in rows if row.id not in back]
+    stopped = {row.id for row in found if row.stopped}
+    canceled = {row.id for row in rows if row.parent in stopped and not row.children}
+    crowd = _crowd(tx, rows, sorted((row for row in found if not row.stopped), key=lambda row: row.id))
+    for back, state in ((canceled, State.HELD), (crowd, State.QUEUED)):
+        if back:
+            tx.run("put_back", ids=tx.many(sorted(back)), state=state)
+    return [row for row in rows if row.id not in canceled | crowd]
+
+
+def _crowd(tx: Tx, rows: Sequence[Row[Any]], loops: Sequence[Row[Any]]) -> set[int]:
+    """Sessions beyond the seats of loops of which some are still to be held back; those stay ready, with their seats.
+
+    Nothing but a claim makes such a loop's children begin, so claims that count one after the other let no more out.
+    """
+    if loops and tx.dialect != "sqlite":
+        tx.run("count_alone", ids=[loop.id for loop in loops])
+    crowd: set[int] = set()
+    for loop in loops:
+        mine = sorted(row.id for row in rows if row.parent == loop.id and not row.children)
+        most = loop.seat_limit + len(mine)
+        out = tx.run("begun_in", job=loop.job, loop=loop.id, most=most).scalar_one()
+        crowd.update(mine[max(0, len(mine) - max(0, out - loop.seat_limit)) :])
+    return crowd
 
 
 def running_sessions(tx: Tx, sessions: Collection[int]) -> list[Claimed]:

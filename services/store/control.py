@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sqlalchemy import Row, delete, exists, select
+from sqlalchemy import delete, exists, select
 
 from agent.status import Status, may_become
 from services.errors import WrongState
@@ -20,6 +18,7 @@ from services.store.jobs import (
 )
 from services.store.reading import artifact_row
 from services.store.records import ArtifactRow
+from services.store.seating import reseat
 from services.store.states import RETRIED_STATES, State
 from services.store.tx import Tx
 
@@ -67,14 +66,15 @@ def resume_job(tx: Tx, job: int, tenant: str | None) -> None:
 def set_concurrency(tx: Tx, job: int, limit: int | None, tenant: str | None) -> None:
     """Lets at most `limit` items of the job's outermost loop run at once from now on; None: as many as there are slots.
 
-    Those that run are not stopped. Loops within items keep their own limit.
+    Those that run are not stopped. Loops within items keep their own limit. Of a long loop, a first slice of what is
+    ready is held back, or of what is held let go; `services.store.sweep` does the rest.
     """
     found = lock_job(tx, job, tenant)
     require_going_on(found)
     found.concurrency = limit or 0
     (loop,) = tx.rows("loops", ids=tx.many([found.root]))
     if State(loop.state) is State.WAITING and not loop.stopped and not found.cancel_requested:
-        _reseat(tx, job, loop, limit)
+        reseat(tx, loop, limit)
     counts = counts_json(found.counts(leased(tx, [job]).get(job, Leased()).items))
     tx.event(job, found.tenant, JobEvent.CHANGED, {"concurrency": limit, "counts": counts})
     found.save(tx)
@@ -89,21 +89,6 @@ def require_going_on(job: LockedJob) -> None:
     if job.is_final or job.error is not None:
         why = "nothing of it runs" if job.is_final else "its deadline has passed"
         raise WrongState(f"job {job_id(job.id)} is {job.status}: {why}", job=job.id, status=job.status.value)
-
-
-def _reseat(tx: Tx, job: int, loop: Row[Any], limit: int | None) -> None:
-    """Holds queued children back, or lets held ones go, until as many are out as `limit` says."""
-    seated = tx.run("seated", first=loop.first_child, last=loop.first_child + loop.loop_children - 1).one()
-    begun = seated.n - seated.queued
-    seats = seated.n
-    if limit is not None and seats > limit:
-        kept = max(0, limit - begun)
-        # Claims do not wait for the job's lock: what they take meanwhile keeps its seat.
-        seats -= tx.run("hold_excess", job=job, parent=loop.id, seats=kept).rowcount
-    else:
-        free = loop.loop_children if limit is None else limit - seats
-        seats += len(tx.rows("release_held", parent=loop.id, n=free))
-    tx.run("set_seats", id=loop.id, seat_limit=limit, seats=seats)
 
 
 def retry_job(tx: Tx, job: int, tenant: str | None) -> None:

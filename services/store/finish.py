@@ -35,6 +35,7 @@ from services.store.jobs import (
 from services.store.lanes import Ready, lanes_of
 from services.store.pace import note_answers
 from services.store.records import Finish, Written
+from services.store.seating import release
 from services.store.states import FINAL_STATES, State
 from services.store.tx import Tx
 
@@ -296,10 +297,10 @@ def _release(tx: Tx, loop: Loop) -> list[Ready]:
     """Lets as many held children go as have a seat now."""
     if loop.seat_limit is None or loop.stopped or loop.pending <= loop.seats or loop.state is not State.WAITING:
         return []
-    free = loop.seat_limit - loop.seats
-    released = tx.rows("release_held", parent=loop.id, n=free) if free > 0 else []
+    free = min(ending.SLICE, loop.seat_limit - loop.seats)  # of a limit that was just raised, the rest is `sweep`'s
+    released = release(tx, loop.job, loop.id, free) if free > 0 else []
     loop.seats += len(released)
-    return [Ready(loop.job, row.domain, row.id) for row in released]
+    return released
 
 
 def _close(tx: Tx, jobs: Mapping[int, LockedJob]) -> tuple[int, ...]:

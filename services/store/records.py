@@ -283,10 +283,10 @@ class Unfolded:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What one slice of a job or a loop that is being ended did."""
+    """What one slice of a command to a long job or loop did."""
 
-    ended: int  # sessions that are over now
-    ready: tuple[Lane, ...]  # lanes that have ready sessions by it: the parent of a stopped loop
+    changed: int  # sessions that are over now, were held back, or may begin
+    ready: tuple[Lane, ...]  # lanes that have ready sessions by it
     more: bool  # whether there may be further slices, of this job or another
 
 

@@ -98,8 +98,10 @@ def _reopen_parent(tx: Tx, parent: int, *, child_waits: bool = False) -> State:
             raise WrongState(
                 f"session {session_id(parent)} stops this loop; settle again when that is done", session=parent
             )
-        full = loop.seat_limit is not None and loop.seats >= loop.seat_limit and not child_waits
-        seats, pending = loop.seats + (not full), loop.pending_children + 1
+        # Of a loop that was stopped, whatever is open has begun: each has its seat, and those that were canceled none.
+        taken = loop.pending_children if loop.stopped else loop.seats
+        full = loop.seat_limit is not None and taken >= loop.seat_limit and not child_waits
+        seats, pending = taken + (not full), loop.pending_children + 1
         tx.run("settle_loop", id=parent, pending=pending, seats=seats, stopped=False, state=state, raised=0)
         return State.HELD if full else State.QUEUED
     tx.run("reopen_parent", id=parent, state=State.WAITING, pending=1, seats=1)

@@ -315,9 +315,9 @@ class SqlStore:
         return await self._db.write(lambda tx: unborn.unfold(tx, part))
 
     async def sweep(self) -> Swept:
-        for one in await self._db.read(lambda tx: sweep.endings(tx, self._dice)):
+        for one in await self._db.read(lambda tx: sweep.unfinished(tx, self._dice)):
             swept = await self._db.write(partial(sweep.sweep, one=one))
-            if swept.ended:
+            if swept.more:
                 return swept
         return sweep.NOTHING
 

@@ -106,7 +106,10 @@ class Store(Protocol):
         ...
 
     async def set_concurrency(self, job: int, limit: int | None, *, tenant: str | None = None) -> JobRow:
-        """At most `limit` items of the outermost loop run at once from now on (None: no limit); none is stopped.
+        """At most `limit` items of the outermost loop begin from now on (None: no limit); none that runs is stopped.
+
+        Of a loop with thousands of ready or held items, `sweep` does the rest, in which no claim goes beyond the limit.
+        Called again meanwhile, the last limit holds.
 
         Raises:
             WrongState: the job is final.
@@ -280,10 +283,11 @@ class Store(Protocol):
         ...
 
     async def sweep(self) -> Swept:
-        """Ends some more sessions of a job that is canceled or late, or of a loop that is stopped; any dispatcher may.
+        """Does one more slice of a command to a long job, some 2,000 sessions; any dispatcher may.
 
-        Whoever ends such a job or loop ends some 2,000 sessions in its own transaction: this is for the rest. Takes up
-        what others left when they died; those that are being ended take turns by chance.
+        It ends sessions of a job that is canceled or late, or of a loop that is stopped, and holds those of a loop back
+        that got another concurrency, or lets them go. Whoever commands it does a first slice in its own transaction:
+        this is for the rest. Takes up what others left when they died; jobs and loops take turns by chance.
         """
         ...
 

@@ -1,44 +1,68 @@
-"""What is left of jobs and loops that are being ended: found again, whoever began it, and ended slice by slice."""
+"""What is left of commands to long jobs and loops: found again, whoever began it, and done slice by slice."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from sqlalchemy import Row
 
 from services.store import ending
 from services.store.jobs import LockedJob, lock_jobs
 from services.store.lanes import Ready, lanes_of
 from services.store.reap import expire_job
 from services.store.records import Swept
+from services.store.seating import reseat
 from services.store.states import State
 from services.store.tx import Tx
 
-NOTHING = Swept(ended=0, ready=(), more=False)
+NOTHING = Swept(changed=0, ready=(), more=False)
+
+
+class Kind(Enum):
+    """What is being done."""
+
+    END = "end"  # a job
+    STOP = "stop"  # a loop
+    RESEAT = "reseat"  # a loop
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
-    """A job, or one loop of it, that is being ended."""
+class Unfinished:
+    """A job, or one loop of it, of which slices are left."""
 
+    kind: Kind
     job: int
-    loop: int | None = None
+    loop: int = 0
 
 
-def endings(tx: Tx, dice: random.Random) -> list[Ending]:
-    """All that is being ended, in any order, so that a huge one does not keep others waiting."""
-    found = [Ending(row.id) for row in (*tx.rows("canceling"), *tx.rows("past_deadline", now=tx.now))]
-    found += [Ending(row.job, row.id) for row in tx.rows("stopping")]
+def unfinished(tx: Tx, dice: random.Random) -> list[Unfinished]:
+    """All of which slices are left, in any order, so that a huge one does not keep others waiting."""
+    found = [Unfinished(Kind.END, row.id) for row in (*tx.rows("canceling"), *tx.rows("past_deadline", now=tx.now))]
+    found += [Unfinished(Kind.STOP, row.job, row.id) for row in tx.rows("stopping")]
+    found += [Unfinished(Kind.RESEAT, row.job, row.id) for row in tx.rows("reseating")]
     dice.shuffle(found)
     return found
 
 
-def sweep(tx: Tx, one: Ending) -> Swept:
-    """Ends one slice, unless there is nothing left to end."""
+def sweep(tx: Tx, one: Unfinished) -> Swept:
+    """Does one slice, unless there is nothing left to do."""
     job = lock_jobs(tx, [one.job]).get(one.job)
     if job is None or job.is_final:
         return NOTHING
-    if one.loop is not None:
-        return _stop(tx, job, one.loop)
+    match one.kind:
+        case Kind.END:
+            return _end(tx, job)
+        case Kind.STOP:
+            return _stop(tx, job, one.loop)
+        case Kind.RESEAT:
+            return _reseat(tx, job, one.loop)
+
+
+def _end(tx: Tx, job: LockedJob) -> Swept:
+    """Ends a slice of a job that is canceled or late."""
     if job.is_late(tx.now):
         ended = expire_job(tx, job.id, ending.SLICE)
     else:
@@ -49,10 +73,9 @@ def sweep(tx: Tx, one: Ending) -> Swept:
 
 def _stop(tx: Tx, job: LockedJob, loop: int) -> Swept:
     """Cancels a slice of a stopped loop's children; its parent goes on when they were the last that it waited for."""
-    found = tx.rows("loops", ids=tx.many([loop]))
-    if job.is_ending(tx.now) or not found or not found[0].stopped or State(found[0].state) is not State.WAITING:
-        return NOTHING  # all of the job is ended, or the loop was reopened
-    row = found[0]
+    row = _open_loop(tx, job, loop)
+    if row is None or not row.stopped:
+        return NOTHING
     ended = ending.end_children(tx, job, loop, ending.SLICE)
     if not ended:
         return NOTHING
@@ -70,3 +93,18 @@ def _stop(tx: Tx, job: LockedJob, loop: int) -> Swept:
     job.save(tx)
     ready = [] if pending else [Ready(job.id, row.domain, loop)]
     return Swept(ended, lanes_of(tx, ready, {job.id: job}), more=True)
+
+
+def _reseat(tx: Tx, job: LockedJob, loop: int) -> Swept:
+    """Holds a slice of a loop's children back, or lets it go, as its owner's last word on its concurrency says."""
+    row = _open_loop(tx, job, loop)
+    if row is None or row.stopped or not row.reseating:
+        return NOTHING
+    done = reseat(tx, row, row.seat_limit)
+    return Swept(done.held + len(done.ready), lanes_of(tx, done.ready, {job.id: job}), more=True)
+
+
+def _open_loop(tx: Tx, job: LockedJob, loop: int) -> Row[Any] | None:
+    """A loop that waits for its children; None when all of its job is being ended, or it was over meanwhile."""
+    found = [] if job.is_ending(tx.now) else tx.rows("loops", ids=tx.many([loop]))
+    return found[0] if found and State(found[0].state) is State.WAITING else None

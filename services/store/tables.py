@@ -158,6 +158,7 @@ session = Table(
     Column("seats", Integer, nullable=False, server_default=_ZERO),  # children that are neither held nor final
     Column("stop_on_error", Boolean, nullable=False, server_default=_FALSE),
     Column("stopped", Boolean, nullable=False, server_default=_FALSE),  # a child failed, its siblings were canceled
+    Column("reseating", Boolean, nullable=False, server_default=_FALSE),  # children are still held back, or let go
 )
 Index("session_path", session.c.job, session.c.path, unique=True)
 
@@ -176,6 +177,7 @@ _partial("session_listed", "state in (2, 5, 6, 7)", session.c.job, session.c.sta
 _partial("session_delayed", "state = 9", session.c.ready_at)
 _partial("session_held", "state = 10", session.c.parent, session.c.id)
 _partial("session_stopping", "stopped and state = 2", session.c.id)
+_partial("session_reseating", "reseating and state = 2", session.c.id)
 
 unborn = Table(
     "unborn",

@@ -9,7 +9,8 @@ returning value
 -- name: begin_loop
 -- Makes a session that waits the parent of :n new children.
 update session set children = children + :n, pending_children = :n, first_child = :first, loop_children = :n,
-  loop_state = :state, seat_limit = :seat_limit, seats = :seats, stop_on_error = :stop_on_error, stopped = false
+  loop_state = :state, seat_limit = :seat_limit, seats = :seats, stop_on_error = :stop_on_error, stopped = false,
+  reseating = false
 where id = :id
 
 -- name: stage_items
@@ -144,10 +145,15 @@ where id = :id
 update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null, checkpoint = :checkpoint
 where id = :id
 
--- name: seated
--- How many children of a range of ids are neither held nor final, and how many of those are queued.
-select count(*) as n, count(case when state = 0 then 1 end) as queued from session
-where id between :first and :last and state in (0, 1, 2, 9)
+-- name: reseat
+-- Changes how many children of a loop may be neither held nor final, and whether some are still to be held or let go.
+update session set seat_limit = :seat_limit, seats = :seats, reseating = :reseating where id = :id
+
+-- name: begun_in
+-- How many children of a loop run, or have begun and wait; of each kind, counted up to :most.
+select (select count(*) from (select 1 from session where state = 1 and job = :job and parent = :loop limit :most) as r)
+  + (select count(*) from (select 1 from session where state = 2 and job = :job and parent = :loop limit :most) as w)
+  + (select count(*) from (select 1 from session where state = 9 and parent = :loop limit :most) as d)
 
 -- name: set_seats
 -- Changes how many children of a session may be neither held nor final.

@@ -29,7 +29,7 @@ select id, state, outcome from session where id = any(cast(:ids as bigint[]))
 -- name: loops
 -- Sessions that fanned out, as parents; their job's lock holds them too.
 select id, job, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
-  stop_on_error, stopped
+  stop_on_error, stopped, reseating
 from session where id = any(cast(:ids as bigint[]))
 
 -- name: end_attempts
@@ -52,6 +52,10 @@ select v.* from json_to_recordset(cast(:rows as json)) as v (id bigint, job bigi
 update session set state = 0 where id = any(array(
   select id from session where state = 10 and parent = :parent order by id limit :n))
 returning id, domain
+
+-- name: hold
+-- Holds queued sessions back, save those that a claim takes at this moment.
+update session set state = 10 where id = any(cast(:ids as bigint[])) and state = 0
 
 -- name: end_sessions
 -- Ends those of some sessions that are not final, and running ones where that is asked for; an outcome replaces theirs.
@@ -87,6 +91,10 @@ where l.stopped and l.state = 2 and l.pending_children > (
   select count(*) from session c where c.state = 1 and c.job = l.job and c.parent = l.id) + (
   select count(*) from session c where c.state = 2 and c.job = l.job and c.parent = l.id)
 
+-- name: reseating
+-- Loops of which children are still to be held back or let go, save those that are stopped.
+select id, job from session where reseating and state = 2 and not stopped
+
 -- name: next_unborn
 -- Where a job's children go on to be stored, those of stopped loops aside.
 select first, job, parent, idx, n, host, items from unborn
@@ -118,13 +126,18 @@ where job = :job and state = :state and state in (2, 5, 6, 7) and path >= :least
 select id, path from session
 where job = :job and state = 1 and path || '' >= :least order by path || '' limit :n
 
--- name: stopped_of
--- Those of some loops that are stopped.
-select id from session where id = any(cast(:ids as bigint[])) and stopped and state = 2
+-- name: bounded_of
+-- Those of some loops of which not all that is ready may begin: they are stopped, or have more of it than seats.
+select id, job, stopped, seat_limit from session
+where id = any(cast(:ids as bigint[])) and state = 2 and (stopped or (reseating and seats > seat_limit))
+
+-- name: count_alone
+-- Waits for other claims that count who is out of some loops, and keeps the next ones waiting.
+select pg_advisory_xact_lock(-id) from unnest(cast(:ids as bigint[])) as id
 
 -- name: put_back
--- Holds sessions back that were claimed from a stopped loop: the attempt does not count.
-update session set state = 10, attempt = attempt - 1, owner = null, lease_until = null
+-- Takes sessions back from a claim that may not begin: the attempt does not count.
+update session set state = :state, attempt = attempt - 1, owner = null, lease_until = null
 where id = any(cast(:ids as bigint[])) and state = 1
 
 -- name: running

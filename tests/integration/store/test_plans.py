@@ -76,6 +76,27 @@ async def test_checkpoints_and_summaries_read_the_sessions_that_they_are_of(post
         assert entries_read(postgres_url) < 3 * ITEMS
 
 
+@pytest.mark.parametrize("limit", [5, None])
+async def test_a_slice_of_another_concurrency_reads_what_it_changes(
+    postgres_url: str, limit: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "SLICE", 500)
+    async with world(postgres_url) as w:
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            conn.execute("alter table session set (autovacuum_enabled = false)")
+            begins_with = {"values": ["a"], "concurrency": 5} if limit is None else {"values": ["a"]}
+            job, _ = await w.open_loop(ITEMS // 2, hosts=LANES, loop=begins_with)
+            await w.open_loop(ITEMS // 2, hosts=LANES)
+            conn.execute("select pg_stat_force_next_flush(), pg_stat_reset()")
+        await w.store.set_concurrency(job, limit)
+        while (await w.store.sweep()).more:
+            pass
+        assert await w.store.ready_count(ITEMS * 2) == ITEMS // 2 + (limit or ITEMS // 2)
+        await w.store.close()
+        # Each is found once, and looked up once to be held or let go; a reading of what is ready beside that.
+        assert entries_read(postgres_url) < 4 * ITEMS
+
+
 @pytest.mark.parametrize("how", ["cancel", "stop"])
 async def test_a_slice_reads_what_it_ends_and_not_what_was_ended_before(
     postgres_url: str, how: str, monkeypatch: pytest.MonkeyPatch

@@ -9,7 +9,7 @@ import pytest
 
 from agent.status import Status
 from services.store import ending
-from services.store.records import Claimed, Finish
+from services.store.records import Claimed, Finish, Take
 from services.store.sql import SqlStore
 from tests.store_world import DONE, World, world
 
@@ -48,6 +48,25 @@ async def test_a_child_that_is_claimed_while_its_loop_is_narrowed_stays_its_work
         for one in held:
             await w.finish((one, DONE))
         assert len(await w.claim()) == 2
+        await w.check_sums(job)
+
+
+async def test_claims_at_once_let_no_more_out_of_a_loop_that_is_being_narrowed(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither sees what the other has not committed yet; thousands are ready for both."""
+    monkeypatch.setattr(ending, "SLICE", 3)
+    async with world(postgres_url) as w:
+        job, _ = await w.open_loop(60, hosts=6)
+        others = [await w.another() for _ in range(3)]
+        await w.store.set_concurrency(job, 2)
+        lanes = await w.store.lanes()
+        takes = [[Take(lane.job, lane.domain, lane.cursor, 2)] for lane in lanes]
+        stores = [w.store, *others, w.store, *others]
+        claims = await asyncio.gather(
+            *(store.claim("w1", take, lease_s=60.0) for store, take in zip(stores, takes, strict=False))
+        )
+        assert sum(len(one.sessions) for one in claims) == 2
         await w.check_sums(job)
 
 

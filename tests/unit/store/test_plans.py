@@ -37,6 +37,10 @@ def test_open_jobs_are_read_from_an_index_that_holds_no_others() -> None:
     [
         ("canceling", "job_canceling"),
         ("stopping", "session_stopping"),
+        ("reseating", "session_reseating"),
+        ("begun_in", "session_leased (job=?)"),
+        ("begun_in", "session_waiting (job=?)"),
+        ("begun_in", "session_delayed"),
         ("next_unborn", "session_stopping"),
         ("ready_of", "session_ready (job=?)"),
         ("ready_in", "session_ready (job=? AND domain=? AND id>? AND id<?)"),

@@ -1,0 +1,28 @@
+"""What an owner changes about a long job is done slice by slice, and whoever comes by finds what is left of it.
+
+Revision: 0011.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0011"
+down_revision = "0010"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("session", sa.Column("reseating", sa.Boolean, nullable=False, server_default=sa.text("false")))
+    _partial("session_reseating", "session", ["id"], "reseating and state = 2")
+
+
+def _partial(name: str, table: str, columns: list[str], where: str) -> None:
+    op.create_index(name, table, columns, postgresql_where=sa.text(where), sqlite_where=sa.text(where))
+
+
+def downgrade() -> None:
+    op.drop_index("session_reseating", "session")
+    op.drop_column("session", "reseating")
