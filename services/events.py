@@ -19,7 +19,7 @@ class JobEvent(StrEnum):
     PAUSED = "job.paused"
     RESUMED = "job.resumed"
     RETRIED = "job.retried"
-    """Failed items were queued again. data: sessions (how many), counts."""
+    """Failed items are queued again; of a long job, a slice of them. data: sessions (how many, in all), counts."""
     CANCELED = "job.canceled"
     CHANGED = "job.changed"
     """Its owner changed how it runs. data: what was changed (concurrency, deadline_s, job_tokens, priority), counts."""

@@ -25,6 +25,7 @@ from tests.store_world import BROKEN, World, links, loop, world
 S = Status
 T = TypeVar("T")
 
+RETRIED = (S.FAILED, S.TERMINATED, S.CANCELED)
 LIMITS = (None, 1, 2)
 FIRST, PART = 2, 2  # so that a loop of five is stored in three pieces
 SLICE = 2  # so that what ends a loop of five leaves something over, and others come between
@@ -74,6 +75,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.canceled: set[int] = set()
         self.late: set[int] = set()  # jobs whose deadline has passed
         self.paused: set[int] = set()
+        self.reopening: dict[int, set[int]] = {}  # jobs that are retried, and which sessions are still to be reopened
+        self.stopped_anew: set[int] = set()  # parents whose loops were stopped while their jobs were reopened
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs one call."""
@@ -172,11 +175,11 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def sweep(self) -> None:
         """One more slice of some job or loop; what it was is seen by the invariant."""
-        doomed, reseating = self.doomed(), self.reseating()
+        doomed, others = self.doomed(), self.reseating() or self.do(self.w.retried())
         swept = self.do(self.other.sweep())
-        assert swept.more is bool(doomed or reseating)
+        assert swept.more or not (doomed or others)
         self.see_what_ended()
-        assert len(self.doomed()) < len(doomed) or reseating or not doomed
+        assert len(self.doomed()) < len(doomed) or others or not doomed
 
     @rule(data=st.data())
     def be_late(self, data: st.DataObject) -> None:
@@ -321,14 +324,16 @@ class StoreMachine(RuleBasedStateMachine):
         job = self.some_job(data)
         if job is None:
             return
-        retried = (S.FAILED, S.TERMINATED, S.CANCELED)
-        if not self.is_over(job) or all(session.status not in retried for session in self.of(job)):
+        left = {id for id, one in self.sessions.items() if one.job == job and one.status in RETRIED}
+        if not self.is_over(job) or not left:
             self.refused(self.w.store.retry(job))
             return
         self.do(self.w.store.retry(job))
         self.canceled.discard(job)
         self.late.discard(job)
-        self.reopen(self.roots[job])
+        self.reopening[job] = left
+        self.see_what_reopened()
+        assert len(left) < len(self.sessions) and not self.is_over(job)
 
     # --- the model -----------------------------------------------------------------------------------
 
@@ -455,12 +460,12 @@ class StoreMachine(RuleBasedStateMachine):
         session = self.sessions[id]
         return session.status is S.QUEUED and not session.children
 
-    def open_again(self, parent: int | None) -> None:
-        """A child waits again, and with it those above that had gone on."""
+    def open_again(self, parent: int | None, *, stopped: bool = False) -> None:
+        """A child waits again, and with it those above that had gone on; a loop may stay `stopped` that had not."""
         while parent is not None:
             session = self.sessions[parent]
             before, session.status = session.status, S.WAITING
-            if parent in self.stops:
+            if parent in self.stops and (before in FINAL or not stopped):
                 self.stops[parent] = False
             if before not in FINAL:
                 return
@@ -475,24 +480,44 @@ class StoreMachine(RuleBasedStateMachine):
     def child_failed(self, parent: int) -> None:
         if self.stops.get(parent) is False:
             self.stops[parent] = True
+            if self.sessions[parent].job in self.reopening:
+                self.stopped_anew.add(parent)
 
     def settle(self, parent: int) -> None:
-        """A parent goes on once all its children are final."""
-        session = self.sessions[parent]
-        if session.status is S.WAITING and all(self.sessions[child].status in FINAL for child in session.children):
-            session.status = S.QUEUED
+        """A parent goes on once all its children are final, and none is still to be reopened."""
+        if self.sessions[parent].job not in self.reopening and self.waits_for_nothing(parent):
+            self.sessions[parent].status = S.QUEUED
 
-    def reopen(self, id: int) -> bool:
-        """Reopens a tree; whether anything in it is open now."""
+    def waits_for_nothing(self, id: int) -> bool:
         session = self.sessions[id]
-        below = [self.reopen(child) for child in session.children]
-        if any(below):
-            session.status = S.WAITING
-            if id in self.stops:
-                self.stops[id] = False
-        elif session.status in (S.FAILED, S.TERMINATED, S.CANCELED):
-            session.status = S.QUEUED
-        return session.status not in FINAL
+        return session.status is S.WAITING and all(self.sessions[child].status in FINAL for child in session.children)
+
+    def see_what_reopened(self) -> None:
+        """Which sessions the last step has opened is the store's choice; that all are in the end, and parents wait for
+        them till then, is not."""
+        marked = self.do(self.w.retried())
+        for job, left in list(self.reopening.items()):
+            shown = {row.id: row.status for row in self.do(self.w.store.sessions(job, limit=10_000))[0]}
+            opened = [id for id in left if shown[id] not in FINAL]
+            assert len(opened) <= 2 * SLICE or job not in marked
+            left.difference_update(opened)
+            for id in sorted(opened, reverse=True):  # a parent comes behind its children
+                if shown[id] is not S.WAITING:
+                    self.sessions[id].status = S.QUEUED
+                self.open_again(self.sessions[id].parent, stopped=True)
+            for id in filter(self.waits_for_nothing, shown):
+                if shown[id] in (S.QUEUED, S.PAUSED):
+                    assert not left & self.below(id), "a parent went on before all of its loop was reopened"
+                    self.sessions[id].status = S.QUEUED
+            if job not in marked:
+                if job not in self.canceled | self.late:
+                    assert {self.sessions[id].parent for id in left} <= self.stopped_anew, "not all were reopened"
+                del self.reopening[job]
+
+    def below(self, id: int) -> set[int]:
+        """All descendants of a session."""
+        children = self.sessions[id].children
+        return {*children, *(one for child in children for one in self.below(child))}
 
     def see_what_ended(self) -> None:
         """Which of the doomed sessions the last step has ended is the store's choice; how many, and as what, is not."""
@@ -523,6 +548,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def everything_is_where_the_model_says(self) -> None:
+        self.see_what_reopened()
         self.see_what_ended()
         self.seats_are_those_of_children_that_are_out()
         domains = Counter(session.domain for session in self.sessions.values() if session.status is S.RUNNING)
@@ -562,7 +588,7 @@ class StoreMachine(RuleBasedStateMachine):
             pass
         for _ in range(10_000):
             held = self.do(self.w.claim(50))
-            if not held:
+            if not held and not self.do(self.w.store.sweep()).more:
                 break
             self.do(self.w.finish(*((one, Outcome(S.COMPLETED)) for one in held)))
         for job in self.roots:

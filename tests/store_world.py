@@ -118,9 +118,13 @@ class World:
         return job, root.work.session
 
     async def run_out(self, outcome: Outcome = DONE) -> None:
-        """Ends everything that is ready, and what becomes ready by it, with the same outcome."""
-        while held := await self.claim():
+        """Ends everything that is ready, and what becomes ready by it or by slices, with the same outcome."""
+        while (held := await self.claim()) or (await self.store.sweep()).more:
             await self.finish(*((one, outcome) for one in held))
+
+    async def retried(self) -> set[int]:
+        """Jobs of which sessions are still to be reopened."""
+        return await self.store._db.read(lambda tx: {row.id for row in tx.rows("retrying")})
 
     async def status(self, session: int) -> Status:
         """The status of a session."""
@@ -140,6 +144,7 @@ class World:
         for status in FINAL:
             assert getattr(row.counts, status.value) == sum(item.status is status for item in items), status
         assert row.counts.running == sum(item.status is Status.RUNNING for item in items)
+        is_retried = job in await self.retried()
         families: dict[int | None, list[SessionRow]] = {}
         for session in sessions:
             families.setdefault(session.parent, []).append(session)
@@ -148,7 +153,8 @@ class World:
             later = unborn.get(session.id, 0)
             assert session.children == len(children) + later
             if session.status is Status.WAITING:
-                assert session.pending_children == sum(child.status not in FINAL for child in children) + later > 0
+                assert session.pending_children == sum(child.status not in FINAL for child in children) + later
+                assert session.pending_children or is_retried
         if row.status in FINAL:
             assert all(session.status in FINAL for session in sessions)
             assert row.counts.final == row.counts.expected

@@ -7,7 +7,7 @@ from sqlalchemy import delete, exists, select
 from agent.status import Status, may_become
 from services.errors import WrongState
 from services.events import JobEvent
-from services.store import ending, tables
+from services.store import ending, reopening, tables
 from services.store.ids import job_id
 from services.store.jobs import (
     Leased,
@@ -92,48 +92,23 @@ def require_going_on(job: LockedJob) -> None:
 
 
 def retry_job(tx: Tx, job: int, tenant: str | None) -> None:
-    """Queues failed, terminated and canceled items again; the loops that they are in wait for them again."""
+    """Queues failed, terminated and canceled items again; the loops that they are in wait for them again.
+
+    Of a job with thousands of them, the last ones; `services.store.sweep` does the rest.
+    """
     found = lock_job(tx, job, tenant)
     if not found.is_final:
         raise WrongState(
             f"job {job_id(job)} is {found.status} and cannot be retried", job=job, status=found.status.value
         )
-    reopened = tx.run("reopen_items", job=job).rowcount
-    for depth in range((tx.run("deepest", job=job).scalar_one() or 0) - 1, -1, -1):
-        reopened += _reopen_parents(tx, job, depth)
-    if not reopened:
-        raise WrongState(
-            f"job {job_id(job)} is {found.status} and has nothing to retry", job=job, status=found.status.value
-        )
-    found.recount(tx)
+    was, items = found.status, sum(found.ended[state] for state in RETRIED_STATES)
     found.reopen(tx)
+    done = reopening.begin(tx, found, ending.SLICE)
+    if not done.sessions:
+        raise WrongState(f"job {job_id(job)} is {was} and has nothing to retry", job=job, status=was.value)
     counts = counts_json(found.counts(0))
-    tx.event(job, found.tenant, JobEvent.RETRIED, {"sessions": reopened, "counts": counts})
+    tx.event(job, found.tenant, JobEvent.RETRIED, {"sessions": max(items, done.sessions), "counts": counts})
     found.save(tx)
-
-
-def _reopen_parents(tx: Tx, job: int, depth: int) -> int:
-    """Lets the parents of one depth wait for children that were reopened; gives how many failed ones it queued."""
-    open_children = {row.parent: row for row in tx.rows("open_children", job=job, depth=depth + 1)}
-    queued = 0
-    for parent in tx.rows("parents", job=job, depth=depth):
-        children = open_children.get(parent.id)
-        if children is None and State(parent.state) not in RETRIED_STATES:
-            continue
-        seats = 0 if children is None else children.n
-        if children is not None and parent.seat_limit is not None and children.n > parent.seat_limit:
-            # Children that wait keep their seats, since their own loops are already open.
-            seats = max(parent.seat_limit, children.waiting)
-            tx.run("hold_excess", job=job, parent=parent.id, seats=seats - children.waiting)
-        queued += children is None
-        tx.run(
-            "reopen_parent",
-            id=parent.id,
-            state=State.QUEUED if children is None else State.WAITING,
-            pending=0 if children is None else children.n,
-            seats=seats,
-        )
-    return queued
 
 
 def delete_job(tx: Tx, job: int, tenant: str | None) -> list[ArtifactRow]:

@@ -43,8 +43,9 @@ _OF_LOOP = ("ready_in", "held_in", "delayed_in", "ready_in")
 def end_job(tx: Tx, job: LockedJob, fate: Fate, most: int) -> int:
     """Ends some `most` open sessions of a job, parents that wait for others last; gives how many. Does not save it.
 
-    Its root is final when nothing else is left to be ended.
+    Its root is final when nothing else is left to be ended. A retry that was not done yet goes no further.
     """
+    job.retry_below = None
     left = most
     for query in ("running_of", *_OF_JOB, "running_of") if fate.running else _OF_JOB:
         # What was found counts, though a claim may have taken it meanwhile: less than asked for means that no more is.

@@ -264,7 +264,7 @@ def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mappin
         if loop.stop_on_error and not loop.stopped and any(status in _STOPPING for status in statuses):
             most -= _stop(tx, loop, jobs[loop.job], most)
         ready += _release(tx, loop)
-        resumes = loop.pending == 0 and loop.state is State.WAITING
+        resumes = loop.pending == 0 and loop.state is State.WAITING and not jobs[loop.job].is_reopening(loop.id)
         if resumes:
             loop.state = State.QUEUED
             ready.append(Ready(loop.job, loop.domain, loop.id))

@@ -52,6 +52,7 @@ class LockedJob:
     expires_at: float | None
     archive: str | None
     in_totals: Mapping[State, int]  # what its tenant's totals hold of it: all of `ended` once it is over
+    retry_below: int | None  # sessions below this id may still be reopened (`services.store.reopening`)
     written: list[tuple[int, Status]] = field(default_factory=list)  # sessions, for the progress event
     items_ended: list[tuple[int, Status]] = field(default_factory=list)  # items that are over now, for webhooks
     fanned_out: list[tuple[int, int]] = field(default_factory=list)  # sessions that became loops, with their size
@@ -68,6 +69,10 @@ class LockedJob:
     def is_ending(self, now: float) -> bool:
         """Whether what is left of it is being ended: nothing of it is to begin."""
         return self.cancel_requested or self.is_late(now)
+
+    def is_reopening(self, parent: int) -> bool:
+        """Whether children of a session may still be reopened: it waits for them, though none may be open just now."""
+        return self.retry_below is not None and parent < self.retry_below
 
     def counts(self, running: int) -> Counts:
         """Its items, of which `running` are leased."""
@@ -88,10 +93,6 @@ class LockedJob:
         self.cancel_requested = False
         deadline_s = specs_of(tx, [self.id])[self.id].deadline_s
         self.deadline_at = None if deadline_s is None else tx.now + deadline_s
-
-    def recount(self, tx: Tx) -> None:
-        """Counts its items anew, after many changed at once."""
-        self.ended = Counter({State(r.state): r.n for r in tx.rows("recount", job=self.id) if r.state in FINAL_STATES})
 
     def save(self, tx: Tx) -> None:
         """Writes the row, and what its end or its going on changes of its tenant's totals."""
@@ -122,6 +123,7 @@ class LockedJob:
             "concurrency": self.concurrency,
             "expires_at": self.expires_at,
             "in_totals": self.finished_at is not None,
+            "retry_below": self.retry_below,
             **{state.name.lower(): self.ended[state] for state in FINAL_STATES},
             **asdict(self.usage),
         }
@@ -231,6 +233,7 @@ def close_those_over(tx: Tx, jobs: Iterable[LockedJob], running: Mapping[int, Le
 def _close(tx: Tx, job: LockedJob, state: State, outcome: str | None, days: int | None) -> None:
     job.status = state.status
     job.finished_at = tx.now
+    job.retry_below = None
     job.expires_at = None if days is None else tx.now + days * _DAY_S
     job.error = codec.load_outcome(outcome).error if outcome and state is not State.CANCELED else None
 
@@ -278,6 +281,7 @@ def locked(row: Row[Any]) -> LockedJob:
         expires_at=row.expires_at,
         archive=row.archive,
         in_totals=dict(ended) if row.in_totals else {},
+        retry_below=row.retry_below,
     )
 
 

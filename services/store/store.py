@@ -102,7 +102,15 @@ class Store(Protocol):
     async def pause(self, job: int, *, tenant: str | None = None) -> JobRow: ...
     async def resume(self, job: int, *, tenant: str | None = None) -> JobRow: ...
     async def retry(self, job: int, *, tenant: str | None = None) -> JobRow:
-        """Failed, terminated and canceled items of a final job are queued again with fresh attempts."""
+        """Failed, terminated and canceled items of a final job are queued again with fresh attempts.
+
+        Of a job with thousands of them, the last ones; the others by `sweep`, which tries none again that has failed
+        since. Until they all are open, no loop of it goes on and the job does not end. Whoever cancels it meanwhile, or
+        its deadline, leaves those that are not open yet as they were.
+
+        Raises:
+            WrongState: it is not final, or nothing of it is to be retried.
+        """
         ...
 
     async def set_concurrency(self, job: int, limit: int | None, *, tenant: str | None = None) -> JobRow:
@@ -285,9 +293,10 @@ class Store(Protocol):
     async def sweep(self) -> Swept:
         """Does one more slice of a command to a long job, some 2,000 sessions; any dispatcher may.
 
-        It ends sessions of a job that is canceled or late, or of a loop that is stopped, and holds those of a loop back
-        that got another concurrency, or lets them go. Whoever commands it does a first slice in its own transaction:
-        this is for the rest. Takes up what others left when they died; jobs and loops take turns by chance.
+        It ends sessions of a job that is canceled or late, or of a loop that is stopped, holds those of a loop back
+        that got another concurrency, or lets them go, and reopens those of a job that is retried. Whoever commands it
+        does a first slice in its own transaction: this is for the rest. Takes up what others left when they died; jobs
+        and loops take turns by chance.
         """
         ...
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from services.store import ending
+from services.store import ending, reopening
 from services.store.jobs import LockedJob, lock_jobs
 from services.store.lanes import Ready, lanes_of
 from services.store.reap import expire_job
 from services.store.records import Swept
-from services.store.seating import reseat
+from services.store.seating import release, reseat
 from services.store.states import State
 from services.store.tx import Tx
 
@@ -25,6 +25,7 @@ class Kind(Enum):
     """What is being done."""
 
     END = "end"  # a job
+    REOPEN = "reopen"  # a job
     STOP = "stop"  # a loop
     RESEAT = "reseat"  # a loop
 
@@ -41,6 +42,7 @@ class Unfinished:
 def unfinished(tx: Tx, dice: random.Random) -> list[Unfinished]:
     """All of which slices are left, in any order, so that a huge one does not keep others waiting."""
     found = [Unfinished(Kind.END, row.id) for row in (*tx.rows("canceling"), *tx.rows("past_deadline", now=tx.now))]
+    found += [Unfinished(Kind.REOPEN, row.id) for row in tx.rows("retrying")]
     found += [Unfinished(Kind.STOP, row.job, row.id) for row in tx.rows("stopping")]
     found += [Unfinished(Kind.RESEAT, row.job, row.id) for row in tx.rows("reseating")]
     dice.shuffle(found)
@@ -55,6 +57,8 @@ def sweep(tx: Tx, one: Unfinished) -> Swept:
     match one.kind:
         case Kind.END:
             return _end(tx, job)
+        case Kind.REOPEN:
+            return _reopen(tx, job)
         case Kind.STOP:
             return _stop(tx, job, one.loop)
         case Kind.RESEAT:
@@ -71,6 +75,15 @@ def _end(tx: Tx, job: LockedJob) -> Swept:
     return Swept(ended, (), more=ended > 0)
 
 
+def _reopen(tx: Tx, job: LockedJob) -> Swept:
+    """Opens a slice of what a retry opens again."""
+    if job.retry_below is None or job.is_ending(tx.now):
+        return NOTHING
+    done = reopening.reopen(tx, job, ending.SLICE)
+    job.save(tx)
+    return Swept(done.sessions + done.resumed, lanes_of(tx, done.ready, {job.id: job}), more=True)
+
+
 def _stop(tx: Tx, job: LockedJob, loop: int) -> Swept:
     """Cancels a slice of a stopped loop's children; its parent goes on when they were the last that it waited for."""
     row = _open_loop(tx, job, loop)
@@ -78,21 +91,30 @@ def _stop(tx: Tx, job: LockedJob, loop: int) -> Swept:
         return NOTHING
     ended = ending.end_children(tx, job, loop, ending.SLICE)
     if not ended:
-        return NOTHING
+        return _let_begun_go(tx, job, loop)
     pending = row.pending_children - ended
-    state = State.WAITING if pending else State.QUEUED
+    resumes = not pending and not job.is_reopening(loop)
     tx.run(
         "settle_loop",
         id=loop,
         pending=pending,
         seats=row.seats,
         stopped=True,
-        state=state,
-        raised=int(not pending),
+        state=State.QUEUED if resumes else State.WAITING,
+        raised=int(resumes),
     )
     job.save(tx)
-    ready = [] if pending else [Ready(job.id, row.domain, loop)]
+    ready = [Ready(job.id, row.domain, loop)] if resumes else []
     return Swept(ended, lanes_of(tx, ready, {job.id: job}), more=True)
+
+
+def _let_begun_go(tx: Tx, job: LockedJob, loop: int) -> Swept:
+    """Gives children of a stopped loop their seats that have loops of their own, and were held when they were retried.
+
+    They have begun, so they go on; all others are over by now.
+    """
+    ready = release(tx, job.id, loop, ending.SLICE)
+    return Swept(len(ready), lanes_of(tx, ready, {job.id: job}), more=bool(ready))
 
 
 def _reseat(tx: Tx, job: LockedJob, loop: int) -> Swept:

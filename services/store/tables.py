@@ -80,6 +80,7 @@ job = Table(
     Column("token_limit", BigInteger),  # of all its sessions, set by its owner while it ran; 0: no limit
     Column("archive", Text),  # where in the artifact store its results lie, once its rows are dropped
     Column("in_totals", Boolean, nullable=False, server_default=_FALSE),  # `total` holds its counts of ended items
+    Column("retry_below", BigInteger),  # of a retry that is not done: sessions below this id may still be reopened
     # Updated once per group commit: room on the page keeps those updates off the indexes.
     postgresql_with={"fillfactor": "50"},
 )
@@ -99,6 +100,8 @@ _open = text("finished_at is null")
 Index("job_open", job.c.id, postgresql_where=_open, sqlite_where=_open)
 _canceling = text("cancel_requested and finished_at is null")
 Index("job_canceling", job.c.id, postgresql_where=_canceling, sqlite_where=_canceling)
+_retrying = text("retry_below is not null")
+Index("job_retrying", job.c.id, postgresql_where=_retrying, sqlite_where=_retrying)
 _kept = text("finished_at is not null and archive is null")
 Index("job_finished", job.c.finished_at, postgresql_where=_kept, sqlite_where=_kept)
 _expires = text("expires_at is not null")
@@ -177,6 +180,9 @@ _partial("session_listed", "state in (2, 5, 6, 7)", session.c.job, session.c.sta
 _partial("session_delayed", "state = 9", session.c.ready_at)
 _partial("session_held", "state = 10", session.c.parent, session.c.id)
 _partial("session_stopping", "stopped and state = 2", session.c.id)
+# For a retry: what it opens, and parents that it has kept waiting.
+_partial("session_retriable", "state in (5, 6, 8)", session.c.job, session.c.id)
+_partial("session_emptied", "state = 2 and pending_children = 0", session.c.job, session.c.id)
 _partial("session_reseating", "reseating and state = 2", session.c.id)
 
 unborn = Table(

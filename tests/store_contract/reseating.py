@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 
 import pytest
+from sqlalchemy import func, select
 
 from agent.status import Status
 from agent.types import Outcome
@@ -13,6 +14,7 @@ from services.store import ending
 from services.store.records import Claimed, JobRow
 from services.store.sql import SqlStore
 from services.store.states import State
+from services.store.tables import session
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 S = Status
@@ -35,7 +37,10 @@ async def sweep_out(store: SqlStore) -> int:
 
 async def states(w: World, job: int) -> Counter[State]:
     """How many items of a job are in each state."""
-    return Counter({State(row.state): row.n for row in await w.store._db.read(lambda tx: tx.rows("recount", job=job))})
+    columns = session.c.state, func.count().label("n")
+    asked = select(*columns).where(session.c.job == job, session.c.children == 0).group_by(session.c.state)
+    rows = await w.store._db.read(lambda tx: tx.conn.execute(asked).all())
+    return Counter({State(row.state): row.n for row in rows})
 
 
 async def whole(w: World, job: int, root: int) -> JobRow:

@@ -93,42 +93,17 @@ select id from session where state = 2 and job = :job order by id + 0 desc limit
 -- Writes a job's counters, costs and status; the caller holds its lock and did the sums.
 update job set status = :status, started_at = :started_at, finished_at = :finished_at, error = :error,
   cancel_requested = :cancel_requested, deadline_at = :deadline_at, concurrency = :concurrency,
-  expires_at = :expires_at, in_totals = :in_totals,
+  expires_at = :expires_at, in_totals = :in_totals, retry_below = :retry_below,
   expected = :expected, completed = :completed, terminated = :terminated, failed = :failed, unsure = :unsure,
   canceled = :canceled, model_calls = :model_calls, prompt_tokens = :prompt_tokens,
   completion_tokens = :completion_tokens, cached_tokens = :cached_tokens, pages = :pages
 where id = :id
-
--- name: recount
--- Items of a job by state; what fanned out is no item.
-select state, count(*) as n from session where job = :job and children = 0 group by state
-
--- name: reopen_items
--- Queues a job's failed, terminated and canceled items again, with fresh attempts.
-update session set state = 0, fence = fence + 1, attempt = 0, ready_at = null
-where job = :job and children = 0 and state in (5, 6, 8)
-
--- name: open_children
--- How many children each parent of one depth has that are not final, and how many of those wait themselves.
-select parent, count(*) as n, sum(case when state = 2 then 1 else 0 end) as waiting
-from session where job = :job and depth = :depth and state in (0, 1, 2, 9, 10)
-group by parent
-
--- name: parents
--- The sessions of one depth that fanned out.
-select id, state, seat_limit from session where job = :job and depth = :depth and children > 0
 
 -- name: reopen_parent
 -- Lets a parent wait for its reopened children, or queues it again when there are none.
 update session set state = :state, fence = fence + 1, attempt = 0, pending_children = :pending, seats = :seats,
   stopped = false, ready_at = null
 where id = :id
-
--- name: hold_excess
--- Holds back the queued children of a parent beyond the first :seats, save those that a claim takes at this moment.
-update session set state = 10 where state = 0 and id in (
-  select id from session where job = :job and parent = :parent and state = 0 order by id
-  limit 9223372036854775807 offset :seats)
 
 -- name: unsure
 -- A session with what settling it needs; its job is locked.
@@ -149,19 +124,9 @@ where id = :id
 -- Changes how many children of a loop may be neither held nor final, and whether some are still to be held or let go.
 update session set seat_limit = :seat_limit, seats = :seats, reseating = :reseating where id = :id
 
--- name: begun_in
--- How many children of a loop run, or have begun and wait; of each kind, counted up to :most.
-select (select count(*) from (select 1 from session where state = 1 and job = :job and parent = :loop limit :most) as r)
-  + (select count(*) from (select 1 from session where state = 2 and job = :job and parent = :loop limit :most) as w)
-  + (select count(*) from (select 1 from session where state = 9 and parent = :loop limit :most) as d)
-
 -- name: set_seats
 -- Changes how many children of a session may be neither held nor final.
 update session set seat_limit = :seat_limit, seats = :seats where id = :id
-
--- name: deepest
--- The depth of a job's deepest sessions.
-select max(depth) from session where job = :job
 
 -- name: lanes
 -- Walks the ready index from lane to lane, two look-ups each, and gives the lowest id of every lane. Not one look-up

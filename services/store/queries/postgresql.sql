@@ -6,7 +6,7 @@
 -- The jobs of some sessions, locked. Without their specs, as `lock_jobs`: a spec may be long, and a commit have many.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive, in_totals
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below
 from job where id = any(array(select distinct job from session where id = any(cast(:ids as bigint[]))))
 order by id for no key update
 
@@ -14,7 +14,7 @@ order by id for no key update
 -- Jobs as they stand, locked: whoever holds a job's row may change what its sessions are to each other.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive, in_totals
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below
 from job where id = any(cast(:ids as bigint[])) order by id for no key update
 
 -- name: sessions
@@ -28,7 +28,7 @@ select id, state, outcome from session where id = any(cast(:ids as bigint[]))
 
 -- name: loops
 -- Sessions that fanned out, as parents; their job's lock holds them too.
-select id, job, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
+select id, job, depth, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
   stop_on_error, stopped, reseating
 from session where id = any(cast(:ids as bigint[]))
 
@@ -51,6 +51,34 @@ select v.* from json_to_recordset(cast(:rows as json)) as v (id bigint, job bigi
 -- Lets the first :n held children of a parent go.
 update session set state = 0 where id = any(array(
   select id from session where state = 10 and parent = :parent order by id limit :n))
+returning id, domain
+
+-- name: retrying
+-- Jobs of which sessions are still to be reopened.
+select id from job where retry_below is not null
+
+-- name: retriable
+-- The last failed, terminated and canceled sessions of a job, of those below an id.
+select id, parent, depth, state, children, domain from session
+where state in (5, 6, 8) and job = :job and id < :below order by id desc limit :n
+
+-- name: reopen_items
+-- Opens items that were over, with fresh attempts.
+update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null
+where id = any(cast(:ids as bigint[]))
+
+-- name: reopen_loops
+-- Writes parents of which children were reopened; one that was over (`raised`) begins anew with its loop.
+update session s set state = v.state, fence = s.fence + v.raised, attempt = s.attempt * (1 - v.raised), ready_at = null,
+  pending_children = v.pending, seats = v.seats, stopped = (s.stopped and v.raised = 0), reseating = v.reseating
+from json_to_recordset(cast(:rows as json)) as v (id bigint, state smallint, raised integer, pending integer,
+  seats integer, reseating boolean)
+where s.id = v.id
+
+-- name: resume_emptied
+-- Lets those parents of a job go on, from an id on, that wait for nothing.
+update session set state = 0, fence = fence + 1 where id = any(array(
+  select id from session where state = 2 and pending_children = 0 and job = :job and id >= :first limit :n))
 returning id, domain
 
 -- name: hold
@@ -134,6 +162,12 @@ where id = any(cast(:ids as bigint[])) and state = 2 and (stopped or (reseating 
 -- name: count_alone
 -- Waits for other claims that count who is out of some loops, and keeps the next ones waiting.
 select pg_advisory_xact_lock(-id) from unnest(cast(:ids as bigint[])) as id
+
+-- name: begun_in
+-- How many children of a loop run, or have begun and wait; of each kind, counted up to :most.
+select (select count(*) from (select 1 from session where state = 1 and job = :job and parent = :loop limit :most) as r)
+  + (select count(*) from (select 1 from session where state = 2 and job = :job and parent = :loop limit :most) as w)
+  + (select count(*) from (select 1 from session where state = 9 and parent = :loop limit :most) as d)
 
 -- name: put_back
 -- Takes sessions back from a claim that may not begin: the attempt does not count.

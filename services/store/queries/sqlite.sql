@@ -5,14 +5,14 @@
 -- The jobs of some sessions, as they stand. Without their specs, as `lock_jobs`: see PostgreSQL's.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive, in_totals
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below
 from job where id in (select job from session where id in (select value from json_each(:ids))) order by id
 
 -- name: lock_jobs
 -- Jobs as they stand; the writer's transaction is the lock.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive, in_totals
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below
 from job where id in (select value from json_each(:ids)) order by id
 
 -- name: sessions
@@ -26,7 +26,7 @@ select id, state, outcome from session where id in (select value from json_each(
 
 -- name: loops
 -- Sessions that fanned out, as parents.
-select id, job, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
+select id, job, depth, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
   stop_on_error, stopped, reseating
 from session where id in (select value from json_each(:ids))
 
@@ -46,6 +46,33 @@ values (:id, :job, :parent, :depth, :idx, :path, :domain, :state, :item, :outcom
 -- Lets the first :n held children of a parent go.
 update session set state = 0
 where id in (select id from session where state = 10 and parent = :parent order by id limit :n)
+returning id, domain
+
+-- name: retrying
+-- Jobs of which sessions are still to be reopened.
+select id from job indexed by job_retrying where retry_below is not null
+
+-- name: retriable
+-- The last failed, terminated and canceled sessions of a job, of those below an id.
+select id, parent, depth, state, children, domain from session indexed by session_retriable
+where state in (5, 6, 8) and job = :job and id < :below order by id desc limit :n
+
+-- name: reopen_items
+-- Opens items that were over, with fresh attempts.
+update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null
+where id in (select value from json_each(:ids))
+
+-- name: reopen_loops
+-- Writes a parent of which children were reopened; one that was over (`raised`) begins anew with its loop.
+update session set state = :state, fence = fence + :raised, attempt = attempt * (1 - :raised), ready_at = null,
+  pending_children = :pending, seats = :seats, stopped = (stopped and :raised = 0), reseating = :reseating
+where id = :id
+
+-- name: resume_emptied
+-- Lets those parents of a job go on, from an id on, that wait for nothing.
+update session set state = 0, fence = fence + 1 where id in (
+  select id from session indexed by session_emptied
+  where state = 2 and pending_children = 0 and job = :job and id >= :first limit :n)
 returning id, domain
 
 -- name: hold
@@ -120,6 +147,16 @@ where job = :job and state = 1 and path || '' >= :least order by path || '' limi
 -- Those of some loops of which not all that is ready may begin: they are stopped, or have more of it than seats.
 select id, job, stopped, seat_limit from session
 where id in (select value from json_each(:ids)) and state = 2 and (stopped or (reseating and seats > seat_limit))
+
+-- name: begun_in
+-- How many children of a loop run, or have begun and wait; of each kind, counted up to :most.
+select (
+  select count(*) from (select 1 from session indexed by session_leased
+    where state = 1 and job = :job and parent = :loop limit :most) as r) + (
+  select count(*) from (select 1 from session indexed by session_waiting
+    where state = 2 and job = :job and parent = :loop limit :most) as w) + (
+  select count(*) from (select 1 from session indexed by session_delayed
+    where state = 9 and parent = :loop limit :most) as d)
 
 -- name: put_back
 -- Takes sessions back from a claim that may not begin: the attempt does not count.

@@ -97,6 +97,27 @@ async def test_a_slice_of_another_concurrency_reads_what_it_changes(
         assert entries_read(postgres_url) < 4 * ITEMS
 
 
+async def test_a_slice_of_a_retry_reads_what_it_opens_and_what_is_above(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "SLICE", 500)
+    async with world(postgres_url) as w:
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            conn.execute("alter table session set (autovacuum_enabled = false)")
+            job, _ = await w.open_loop(ITEMS // 2, hosts=LANES)
+            await w.open_loop(ITEMS // 2, hosts=LANES)
+            await w.store.cancel(job)
+            while (await w.store.sweep()).more:
+                pass
+            conn.execute("select pg_stat_force_next_flush(), pg_stat_reset()")
+        await w.store.retry(job)
+        while (await w.store.sweep()).more:
+            pass
+        assert (await w.store.job(job)).counts.final == 0
+        await w.store.close()
+        assert entries_read(postgres_url) < 3 * ITEMS
+
+
 @pytest.mark.parametrize("how", ["cancel", "stop"])
 async def test_a_slice_reads_what_it_ends_and_not_what_was_ended_before(
     postgres_url: str, how: str, monkeypatch: pytest.MonkeyPatch

@@ -90,6 +90,24 @@ async def test_the_items_of_a_job_s_only_loop_are_not_counted_again_for_its_root
         assert [statement for statement in said if "count(*)" in statement and " between " in statement]
 
 
+async def test_a_slice_of_a_retry_takes_no_more_statements_for_more_parents() -> None:
+    async def reopened(n: int) -> int:
+        """Statements that it takes to reopen `n` loops within a loop, one item of each."""
+        async with world("sqlite://") as w:
+            await w.open_loop(n)
+            outer = await w.claim()
+            await w.finish(*((one, loop(links(2))) for one in outer))
+            inner = await w.claim()
+            await w.finish(*((one, BROKEN if i % 2 else DONE) for i, one in enumerate(inner)))
+            await w.run_out(DONE)
+            with counted(w) as said:
+                row = await w.store.retry(1)
+            assert (row.counts.failed, row.counts.completed, row.counts.expected) == (0, n, 2 * n)
+            return len(said)
+
+    assert await reopened(20) == await reopened(3) < 25
+
+
 _READS_SPEC = re.compile(r"select \*|returning \*|\bspec\b")
 
 

@@ -16,6 +16,10 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("session", sa.Column("reseating", sa.Boolean, nullable=False, server_default=sa.text("false")))
+    op.add_column("job", sa.Column("retry_below", sa.BigInteger))
+    _partial("job_retrying", "job", ["id"], "retry_below is not null")
+    _partial("session_retriable", "session", ["job", "id"], "state in (5, 6, 8)")
+    _partial("session_emptied", "session", ["job", "id"], "state = 2 and pending_children = 0")
     _partial("session_reseating", "session", ["id"], "reseating and state = 2")
 
 
@@ -24,5 +28,8 @@ def _partial(name: str, table: str, columns: list[str], where: str) -> None:
 
 
 def downgrade() -> None:
-    op.drop_index("session_reseating", "session")
+    for index in ("session_reseating", "session_emptied", "session_retriable"):
+        op.drop_index(index, "session")
+    op.drop_index("job_retrying", "job")
+    op.drop_column("job", "retry_below")
     op.drop_column("session", "reseating")
