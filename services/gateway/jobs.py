@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
-import structlog
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.routing import APIRoute
 
 from agent.status import FINAL, Status
 from services import tracing
-from services.artifacts.store import ArtifactStore
-from services.errors import ArtifactStoreAway, BadInput, NotFound, ServiceError
-from services.events import LogEvent
-from services.gateway.archive import archive_folder
+from services.errors import BadInput, NotFound, ServiceError
 from services.gateway.auth import Authenticator, guard
 from services.gateway.body import JSON_TYPES, read_body, require_type
 from services.gateway.deps import GatewayDeps
+from services.gateway.dropping import drop_small
 from services.gateway.keys import Caller
 from services.gateway.quota import Quota
 from services.gateway.specs import SpecGate
@@ -28,10 +24,7 @@ from services.store import ids
 from services.store.records import JobFilter, JobRow
 from services.store.store import Store
 
-log = structlog.get_logger(__name__)
-
 Verb = Literal["cancel", "pause", "resume", "retry"]
-DELETES_AT_ONCE = 8
 JSON = "application/json"
 
 
@@ -117,10 +110,13 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
 
     @router.delete("/jobs/{job}", status_code=204, summary="Delete a final job with all it gave")
     async def delete(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
-        """Removes the job, its sessions, results and artifacts. 409 while it is not final."""
+        """Removes the job, its sessions, results and artifacts: they are not found any more. 409 while it is not final.
+
+        The rows and files of a job with more than 1,000 sessions are gone some time later.
+        """
         number = ids.parse_job(job)
-        orphans = await store.delete(number, tenant=caller.sees)
-        await delete_artifacts(deps.artifacts, [archive_folder(number), *(row.key for row in orphans)])
+        await store.delete(number, tenant=caller.sees)
+        await drop_small(store, deps.artifacts, number)
         return Response(status_code=204)
 
     def add_control(verb: Verb, summary: str) -> None:
@@ -231,21 +227,3 @@ def job_cursor(text: str | None) -> int | None:
 def bad_cursor(field: str) -> BadInput:
     """The error for a cursor that no answer of ours gave."""
     return BadInput("The cursor is not one of ours.", errors=[{"field": field, "reason": "is not a cursor"}])
-
-
-async def delete_artifacts(artifacts: ArtifactStore, keys: Sequence[str]) -> None:
-    """Removes the bytes under keys whose rows are gone already.
-
-    What cannot be removed now is logged by its key: the rows are gone for good, so failing the request would help
-    nobody.
-    """
-    gate = asyncio.Semaphore(DELETES_AT_ONCE)
-
-    async def remove(key: str) -> None:
-        async with gate:
-            try:
-                await artifacts.delete(key)
-            except ArtifactStoreAway as error:
-                log.error(LogEvent.ARTIFACTS_AWAY, left_behind=key, error=error.message)
-
-    await asyncio.gather(*(remove(key) for key in keys))

@@ -4,7 +4,7 @@ The results go to the artifact store as compressed JSON lines, the same lines th
 events and evidence are dropped in slices. The job's row stays, with its counts. Whatever dies in the middle, the next
 sweep begins a new archive, and a job is dropped only once the store has the name of a whole one. Of each slice the
 bytes of its evidence go first: whoever dies behind them, or finds the artifact store away, leaves the rows that say
-where the rest lies, and the next sweep removes the same again.
+where the rest lies, and the next sweep removes the same again. What is left of deleted jobs goes the same way.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from services.artifacts.store import ArtifactStore
 from services.errors import ArtifactStoreAway, NotFound, StoreAway, WrongState
 from services.events import LogEvent
 from services.gateway.archive import Archive, Part, archive_folder, part_key
+from services.gateway.dropping import drop_deleted, drop_slice
 from services.gateway.views import result_line
 from services.store import ids
 from services.store.records import JobRow
@@ -69,19 +70,22 @@ class Retention:
             await asyncio.sleep(_SWEEP_S)
 
     async def sweep(self) -> int:
-        """Archives and drops jobs whose time is over, some at once; gives how many it looked at.
+        """Drops jobs that were deleted, archives and drops those whose time is over; gives how many it looked at.
 
         A job that cannot be ended is logged and rests, and the others are ended nevertheless.
 
         Raises:
             StoreAway, ArtifactStoreAway: the next sweep goes on behind the job that met it.
         """
-        jobs = await self._awake()
-        for job in jobs:
+        deleted, expired = await self._awake()
+        for job in (*deleted, *expired):
             try:
-                await self._end(job)
+                if job in deleted:
+                    await drop_deleted(self._store, self._artifacts, job)
+                else:
+                    await self._end(job)
             except (NotFound, WrongState):
-                continue  # its owner retried or deleted it meanwhile
+                continue  # its owner retried or deleted it meanwhile, or another gateway was sooner
             except ArtifactStoreAway:
                 self._rest(job)  # it may be away for this job's objects alone
                 raise
@@ -90,14 +94,16 @@ class Retention:
             except Exception:  # the top of a loop
                 self._rest(job)
                 log.exception(LogEvent.LOOP_FAILED, loop="retention", job=ids.job_id(job))
-        return len(jobs)
+        return len(deleted) + len(expired)
 
-    async def _awake(self) -> list[int]:
-        """Jobs to end now, without those that rest."""
+    async def _awake(self) -> tuple[list[int], list[int]]:
+        """Jobs that were deleted, and those to be archived, without those that rest; of each some."""
         now = self._clock()
         self._resting = {job: until for job, until in self._resting.items() if until > now}
-        jobs = await self._store.expired(self._default_days, limit=_AT_ONCE + len(self._resting))
-        return [job for job in jobs if job not in self._resting][:_AT_ONCE]
+        limit = _AT_ONCE + len(self._resting)
+        found = await self._store.deleted(limit), await self._store.expired(self._default_days, limit)
+        deleted, expired = ([job for job in jobs if job not in self._resting][:_AT_ONCE] for jobs in found)
+        return deleted, expired
 
     def _rest(self, job: int) -> None:
         self._resting[job] = self._clock() + _REST_S
@@ -106,11 +112,8 @@ class Retention:
         row = await self._store.job(job)
         if row.archive is None:
             await self._archive(row)
-        more = True
-        while more:
-            piece = await self._store.droppable(job)
-            await self._artifacts.delete_many([artifact.key for artifact in piece.artifacts])
-            more = await self._store.drop(job, piece.sessions)
+        while await drop_slice(self._store, self._artifacts, job):
+            pass
         log.info(LogEvent.JOB_ARCHIVED, job=ids.job_id(job))
 
     async def _archive(self, row: JobRow) -> None:

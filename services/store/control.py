@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, exists, select
+from sqlalchemy import delete
 
 from agent.status import Status, may_become
 from services.errors import WrongState
@@ -16,8 +16,6 @@ from services.store.jobs import (
     leased,
     lock_job,
 )
-from services.store.reading import artifact_row
-from services.store.records import ArtifactRow
 from services.store.seating import reseat
 from services.store.states import RETRIED_STATES, State
 from services.store.tx import Tx
@@ -111,20 +109,15 @@ def retry_job(tx: Tx, job: int, tenant: str | None) -> None:
     found.save(tx)
 
 
-def delete_job(tx: Tx, job: int, tenant: str | None) -> list[ArtifactRow]:
-    """Removes a final job; gives the artifacts whose content no other job refers to."""
+def delete_job(tx: Tx, job: int, tenant: str | None) -> None:
+    """Removes a final job, with its labels and its key. What else it has is gone for callers; `drop` removes it."""
     found = lock_job(tx, job, tenant)
     if not found.is_final:
         raise WrongState(f"job {job_id(job)} is {found.status}; cancel it first", job=job, status=found.status.value)
-    mine, other = tables.artifact, tables.artifact.alias()
-    shared = exists(select(other.c.id).where(other.c.key == mine.c.key, other.c.job != job))
-    orphans = [artifact_row(row) for row in tx.conn.execute(select(mine).where(mine.c.job == job, ~shared))]
-    tx.run("delete_details", job=job)
-    for table in (tables.delivery, tables.artifact, tables.event, tables.session, tables.staged, tables.job_pace):
-        tx.conn.execute(delete(table).where(table.c.job == job))
     found.leave_totals(tx)
+    tx.conn.execute(tables.deleted.insert().values(job=job))
     tx.conn.execute(delete(tables.job).where(tables.job.c.id == job))
-    return orphans
+    tx.run("drop_deliveries", job=job, n=ending.SLICE)
 
 
 def _require(job: LockedJob, then: Status, what: str) -> None:

@@ -372,9 +372,13 @@ def _path(cursor: str) -> tuple[str, int]:
 
 
 def event_page(tx: Tx, after: int, job: int | None, tenant: str | None, limit: int) -> list[EventRow]:
-    """Rows of the feed behind a number. Numbers are in order of commit (see `add_events`), so none is skipped."""
+    """Rows of the feed behind a number. Numbers are in order of commit (see `add_events`), so none is skipped.
+
+    Those of deleted jobs are not given, though they may be there for a while.
+    """
     table = tables.event
-    query = select(table).where(table.c.seq > after).order_by(table.c.seq).limit(limit)
+    is_there = table.c.job.not_in(select(tables.deleted.c.job))
+    query = select(table).where(table.c.seq > after, is_there).order_by(table.c.seq).limit(limit)
     if job is not None:
         query = query.where(table.c.job == job)
     if tenant is not None:
@@ -391,7 +395,8 @@ def one_artifact(tx: Tx, artifact: str, tenant: str | None) -> ArtifactRow:
     Raises:
         NotFound: it does not exist, or belongs to another tenant.
     """
-    row = tx.conn.execute(select(tables.artifact).where(tables.artifact.c.id == artifact)).one_or_none()
+    is_there = exists().where(tables.job.c.id == tables.artifact.c.job)
+    row = tx.conn.execute(select(tables.artifact).where(tables.artifact.c.id == artifact, is_there)).one_or_none()
     if row is None or (tenant is not None and row.tenant != tenant):
         raise NotFound(f"there is no artifact {artifact}", artifact=artifact)
     return artifact_row(row)

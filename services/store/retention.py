@@ -1,8 +1,10 @@
-"""Finished jobs whose time is over: archived by others, dropped here in slices that keep nobody waiting."""
+"""Finished jobs whose time is over, or that are deleted: dropped here in slices that keep nobody waiting."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from sqlalchemy import select
 
 from agent.status import FINAL
 from services.errors import WrongState
@@ -14,6 +16,8 @@ from services.store.records import DropSlice
 from services.store.tx import Tx
 
 _DAY_S = 86_400.0
+_ROWS = 2_000
+"""Events or webhook messages that one transaction removes."""
 
 
 def expired_jobs(tx: Tx, default_days: float | None, limit: int) -> list[int]:
@@ -40,31 +44,50 @@ def mark_archived(tx: Tx, job: int, archive: str) -> bool:
     return True
 
 
+def deleted_jobs(tx: Tx, limit: int) -> list[int]:
+    """Jobs that their owners have deleted, and of which something is left."""
+    return [row.job for row in tx.rows("deleted_jobs", limit=limit)]
+
+
 def next_slice(tx: Tx, job: int, most: int) -> DropSlice:
-    """The first `most` sessions of an archived job, and the artifacts that go with them."""
-    _require_archived(job, job_row(tx, job).archive)
+    """The first `most` sessions of an archived or deleted job, and the artifacts that go with them."""
+    if not _is_deleted(tx, job):
+        _require_archived(job, job_row(tx, job).archive)
     sessions = [row.id for row in tx.rows("some_sessions", job=job, limit=most)]
     artifacts = tx.rows("artifacts_of_alone", job=job, ids=tx.many(sessions))
     return DropSlice(tuple(sessions), tuple(artifact_row(row) for row in artifacts))
 
 
 def drop_sessions(tx: Tx, job: int, sessions: Sequence[int]) -> bool:
-    """Removes sessions of an archived job with what belongs to them; with the last, its events. Whether any are left.
+    """Removes sessions of an archived or deleted job with what belongs to them; then its events. Whether any are left.
 
     They are named by the caller, who has removed their artifacts' bytes: "the first few" might be others by now, when
     another process drops the same job.
     """
-    _require_archived(job, lock_job(tx, job, None).archive)
+    deleted = bool(tx.rows("lock_deleted", job=job))
+    if not deleted:
+        _require_archived(job, lock_job(tx, job, None).archive)
     ids = tx.many(sessions)
     tx.run("drop_artifacts", job=job, ids=ids)
     tx.run("drop_details", ids=ids)
     tx.run("drop_sessions", ids=ids)
     if tx.rows("some_sessions", job=job, limit=1):
         return True
-    for table in (tables.event, tables.staged, tables.job_pace):
+    for query in ("drop_events", "drop_deliveries") if deleted else ("drop_events",):
+        if tx.run(query, job=job, n=_ROWS).rowcount == _ROWS:
+            return True
+    for table in (tables.staged, tables.job_pace):
         tx.conn.execute(table.delete().where(table.c.job == job))
-    tx.run("dropped", id=job)
+    if deleted:
+        tx.conn.execute(tables.deleted.delete().where(tables.deleted.c.job == job))
+    else:
+        tx.run("dropped", id=job)
     return False
+
+
+def _is_deleted(tx: Tx, job: int) -> bool:
+    table = tables.deleted
+    return tx.conn.execute(select(table.c.job).where(table.c.job == job)).first() is not None
 
 
 def _require_archived(job: int, archive: str | None) -> None:

@@ -210,8 +210,8 @@ class SqlStore:
 
         return await self._db.write(work)
 
-    async def delete(self, job: int, *, tenant: str | None = None) -> list[ArtifactRow]:
-        return await self._db.write(lambda tx: control.delete_job(tx, job, tenant))
+    async def delete(self, job: int, *, tenant: str | None = None) -> None:
+        await self._db.write(lambda tx: control.delete_job(tx, job, tenant))
 
     # --- keys ----------------------------------------------------------------------------------------
 
@@ -341,6 +341,9 @@ class SqlStore:
 
     async def expired(self, default_days: float | None, limit: int = 10) -> list[int]:
         return await self._db.read(lambda tx: retention.expired_jobs(tx, default_days, limit))
+
+    async def deleted(self, limit: int = 10) -> list[int]:
+        return await self._db.read(lambda tx: retention.deleted_jobs(tx, limit))
 
     async def archived(self, job: int, archive: str) -> bool:
         return await self._db.write(lambda tx: retention.mark_archived(tx, job, archive))

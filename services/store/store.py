@@ -147,8 +147,10 @@ class Store(Protocol):
         """
         ...
 
-    async def delete(self, job: int, *, tenant: str | None = None) -> list[ArtifactRow]:
-        """Removes a final job with all its rows and gives the artifacts that are now nobody's.
+    async def delete(self, job: int, *, tenant: str | None = None) -> None:
+        """Removes a final job: nothing of it can be read from now on, and its idempotency key is free.
+
+        Its rows, and what lies in the artifact store for them, are removed behind that, by `droppable` and `drop`.
 
         Raises:
             WrongState: the job is not final.
@@ -327,6 +329,10 @@ class Store(Protocol):
         (None: never). A job whose dropping was begun comes again until it is done."""
         ...
 
+    async def deleted(self, limit: int = 10) -> list[int]:
+        """Jobs that their owners have deleted, and of which something is still to be dropped."""
+        ...
+
     async def archived(self, job: int, archive: str) -> bool:
         """The results of a job lie under `archive` in the artifact store; `drop` may begin. False: they lie elsewhere
         already, and its rows may be gone in part since.
@@ -337,19 +343,20 @@ class Store(Protocol):
         ...
 
     async def droppable(self, job: int, most: int = 1_000) -> DropSlice:
-        """The next sessions of an archived job that `drop` may remove, and what lies in the artifact store for them
-        alone. Who drops them removes those bytes first: their keys are known by these rows only.
+        """The next sessions of an archived or deleted job that `drop` may remove, and what lies in the artifact store
+        for them alone. Who drops them removes those bytes first: their keys are known by these rows only.
 
         Raises:
-            WrongState: it is not archived.
+            WrongState: it is neither.
+            NotFound: nothing is left of it.
         """
         ...
 
     async def drop(self, job: int, sessions: Sequence[int]) -> bool:
-        """Removes these sessions of an archived job, as `droppable` gave them, with their tasks and artifacts; behind
-        the last one, its events. Whether any are left. May be called twice.
+        """Removes these sessions of an archived or deleted job, as `droppable` gave them, with their tasks and
+        artifacts; behind the last one, some of its events. Whether any are left. May be called twice.
 
-        The job's own row stays, with its counts.
+        The own row of an archived job stays, with its counts.
         """
         ...
 

@@ -132,6 +132,13 @@ job_label = Table(
 )
 Index("job_label_job", job_label.c.job)
 
+deleted = Table(
+    "deleted",
+    metadata,
+    # Jobs that their owners have deleted, and of which sessions, artifacts, events or messages are still to be removed.
+    Column("job", Id, primary_key=True, autoincrement=False),
+)
+
 session = Table(
     "session",
     metadata,

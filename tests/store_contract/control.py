@@ -15,6 +15,7 @@ from agent.types import (
 from services.errors import NotFound, WrongState
 from services.events import JobEvent
 from services.store.records import JobFilter, Take
+from tests.store_contract.dropping import drop_all, rows_left
 from tests.store_contract.fixtures import names
 from tests.store_world import BROKEN, DONE, ERROR, World, links, loop
 
@@ -255,13 +256,18 @@ async def test_a_deleted_job_is_gone_with_all_its_rows(w: World) -> None:
     one, two = await w.claim()
     await w.finish((one, Outcome(S.COMPLETED, artifacts=(mine, shared), tasks=(task,))))
     await w.finish((two, Outcome(S.COMPLETED, artifacts=(again,))))
-    assert [row.id for row in await w.store.delete(job, tenant="acme")] == ["a" * 32]
+    await w.store.delete(job, tenant="acme")
     for call in (w.store.job(job), w.store.session(one.work.session), w.store.artifact("b" * 32), w.store.delete(job)):
         with pytest.raises(NotFound):
             await call
     assert await w.store.events(job=job) == []
     assert [row.id for row in await w.store.jobs(JobFilter())] == [other]
-    assert [row.id for row in await w.store.delete(other)] == ["c" * 32]
+    assert [row.id for row in (await w.store.droppable(job)).artifacts] == ["a" * 32], "the other one is not its alone"
+    await drop_all(w, job)
+    await w.store.delete(other)
+    assert [row.id for row in (await w.store.droppable(other)).artifacts] == ["c" * 32]
+    await drop_all(w, other)
+    assert await rows_left(w) == {"domain", "counter"}
     assert await w.submit() > other  # no id is used twice
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import select
 
 from agent.status import Status
 from agent.types import ArtifactRef
 from services.errors import NotFound, WrongState
+from services.store import ending, retention
+from services.store.records import JobFilter
+from services.store.sql import SqlStore
+from services.store.tables import metadata
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 S = Status
@@ -21,6 +27,103 @@ async def ended(w: World, n: int = 5, **fields: object) -> int:
     await w.finish((root, loop(links(n))))
     await w.run_out()
     return job
+
+
+async def drop_all(w: World, job: int, most: int = 1_000) -> int:
+    """Drops what is left of a job; gives how many slices that took."""
+    slices, more = 0, True
+    while more:
+        more = await w.store.drop(job, (await w.store.droppable(job, most)).sessions)
+        slices += 1
+    return slices
+
+
+async def rows_left(w: World) -> set[str]:
+    """The tables that have any rows."""
+    found = await w.store._db.read(
+        lambda tx: [table.name for table in metadata.sorted_tables if tx.conn.execute(select(table).limit(1)).first()]
+    )
+    return set(found)
+
+
+async def test_a_deleted_job_is_gone_at_once_and_its_rows_go_in_slices(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "_ROWS", 3)
+    monkeypatch.setattr(ending, "SLICE", 1)
+    asked = {"webhook": {"url": "https://me.example/", "events": ["session.finished"]}, "idempotency_key": "once"}
+    job = await w.submit(labels={"a": "b"}, **asked)
+    await w.finish((await w.claim_one(), loop(links(4))))
+    shot = ArtifactRef("a" * 32, "screenshot", "acme/shot.jpg", "image/jpeg", 10)
+    for one in await w.claim():
+        await w.finish((one, replace(DONE, artifacts=(shot,))))
+    root = await w.claim_one()
+    await w.finish((root, DONE))
+    seq = (await w.store.events(job=job))[-1].seq
+    await w.store.delete(job)
+
+    for call in (
+        w.store.job(job),
+        w.store.sessions(job),
+        w.store.results(job),
+        w.store.session(root.work.session),
+        w.store.artifact(shot.id),
+        w.store.retry(job),
+        w.store.delete(job),
+    ):
+        with pytest.raises(NotFound):
+            await call
+    assert await w.store.events(job=job) == await w.store.events(tenant="acme") == []
+    assert await w.store.jobs(JobFilter(labels={"a": "b"})) == []
+    assert await w.store.counts_by_status() == {}
+    assert await w.store.expired(0) == [] and await w.store.deleted() == [job]
+
+    again = await w.submit(**asked)
+    assert again > job, "its key is free"
+    await w.store.cancel(again)
+    await w.store.delete(again)
+    await drop_all(w, again)
+
+    pieces = []
+    while (piece := await w.store.droppable(job, 2)).sessions:
+        assert await w.store.deleted() == [job], "whoever comes next goes on"
+        pieces.append(piece)
+        assert await w.store.drop(job, piece.sessions)
+    assert [len(piece.sessions) for piece in pieces] == [2, 2, 1]
+    assert [one.key for piece in pieces for one in piece.artifacts] == [shot.key]
+    assert await drop_all(w, job) > 2, "events and messages too"
+    assert await w.store.deleted() == []
+    for gone in (w.store.droppable(job), w.store.drop(job, ())):
+        with pytest.raises(NotFound):
+            await gone
+    assert await rows_left(w) == {"domain", "counter"}
+    assert (await w.store.job(await w.submit())).id > again
+    assert (await w.store.events())[-1].seq > seq
+
+
+async def test_two_that_drop_a_deleted_job_at_once_remove_each_row_once(w: World) -> None:
+    job = await ended(w, 9)
+    other = await w.another()
+    await w.store.delete(job)
+
+    async def drop(store: SqlStore) -> None:
+        try:
+            while await store.drop(job, (await store.droppable(job, 2)).sessions):
+                pass
+        except NotFound:  # the other one was sooner
+            pass
+
+    await asyncio.gather(drop(w.store), drop(other))
+    assert await rows_left(w) == {"domain", "counter"}
+
+
+async def test_a_job_that_is_not_over_is_not_deleted(w: World) -> None:
+    job, _ = await w.open_loop(3)
+    for command in (w.store.pause, w.store.resume, w.store.cancel):
+        with pytest.raises(WrongState):
+            await w.store.delete(job)
+        await command(job)
+    await w.store.delete(job)
 
 
 async def test_a_job_expires_by_its_own_days_or_else_by_the_operator_s(w: World) -> None:
@@ -64,6 +167,7 @@ async def test_an_archived_job_is_dropped_in_slices_and_its_row_stays(w: World) 
     with pytest.raises(WrongState):
         await w.store.retry(job)
     await w.store.delete(job)
+    assert await drop_all(w, job) == 1
 
 
 async def test_a_job_that_was_retried_in_time_is_kept(w: World) -> None:

@@ -209,10 +209,6 @@ select coalesce(sum(case when s.state = 9 then s.n end), 0) as delayed,
   union all select job, 10, sum(n) from unborn group by job) as s
 join job j on j.id = s.job where j.status <> 3
 
--- name: delete_details
--- Removes the tasks of a job's sessions.
-delete from session_detail where session in (select id from session where job = :job)
-
 -- name: add_artifacts
 -- Adds an artifact, once.
 insert into artifact (id, tenant, job, session, kind, key, content_type, bytes, created_at)
@@ -289,3 +285,15 @@ update job set expires_at = null where id = :id
 -- name: some_sessions
 -- The first few sessions of a job.
 select id from session where job = :job order by path limit :limit
+
+-- name: deleted_jobs
+-- Jobs that are deleted, and of which something is left.
+select job from deleted order by job limit :limit
+
+-- name: drop_events
+-- Removes the first events of a job.
+delete from event where seq in (select seq from event where job = :job order by seq limit :n)
+
+-- name: drop_deliveries
+-- Removes the last webhook messages of a job: those that wait are among them.
+delete from delivery where id in (select id from delivery where job = :job order by id desc limit :n)

@@ -409,3 +409,7 @@ delete from artifact where job = :job and session = any(cast(:ids as bigint[]))
 select a.* from artifact a where a.job = :job and a.session = any(cast(:ids as bigint[]))
   and not exists (select 1 from artifact o where o.key = a.key and o.id <> a.id
     and (o.job <> a.job or o.session <> all(cast(:ids as bigint[]))))
+
+-- name: lock_deleted
+-- A job that is deleted, and of which something is left; locked: who drops it drops alone.
+select job from deleted where job = :job for update

@@ -374,3 +374,7 @@ delete from artifact where job = :job and session in (select value from json_eac
 select a.* from artifact a where a.job = :job and a.session in (select value from json_each(:ids))
   and not exists (select 1 from artifact o where o.key = a.key and o.id <> a.id
     and (o.job <> a.job or o.session not in (select value from json_each(:ids))))
+
+-- name: lock_deleted
+-- A job that is deleted, and of which something is left; the writer's transaction is the lock.
+select job from deleted where job = :job

@@ -13,8 +13,11 @@ down_revision = "0010"
 branch_labels = None
 depends_on = None
 
+_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
 
 def upgrade() -> None:
+    op.create_table("deleted", sa.Column("job", _ID, primary_key=True, autoincrement=False))
     op.add_column("session", sa.Column("reseating", sa.Boolean, nullable=False, server_default=sa.text("false")))
     op.add_column("job", sa.Column("retry_below", sa.BigInteger))
     _partial("job_retrying", "job", ["id"], "retry_below is not null")
@@ -33,3 +36,4 @@ def downgrade() -> None:
     op.drop_index("job_retrying", "job")
     op.drop_column("job", "retry_below")
     op.drop_column("session", "reseating")
+    op.drop_table("deleted")
