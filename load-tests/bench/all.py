@@ -14,7 +14,18 @@ from _tables import table
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "benchmarks.md"
-BENCHES = ("dispatch", "fanout", "submit", "pages", "observe", "interactive", "actions", "slots", "prompt_costs")
+BENCHES = (
+    "dispatch",
+    "fanout",
+    "control",
+    "submit",
+    "pages",
+    "observe",
+    "interactive",
+    "actions",
+    "slots",
+    "prompt_costs",
+)
 _NEEDS_VLLM = frozenset({"prompt_costs"})
 """It counts with vLLM's own tokenizers and grammars, 2.4 GB that `scripts/setup-vllm` installs."""
 
