@@ -1,9 +1,10 @@
 """The dispatcher: claims ready sessions, hands them to workers, writes what became of them in groups.
 
 Its loops run beside each other: the claimer, a puller per worker, the committer, the unfolder (long loops), the
-sweeper (long loops that end early), the housekeeper (leases, deadlines, size, snapshot) and the watcher (news in the
-store). Whatever they hold in memory can be lost: the truth is in the store, and reports stay with their worker until
-they are committed. Several dispatchers may work on one store: claims, fences and domains are the store's.
+sweeper (long loops that end early, are retried or get another concurrency), the housekeeper (leases, deadlines, size,
+snapshot) and the watcher (news in the store). Whatever they hold in memory can be lost: the truth is in the store, and
+reports stay with their worker until they are committed. Several dispatchers may work on one store: claims, fences and
+domains are the store's.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _REFRESH_S = 0.2
 """News in the store are looked at that often at most: this dispatcher's own commits are news too."""
 
 _BREATH_S = 0.01
-"""Pause between two slices of what is being ended: on SQLite it lets other processes write, who ask again and again."""
+"""Pause between two slices of a command: on SQLite it lets other processes write, who ask again and again."""
 
 _LEAST_WORKER_BYTES = 800 * 1024**2
 """A worker that has not worked yet holds little: so much holds one with a single slot at work (docs/operations.md)."""
@@ -147,7 +148,7 @@ class Dispatcher:
                 self._board.wake.set()
 
     async def _sweep(self) -> None:
-        """Ends what is left of canceled and late jobs and of stopped loops, slice by slice."""
+        """Does what is left of commands to long jobs, and ends late jobs and stopped loops, slice by slice."""
         while True:
             await self._board.ending.wait()
             self._board.ending.clear()
@@ -173,7 +174,7 @@ class Dispatcher:
             await self._store.expire_deadlines()
             await self._wake_when_due()
             self._board.unborn.set()  # another dispatcher may have died in the middle of a loop
-            self._board.ending.set()  # and somebody may have canceled a job with a long one
+            self._board.ending.set()  # and somebody may have canceled or retried a job with a long one
             await self._resize_and_tell()
             await asyncio.sleep(_HOUSEKEEPING_S / 2)
             await self._renew()  # twice as often: this is what stops sessions that are not wanted any more

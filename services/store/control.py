@@ -73,6 +73,8 @@ def set_concurrency(tx: Tx, job: int, limit: int | None, tenant: str | None) -> 
     (loop,) = tx.rows("loops", ids=tx.many([found.root]))
     if State(loop.state) is State.WAITING and not loop.stopped and not found.cancel_requested:
         reseat(tx, loop, limit)
+    else:  # for when it is opened again
+        tx.run("set_seats", id=loop.id, seat_limit=limit, seats=loop.seats)
     counts = counts_json(found.counts(leased(tx, [job]).get(job, Leased()).items))
     tx.event(job, found.tenant, JobEvent.CHANGED, {"concurrency": limit, "counts": counts})
     found.save(tx)

@@ -194,6 +194,17 @@ async def test_a_job_that_is_canceled_while_its_loop_changes_ends_whole(w: World
 
 
 @sliced
+async def test_a_limit_that_a_canceled_job_was_given_holds_when_it_is_retried(w: World) -> None:
+    job, _ = await w.open_loop(LONG, loop={"values": ["a"], "concurrency": 20})
+    await w.store.cancel(job)
+    await w.store.set_concurrency(job, 3)
+    await sweep_out(w.store)
+    row = await w.store.retry(job)
+    await sweep_out(w.store)
+    assert len(await w.claim()) == row.concurrency == 3
+
+
+@sliced
 async def test_a_loop_that_stops_while_it_is_narrowed_ends_and_its_parent_goes_on(w: World) -> None:
     job, root = await w.open_loop(LONG, stop=True)
     one, *_ = await w.claim(1)

@@ -90,6 +90,33 @@ async def test_the_items_of_a_job_s_only_loop_are_not_counted_again_for_its_root
         assert [statement for statement in said if "count(*)" in statement and " between " in statement]
 
 
+async def test_a_slice_takes_no_more_statements_however_much_it_changes() -> None:
+    async def changed(n: int) -> list[int]:
+        """Statements of the commands to a loop of `n` items, each one slice."""
+        async with world("sqlite://") as w:
+            job, _ = await w.open_loop(n)
+            commands = (
+                lambda: w.store.set_concurrency(job, 2),
+                lambda: w.store.set_concurrency(job, None),
+                lambda: w.store.cancel(job),
+                lambda: w.store.retry(job),
+                lambda: w.store.cancel(job),
+                lambda: w.store.delete(job),
+                lambda: w.store.droppable(job),
+                lambda: w.store.drop(job, range(1, n + 2)),
+            )
+            counts = []
+            for command in commands:
+                with counted(w) as said:
+                    await command()
+                counts.append(len(said))
+            assert await w.store.deleted() == []
+            return counts
+
+    many = await changed(200)
+    assert many == await changed(5) and max(many) < 25
+
+
 async def test_a_slice_of_a_retry_takes_no_more_statements_for_more_parents() -> None:
     async def reopened(n: int) -> int:
         """Statements that it takes to reopen `n` loops within a loop, one item of each."""
