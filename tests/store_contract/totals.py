@@ -150,7 +150,7 @@ class Walk:
         return bool(await self.w.store.expire_deadlines())
 
     async def sweep(self) -> bool:
-        return (await self.w.store.sweep()).ended > 0
+        return (await self.w.store.sweep()).changed > 0
 
     async def delete(self) -> bool:
         job = await self.some_job(*FINAL)
