@@ -37,6 +37,7 @@ from agent.status import Status
 from agent.types import LoopItem, Outcome, Usage
 from agent.work import JobLimits, PageTurn, Report, Work
 from services.browsers.journal import Outbox
+from services.browsers.parcel import Parcel
 from services.browsers.pool import WorkerHandle, WorkerStats
 from services.dispatch.config import DispatchConfig
 from services.dispatch.dispatcher import Dispatcher
@@ -187,9 +188,9 @@ class SimulatedWorker:
         self._outbox.put(Report(work.session, work.fence, outcome=outcome))
         self._fill()
 
-    async def pull(self, seen: int, committed: int) -> list[Report]:
+    async def pull(self, seen: int, committed: int, most_bytes: int) -> Parcel:
         self._outbox.confirm(committed, frozenset())
-        return await self._outbox.pull(seen, 20.0)
+        return await self._outbox.pull(seen, 20.0, most_bytes)
 
     async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
         self._outbox.confirm(committed, refused, turns)

@@ -17,8 +17,9 @@ from agent.status import Status
 from agent.types import LoopItem, Outcome
 from agent.work import JobLimits, PageTurn, Report, Work
 from services.browsers.journal import Outbox
+from services.browsers.parcel import Parcel, unpack
 from services.browsers.pool import WorkerHandle, WorkerStats
-from services.browsers.ray_pool import RayWorker, pack, unpack
+from services.browsers.ray_pool import RayWorker
 from services.store.records import NewJob, Take
 from services.store.sql import SqlStore, open_store
 
@@ -39,9 +40,9 @@ class EmptyWorker:
         for work in unpack(works):
             self._outbox.put(Report(work.session, work.fence, outcome=Outcome(Status.COMPLETED)))
 
-    async def pull(self, seen: int, committed: int) -> bytes:
+    async def pull(self, seen: int, committed: int, most_bytes: int) -> Parcel:
         self._outbox.confirm(committed, frozenset())
-        return pack(await self._outbox.pull(seen, 5.0))
+        return await self._outbox.pull(seen, 5.0, most_bytes)
 
     async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
         self._outbox.confirm(committed, refused, turns)

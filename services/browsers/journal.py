@@ -11,6 +11,7 @@ from agent.errors import Canceled, Unexpected
 from agent.packed import LoopPiece, pack_items
 from agent.types import Checkpoint, LoopItem, Outcome
 from agent.work import PageTurn, PageWish, Report
+from services.browsers.parcel import PARCEL_BYTES, Parcel
 
 _LEAST_LINGER_S = 0.004
 _MOST_LINGER_S = 0.25
@@ -86,18 +87,26 @@ class Outbox:
         finally:
             del self._acks[serial]
 
-    async def pull(self, seen: int, timeout_s: float) -> list[Report]:
-        """Reports after serial number `seen`, at once when there are any, else those of the next `timeout_s`."""
+    async def pull(self, seen: int, timeout_s: float, most_bytes: int = PARCEL_BYTES) -> Parcel:
+        """Reports after serial number `seen`, at once when there are any, else those of the next `timeout_s`.
+
+        Those over `most_bytes` are left for the next pull; one report always comes.
+        """
         found = self._after(seen)
         if not found:
             self._news.clear()
             self._hurry.clear()
             if not await _within(timeout_s, self._news):
-                return []
+                return Parcel(b"")
             await _within(self._linger_s, self._hurry)
             found = self._after(seen)
-        self._newest.clear()
-        return found
+        parcel = Parcel.of(found, most_bytes)
+        if (n := len(parcel.sizes)) == len(found):
+            self._newest.clear()
+        else:
+            last = found[n - 1].serial
+            self._newest = {attempt: serial for attempt, serial in self._newest.items() if serial > last}
+        return parcel
 
     @property
     def _linger_s(self) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from agent.work import JobLimits, PageTurn, Report, Work
+from agent.work import JobLimits, PageTurn, Work
+from services.browsers.parcel import Parcel
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
 from services.browsers.worker import Worker
 
@@ -34,8 +35,8 @@ class LocalWorker:
     async def submit(self, works: Sequence[Work]) -> None:
         await self._here().submit(works)
 
-    async def pull(self, seen: int, committed: int) -> list[Report]:
-        pulling = asyncio.ensure_future(self._here().pull(seen, committed))
+    async def pull(self, seen: int, committed: int, most_bytes: int) -> Parcel:
+        pulling = asyncio.ensure_future(self._here().pull(seen, committed, most_bytes))
         gone = asyncio.ensure_future(self._gone.wait())  # an actor's death ends the calls that wait for it, too
         try:
             await asyncio.wait({pulling, gone}, return_when=asyncio.FIRST_COMPLETED)

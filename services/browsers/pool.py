@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agent.work import JobLimits, PageTurn, Report, Work
+from agent.work import JobLimits, PageTurn, Work
+from services.browsers.parcel import Parcel
 from services.errors import ServiceError
 
 
@@ -46,8 +47,10 @@ class WorkerHandle(Protocol):
         """Hands sessions over; returns at once, they run as slots get free. One that drains gives them back."""
         ...
 
-    async def pull(self, seen: int, committed: int) -> list[Report]:
+    async def pull(self, seen: int, committed: int, most_bytes: int) -> Parcel:
         """Reports after serial number `seen`; waits for the next ones, up to some seconds, when there are none.
+
+        What is over `most_bytes`, as it is pickled, is left for the next pull; a single report always comes.
 
         Says by the way, as `confirm` does, that the store has all reports up to `committed` and refused none.
         """

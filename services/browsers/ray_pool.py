@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pickle
 import re
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
@@ -17,11 +16,12 @@ from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayError, RayTaskError
 from ray.util import list_named_actors
 
-from agent.work import JobLimits, PageTurn, Report, Work
+from agent.work import JobLimits, PageTurn, Work
 from services import interpreter, tracing
 from services.browsers.config import WorkerConfig
 from services.browsers.node import ends_in_s
 from services.browsers.node_metrics import NodeMetrics
+from services.browsers.parcel import Parcel, pack, unpack
 from services.browsers.parts import make_worker
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
 from services.browsers.worker import Worker
@@ -42,17 +42,6 @@ _ADOPT_S = 15.0
 """Patience with a worker that an earlier dispatcher left: one that still waits for a node would answer much later."""
 
 T = TypeVar("T")
-
-
-def pack(records: list[Any]) -> bytes:
-    """Works or reports for the way through Ray, which would ask for each record in Python how it is to be pickled."""
-    return pickle.dumps(records, pickle.HIGHEST_PROTOCOL)
-
-
-def unpack(packed: bytes) -> list[Any]:
-    """What `pack` was given. Only of this cluster's own processes: it runs what the bytes say."""
-    records: list[Any] = pickle.loads(packed)
-    return records
 
 
 class BrowserWorkerActor:
@@ -78,8 +67,8 @@ class BrowserWorkerActor:
     async def submit(self, works: bytes) -> None:
         await self._here().submit(unpack(works))
 
-    async def pull(self, seen: int, committed: int) -> bytes:
-        return pack(await self._here().pull(seen, committed))
+    async def pull(self, seen: int, committed: int, most_bytes: int) -> Parcel:
+        return await self._here().pull(seen, committed, most_bytes)
 
     async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
         await self._here().confirm(committed, refused, turns)
@@ -125,9 +114,8 @@ class RayWorker:
     async def submit(self, works: Sequence[Work]) -> None:
         await self._answer(self._actor.submit.remote(pack(list(works))))
 
-    async def pull(self, seen: int, committed: int) -> list[Report]:
-        reports: list[Report] = unpack(await self._answer(self._actor.pull.remote(seen, committed)))
-        return reports
+    async def pull(self, seen: int, committed: int, most_bytes: int) -> Parcel:
+        return await self._answer(self._actor.pull.remote(seen, committed, most_bytes))
 
     async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
         await self._answer(self._actor.confirm.remote(committed, refused, dict(turns)))

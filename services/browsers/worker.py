@@ -26,7 +26,7 @@ from agent.policies.policy import Policy
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import Outcome
-from agent.work import JobLimits, PageTurn, Report, Work
+from agent.work import JobLimits, PageTurn, Work
 from services import tracing
 from services.artifacts.store import ArtifactStore
 from services.browsers.config import WorkerConfig
@@ -34,6 +34,7 @@ from services.browsers.gate import SiteGate, Turns
 from services.browsers.journal import Outbox, SessionJournal
 from services.browsers.keeper import ArtifactKeeper
 from services.browsers.owner import BrowserOwner
+from services.browsers.parcel import PARCEL_BYTES, Parcel
 from services.browsers.pool import WorkerStats
 from services.browsers.secrets import FolderSecrets
 from services.events import LogEvent
@@ -168,9 +169,9 @@ class Worker:
 
     # --- the dispatcher's side -----------------------------------------------------------------------
 
-    async def pull(self, seen: int, committed: int) -> list[Report]:
+    async def pull(self, seen: int, committed: int, most_bytes: int = PARCEL_BYTES) -> Parcel:
         self._outbox.confirm(committed, frozenset())
-        return await self._outbox.pull(seen, _PULL_S)
+        return await self._outbox.pull(seen, _PULL_S, most_bytes)
 
     async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
         self._outbox.confirm(committed, refused, turns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import structlog
@@ -37,17 +37,26 @@ class Committer:
         self._board = board
         self._dice = random.Random(seed)
         self._reports: list[tuple[Member, Report]] = []
+        self._sizes: list[int] = []  # of these, in bytes
+        self._bytes = 0  # of these, and of those that are being written
         self._news = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._reports)
 
-    def take_in(self, member: Member, reports: list[Report]) -> None:
-        """Queues reports; too many of them stop the pullers and the claimer."""
+    def take_in(self, member: Member, reports: Sequence[Report], sizes: Sequence[int]) -> None:
+        """Queues reports, with the bytes of each; too many of either stop the pullers and the claimer."""
         self._reports += [(member, report) for report in reports]
+        self._sizes += sizes
+        self._bytes += sum(sizes)
         self._news.set()
-        if len(self._reports) >= self._board.config.held_reports:
+        if self._full:
             self._board.room.clear()
+
+    @property
+    def _full(self) -> bool:
+        config = self._board.config
+        return len(self._reports) >= config.held_reports or self._bytes >= config.held_bytes
 
     async def run(self) -> None:
         """Commits until it is canceled."""
@@ -58,7 +67,7 @@ class Committer:
                 await asyncio.sleep(config.group_s)
             await self._commit_next()
             self._board.note_store(away=False)
-            if len(self._reports) < config.held_reports:
+            if not self._full:
                 self._board.room.set()
 
     async def write_rest(self) -> None:
@@ -70,13 +79,20 @@ class Committer:
         except (TimeoutError, StoreAway):
             log.warning(LogEvent.STORE_AWAY, lost_reports=len(self._reports))
 
-    def _take(self) -> list[tuple[Member, Report]]:
-        group = self._board.config.group
-        batch = self._reports[:group]
-        del self._reports[:group]
+    def _take(self) -> tuple[list[tuple[Member, Report]], list[int]]:
+        """The next group, and the bytes of each report in it."""
+        config = self._board.config
+        n, held = 0, 0
+        for size in self._sizes[: config.group]:
+            held += size
+            if n and held > config.group_bytes:
+                break
+            n += 1
+        batch, sizes = self._reports[:n], self._sizes[:n]
+        del self._reports[:n], self._sizes[:n]
         if not self._reports:
             self._news.clear()
-        return batch
+        return batch, sizes
 
     async def _commit_next(self) -> None:
         """One group. A report that cannot be stored must not keep the others back, nor take them with it.
@@ -84,21 +100,23 @@ class Committer:
         Raises:
             StoreAway: what is not written yet stays for the next time.
         """
-        batch = self._take()
+        batch, sizes = self._take()
+        taken = sum(sizes)
         try:
             try:
                 await self._commit(batch)
-                batch = []
+                batch, sizes = [], []
             except StoreAway:
                 raise
             except Exception:  # the top of a loop
                 log.exception(LogEvent.LOOP_FAILED, loop="commit", group=len(batch))
             while batch:
                 await self._commit_alone(*batch[0])
-                del batch[0]
+                del batch[0], sizes[0]
         finally:
+            self._bytes -= taken - sum(sizes)
             if batch:
-                self._reports[:0] = batch
+                self._reports[:0], self._sizes[:0] = batch, sizes
                 self._news.set()
 
     async def _commit_alone(self, member: Member, report: Report) -> None:

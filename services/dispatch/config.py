@@ -24,7 +24,9 @@ class DispatchConfig:
     per_domain: int = 8  # sessions on one domain at once
     max_attempts: int = 10  # upper bound for what jobs ask for
     group: int = 512  # outcomes of one commit at most
+    group_bytes: int = 16 * 1024**2  # of them, unless a single one is larger
     group_s: float = 0.01  # how long a commit waits for company
     drain_s: float = 20.0  # what running sessions get to end when the dispatcher stops
     admission: AdmissionConfig | None = None  # the model servers whose queue is heeded; None: none is
     held_reports: int = 20_000  # outcomes kept in memory while the store is away
+    held_bytes: int = 64 * 1024**2  # and their bytes, as they came; what pulls under way bring comes on top

@@ -10,6 +10,7 @@ from contextlib import suppress
 import structlog
 
 from agent.work import JobLimits, Report, Work
+from services.browsers.parcel import PARCEL_BYTES
 from services.browsers.pool import Pool, WorkerHandle, WorkerLost, WorkerStats
 from services.dispatch.board import Board
 from services.dispatch.clock import loop_time
@@ -46,7 +47,7 @@ class Crew:
     """All workers of one dispatcher.
 
     Args:
-        take_in: gets what a worker reports.
+        take_in: gets what a worker reports, and the bytes of each report.
         reap: ends the leases of a worker that is gone.
     """
 
@@ -54,7 +55,7 @@ class Crew:
         self,
         pool: Pool,
         board: Board,
-        take_in: Callable[[Member, list[Report]], None],
+        take_in: Callable[[Member, Sequence[Report], Sequence[int]], None],
         reap: Callable[[str], Awaitable[None]],
     ) -> None:
         self._pool = pool
@@ -111,7 +112,8 @@ class Crew:
         while True:
             await self._board.room.wait()
             try:
-                reports = await member.handle.pull(member.seen, member.committed)
+                parcel = await member.handle.pull(member.seen, member.committed, self._pull_bytes)
+                reports = parcel.reports()
             except WorkerLost as error:
                 if not self._board.stopping and not member.leaving:
                     await self.bury(member, str(error))
@@ -128,14 +130,19 @@ class Crew:
             failures = 0
             if reports:
                 member.seen = reports[-1].serial
-                self._note(member, reports)
+                self._note(member, reports, parcel.sizes)
 
-    def _note(self, member: Member, reports: list[Report]) -> None:
+    @property
+    def _pull_bytes(self) -> int:
+        """What one pull may bring: pulls of all workers may be under way when it becomes too much, and come in yet."""
+        return min(PARCEL_BYTES, self._board.config.held_bytes // max(1, len(self.members)))
+
+    def _note(self, member: Member, reports: list[Report], sizes: Sequence[int]) -> None:
         for report in reports:
             if report.outcome is not None:
                 member.release(report.session)
                 member.session_s += (report.outcome.seconds - member.session_s) * _SMOOTHING
-        self._take_in(member, reports)
+        self._take_in(member, reports, sizes)
         self._board.wake.set()
 
     def has(self, member: Member) -> bool:

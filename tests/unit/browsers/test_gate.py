@@ -29,7 +29,7 @@ async def gate(outbox: Outbox, **politeness: object) -> AsyncIterator[PoliteGate
 
 async def asked(outbox: Outbox, seen: int = 0) -> Report:
     """The one report that comes next."""
-    (report,) = await outbox.pull(seen, 5)
+    (report,) = (await outbox.pull(seen, 5)).reports()
     assert report.wants_ack and report.page == PageWish("shop.example", 2)
     return report
 

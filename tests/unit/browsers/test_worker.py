@@ -37,7 +37,7 @@ async def test_a_session_that_lost_its_lease_and_comes_back_runs_once_and_frees_
         ended: dict[int, Status] = {}
         seen = 0
         while len(ended) < 2:
-            for report in await worker.pull(seen, 0):
+            for report in (await worker.pull(seen, 0)).reports():
                 seen = report.serial
                 if report.outcome is not None:
                     ended[report.fence] = report.outcome.status
@@ -55,12 +55,12 @@ async def test_a_session_that_is_stopped_before_its_first_step_reports_and_frees
     await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
     await worker.cancel([1])
     async with asyncio.timeout(5):
-        (report,) = await worker.pull(0, 0)
+        (report,) = (await worker.pull(0, 0)).reports()
         assert report.outcome is not None
         assert report.outcome.status is Status.CANCELED
         assert (await worker.stats()).busy == 0
         await worker.submit([Work(2, 1, 1, "t", 1, 0, spec, None, None, None, None)])
-        (report,) = [one for one in await worker.pull(report.serial, 0) if one.outcome is not None]
+        (report,) = [one for one in (await worker.pull(report.serial, 0)).reports() if one.outcome is not None]
         assert report.outcome is not None
         assert report.outcome.status is Status.COMPLETED
         await worker.drain(0)
@@ -120,7 +120,7 @@ async def test_a_worker_that_ends_gives_back_what_it_is_still_handed() -> None:
         draining = asyncio.create_task(worker.drain(3600))
         await asyncio.sleep(0)
         await worker.submit([late])
-        (report,) = [one for one in await worker.pull(0, 0) if one.outcome is not None]
+        (report,) = [one for one in (await worker.pull(0, 0)).reports() if one.outcome is not None]
         assert report.outcome is not None
         assert (report.session, report.fence, report.outcome.status) == (2, 5, Status.CANCELED)
         assert report.outcome.checkpoint == late.checkpoint

@@ -13,7 +13,7 @@ from agent.packed import LoopPiece
 from agent.status import Status
 from agent.testing import FakePage
 from agent.types import Checkpoint
-from agent.work import Report
+from services.browsers.parcel import Parcel
 from services.dispatch import dispatcher as module
 from services.dispatch.config import DispatchConfig
 from services.errors import StoreAway
@@ -185,11 +185,11 @@ async def test_a_pull_that_fails_otherwise_than_by_the_worker_s_death_is_tried_a
         (worker,) = w.pool.workers
         its_own, failures = worker.pull, [RuntimeError("the reply was lost")]
 
-        async def pull(seen: int, committed: int) -> list[Report]:
-            reports = await its_own(seen, committed)
-            if reports and failures:
+        async def pull(seen: int, committed: int, most_bytes: int) -> Parcel:
+            parcel = await its_own(seen, committed, most_bytes)
+            if parcel.sizes and failures:
                 raise failures.pop()
-            return reports
+            return parcel
 
         monkeypatch.setattr(worker, "pull", pull)
         job = await w.final(await w.submit(extract=EXTRACT))
@@ -202,7 +202,7 @@ async def test_a_worker_whose_pulls_keep_failing_is_replaced(monkeypatch: pytest
     async with world(ONE, dispatch=DispatchConfig(lease_s=3600)) as w:
         (worker,) = w.pool.workers
 
-        async def pull(seen: int, committed: int) -> list[Report]:
+        async def pull(seen: int, committed: int, most_bytes: int) -> Parcel:
             raise RuntimeError("the reply was lost")
 
         monkeypatch.setattr(worker, "pull", pull)

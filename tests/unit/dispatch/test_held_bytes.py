@@ -1,0 +1,63 @@
+"""What a dispatcher holds back while it cannot write is bounded in bytes, and nothing of it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from agent.status import Status
+from agent.testing import FakePage
+from services.dispatch.config import DispatchConfig
+from services.store.records import Finish, Written
+from tests.cluster_world import LOOP, shop, world
+
+RECORD_BYTES = 50_000
+ITEMS = 200
+HELD_BYTES = 1_000_000
+GROUP_BYTES = 300_000
+WORKERS = 3
+TEXT = {"schema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}
+
+
+def large(n: int) -> dict[str, FakePage]:
+    """A shop with `n` items of which each gives a large record."""
+    return shop(n) | {
+        f"http://shop.example/{i}": FakePage(read={"text": f"{i} " * (RECORD_BYTES // 4)}) for i in range(n)
+    }
+
+
+def size(report: Any) -> int:
+    return len(pickle.dumps(report, pickle.HIGHEST_PROTOCOL))
+
+
+async def test_large_outcomes_stop_the_pullers_before_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = DispatchConfig(workers=WORKERS, per_domain=ITEMS, held_bytes=HELD_BYTES, group_bytes=GROUP_BYTES)
+    async with world(large(ITEMS), slots=8, dispatch=config) as w:
+        committer, write = w.dispatcher._committer, w.store.finish
+        groups: list[int] = []  # bytes of each commit
+        writing: list[int] = []  # bytes that were being written, or waited for it, when the database stood still
+
+        async def finish(group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
+            while any(one.outcome.records for one in group) and not writing:
+                # What may still come in has come in: all of it, or so much that nobody pulls any more.
+                async with asyncio.timeout(20):
+                    while w.dispatcher._board.room.is_set() and len(group) + len(committer) < ITEMS:
+                        await asyncio.sleep(0.01)
+                writing.append(sum(map(size, group)) + sum(size(one[1]) for one in committer._reports))
+            groups.append(sum(map(size, group)))
+            return await write(group, per_domain=per_domain)
+
+        monkeypatch.setattr(w.store, "finish", finish)
+        job = await w.final(await w.submit(loop=LOOP, extract=TEXT))
+        rows = await w.store.results(job.id, limit=ITEMS + 1)
+
+    assert (job.status, job.counts.completed) == (Status.COMPLETED, ITEMS)
+    assert [row.record.value["text"].split(" ")[0] for row in rows if row.record] == [str(i) for i in range(ITEMS)]
+    (held,) = writing
+    assert max(groups) <= GROUP_BYTES
+    # Pulls that were under way when it became too much: together no more than may be held, or one report each.
+    assert held <= 2 * HELD_BYTES + WORKERS * 2 * RECORD_BYTES, f"{held:,} bytes"
