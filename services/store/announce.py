@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +11,6 @@ from agent.spec import JobSpec
 from services.store import codec
 from services.store.ids import job_id
 from services.store.records import DeliveryState
-from services.store.tables import delivery
 from services.store.tx import Tx
 
 Json = Any
@@ -19,26 +19,38 @@ DELIVERY_STATES = tuple(DeliveryState)
 """By the number that their column holds."""
 
 
-def announce(tx: Tx, job: int, tenant: str, spec: JobSpec, event: str, data: Mapping[str, Json]) -> None:
-    """Puts a message into the outbox, if the job's owner asked to be told of this kind of event."""
-    if spec.webhook is None or event not in spec.webhook.events:
-        return
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a job's owner may want to be told."""
+
+    job: int
+    tenant: str
+    spec: JobSpec
+    event: str
+    data: Mapping[str, Json]
+
+
+def announce(tx: Tx, messages: Iterable[Message]) -> None:
+    """Puts those messages into the outbox that the jobs' owners asked for, in this order, by one statement."""
+    asked = ((one, one.spec.webhook) for one in messages)
+    rows = (_row(tx, one, hook.url) for one, hook in asked if hook is not None and one.event in hook.events)
+    tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)], at_once=True)
+
+
+def _row(tx: Tx, one: Message, url: str) -> dict[str, Json]:
     body = {
-        "type": event,
+        "type": one.event,
         "at": datetime.fromtimestamp(tx.now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "job": job_id(job),
-        "labels": spec.labels,
-        **data,
+        "job": job_id(one.job),
+        "labels": one.spec.labels,
+        **one.data,
     }
-    tx.conn.execute(
-        delivery.insert().values(
-            tenant=tenant,
-            job=job,
-            event=event,
-            url=spec.webhook.url,
-            body=codec.dump_json(body),
-            state=DELIVERY_STATES.index(DeliveryState.WAITING),
-            due_at=tx.now,
-            created_at=tx.now,
-        )
-    )
+    return {
+        "tenant": one.tenant,
+        "job": one.job,
+        "event": one.event,
+        "url": url,
+        "body": codec.dump_json(body),
+        "state": DELIVERY_STATES.index(DeliveryState.WAITING),
+        "at": tx.now,
+    }

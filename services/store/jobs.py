@@ -15,7 +15,7 @@ from agent.types import ErrorInfo, Usage
 from services.errors import NotFound, WrongState
 from services.events import JobEvent
 from services.store import codec
-from services.store.announce import announce
+from services.store.announce import Message, announce
 from services.store.ids import job_id
 from services.store.records import Counts
 from services.store.states import FINAL_STATES, State
@@ -256,8 +256,7 @@ def finished_events(tx: Tx, jobs: Sequence[LockedJob]) -> None:
 def tell_webhooks(tx: Tx, event: str, news: Sequence[tuple[LockedJob, Mapping[str, Json]]]) -> None:
     """Puts messages about jobs into the outbox, where their owners asked for them."""
     specs = specs_naming(tx, {job.id for job, _ in news}, "webhook")
-    for job, data in news:
-        announce(tx, job.id, job.tenant, specs[job.id], event, data)
+    announce(tx, (Message(job.id, job.tenant, specs[job.id], event, data) for job, data in news))
 
 
 def locked(row: Row[Any]) -> LockedJob:

@@ -290,6 +290,14 @@ from (
   from job where finished_at is not null and not in_totals) as part
 group by tenant
 
+-- name: add_deliveries
+-- Puts webhook messages into the outbox, in their order.
+insert into delivery (tenant, job, event, url, body, state, due_at, created_at)
+select v.tenant, v.job, v.event, v.url, v.body, v.state, v.at, v.at
+from json_to_recordset(cast(:rows as json)) as v (n integer, tenant text, job bigint, event text, url text, body text,
+  state smallint, at double precision)
+order by v.n
+
 -- name: add_hosts
 -- Gives new host names an id; sorted, so that two writers cannot wait for each other.
 insert into domain (host) select h from unnest(cast(:hosts as text[])) as h order by h on conflict (host) do nothing

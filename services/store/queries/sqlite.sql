@@ -267,6 +267,11 @@ from (
   from job indexed by job_left_out where finished_at is not null and not in_totals) as part
 group by tenant
 
+-- name: add_deliveries
+-- Puts a webhook's message into the outbox.
+insert into delivery (tenant, job, event, url, body, state, due_at, created_at)
+values (:tenant, :job, :event, :url, :body, :state, :at, :at)
+
 -- name: add_hosts
 -- Gives new host names an id.
 insert into domain (host) select value from json_each(:hosts) where true on conflict (host) do nothing

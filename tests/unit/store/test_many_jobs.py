@@ -202,3 +202,21 @@ async def test_a_lost_session_has_the_attempts_of_its_spec_though_nobody_remembe
         assert {one.job: one.status for one in freed} == dict(
             zip(jobs, (Status.FAILED, Status.QUEUED, Status.QUEUED), strict=True)
         )
+
+
+async def messages_of(n: int) -> list[str]:
+    """The statements of a commit that ends `n` jobs and their items, of which the owners want to be told."""
+    async with world("sqlite://") as w:
+        for _ in range(n):
+            await w.submit(webhook={"url": "https://me.example/", "events": ["job.finished", "session.finished"]})
+        held = await w.claim(1)
+        with counted(w) as said:
+            await w.finish(*((one, DONE) for one in held))
+        told = await w.store.claim_deliveries(5 * n, lease_s=60, each=5 * n)
+        in_order = [one.event for one in sorted(told, key=lambda one: one.id)]
+        assert in_order == ["session.finished"] * n + ["job.finished"] * n
+        return said
+
+
+async def test_more_messages_take_no_more_statements() -> None:
+    assert len(await messages_of(40)) == len(await messages_of(10))
