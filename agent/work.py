@@ -7,6 +7,7 @@ dataclass with slots takes twice as long, because it asks for its fields anew ea
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from agent.packed import LoopPiece
 from agent.spec import JobSpec
@@ -71,9 +72,60 @@ class PageTurn:
     given: bool = True  # False: nothing was given, so many stand before it; ask again then
 
 
+class RobotsState(StrEnum):
+    """What became of asking an origin for its robots.txt. New ones come last: the store knows them by their order."""
+
+    RULES = "rules"
+    """It has one."""
+    NONE = "none"
+    """It has none (4xx, or redirects without an end): everything is allowed."""
+    BUSY = "busy"
+    """It answered 429 or 503."""
+    FAILED = "failed"
+    """It answered another 5xx."""
+    UNREACHABLE = "unreachable"
+    """Nobody answered."""
+    LARGE = "large"
+    """It has one that is too long to be shared: each worker asks for it."""
+    REFUSED = "refused"
+    """The operator does not let browsers reach it; the site was not asked."""
+
+
+@dataclass(frozen=True)
+class RobotsFile:
+    """An origin's robots.txt, or why there is none."""
+
+    state: RobotsState
+    keep_s: float  # how long it holds from now on
+    packed: bytes = b""  # the text, UTF-8 and compressed with zlib; of RULES only
+    why: str = ""  # in words, where it could not be read
+    retry_after_s: float | None = None  # that the site asked for
+
+
+@dataclass(frozen=True)
+class RobotsWish:
+    """A worker asks for an origin's robots.txt, or tells what it has found there."""
+
+    origin: str  # scheme, host and port in lower case, "https://shop.example"
+    found: RobotsFile | None = None  # None: it asks
+
+
+@dataclass(frozen=True)
+class RobotsAnswer:
+    """What a worker gets that asked: the file, or the order to fetch it, or a pause until it may ask again."""
+
+    file: RobotsFile | None = None
+    fetch: bool = False  # and tell what was found, for the whole cluster
+    wait_s: float = 0.0  # otherwise: another worker fetches it
+
+
+Answer = PageTurn | RobotsAnswer
+
+
 @dataclass(frozen=True)
 class Report:
-    """What a worker says about a session that it holds. Exactly one of outcome, checkpoint, items and page is set."""
+    """What a worker says about a session that it holds. Exactly one of outcome, checkpoint, items, page and robots is
+    set."""
 
     session: int
     fence: int
@@ -81,5 +133,6 @@ class Report:
     checkpoint: Checkpoint | None = None  # a task is done, or an unrepeatable action is about to begin
     items: LoopPiece | None = None  # of the loop that it will open
     page: PageWish | None = None  # a page's turn is asked for; the answer comes with the acknowledgement
+    robots: RobotsWish | None = None  # of its page's origin; one that asks is answered in the same way
     wants_ack: bool = False  # the worker goes on only when the store has it
     serial: int = 0  # names this report in the acknowledgement

@@ -35,7 +35,7 @@ from agent.errors import ServerBusy
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import LoopItem, Outcome, Usage
-from agent.work import JobLimits, PageTurn, Report, Work
+from agent.work import Answer, JobLimits, Report, Work
 from services.browsers.journal import Outbox
 from services.browsers.parcel import Parcel
 from services.browsers.pool import WorkerHandle, WorkerStats
@@ -192,8 +192,8 @@ class SimulatedWorker:
         self._outbox.confirm(committed, frozenset())
         return await self._outbox.pull(seen, 20.0, most_bytes)
 
-    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
-        self._outbox.confirm(committed, refused, turns)
+    async def confirm(self, committed: int, refused: frozenset[int], answers: Mapping[int, Answer]) -> None:
+        self._outbox.confirm(committed, refused, answers)
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         """Nobody cancels here."""

@@ -11,14 +11,15 @@ from agent.errors import AddressForbidden, RobotsForbidden
 from agent.spec import PolitenessSpec
 from agent.work import PageTurn, PageWish
 from services.browsers.egress import EgressProxy, EgressRefused
+from services.browsers.robots import Shared
 
 
 class Rules(Protocol):
     """robots.txt, as `services.browsers.robots` reads it."""
 
-    async def allowed(self, url: str, user_agent: str) -> bool: ...
+    async def allowed(self, url: str, user_agent: str, shared: Shared) -> bool: ...
 
-    async def crawl_delay(self, url: str, user_agent: str) -> float | None: ...
+    async def crawl_delay(self, url: str, user_agent: str, shared: Shared) -> float | None: ...
 
 
 class SiteGate(Gate, Protocol):
@@ -27,8 +28,9 @@ class SiteGate(Gate, Protocol):
     crawl_delay_s: float | None  # between pages of the first site, for the whole cluster; None: it was not asked
 
 
-class Turns(Protocol):
-    """Who says when a page may be opened: the store, which knows of all workers; `services.browsers.journal` asks."""
+class Turns(Shared, Protocol):
+    """Who says when a page may be opened, and what robots.txt says: the store, which knows of all workers;
+    `services.browsers.journal` asks."""
 
     async def page_turn(self, wish: PageWish) -> PageTurn: ...
 
@@ -54,9 +56,9 @@ class PoliteGate:
         await self._check_address(url)
         delay_s = self._politeness.delay_s
         if self._politeness.robots:
-            if not await self._rules.allowed(url, self._agent):
+            if not await self._rules.allowed(url, self._agent, self._turns):
                 raise RobotsForbidden(f"robots.txt of {urlsplit(url).netloc} forbids {url}")
-            wish = await self._rules.crawl_delay(url, self._agent) or 0.0
+            wish = await self._rules.crawl_delay(url, self._agent, self._turns) or 0.0
             if self.crawl_delay_s is None:
                 self.crawl_delay_s = wish
             delay_s = max(delay_s, min(wish, LONGEST_CRAWL_DELAY_S))

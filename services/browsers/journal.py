@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from agent.errors import Canceled, Unexpected
 from agent.packed import LoopPiece, pack_items
 from agent.types import Checkpoint, LoopItem, Outcome
-from agent.work import PageTurn, PageWish, Report
+from agent.work import Answer, PageTurn, PageWish, Report, RobotsAnswer, RobotsWish
 from services.browsers.parcel import PARCEL_BYTES, Parcel
 
 _LEAST_LINGER_S = 0.004
@@ -21,11 +21,11 @@ what makes Ray calls and commits cheap; a worker that has more work queued loses
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Ack:
     """What became of a report that somebody waits for."""
 
     taken: bool  # False: the store refused it
-    turn: PageTurn | None  # where it asked for one
+    answer: Answer | None  # where it asked
 
 
 class Outbox:
@@ -42,7 +42,7 @@ class Outbox:
         self._newest: dict[tuple[int, int], int] = {}  # by session and fence: its last checkpoint, not pulled yet
         self._news = asyncio.Event()
         self._hurry = asyncio.Event()  # what there is must be pulled now
-        self._acks: dict[int, asyncio.Future[_Answer]] = {}
+        self._acks: dict[int, asyncio.Future[_Ack]] = {}
         self._session_s = 0.0  # what a session takes, smoothed
 
     def put(self, report: Report) -> int:
@@ -67,23 +67,23 @@ class Outbox:
 
     async def put_and_wait(self, report: Report) -> bool:
         """Adds a report and waits until the store took it; False when it refused it."""
-        return (await self._answer(self.put(replace(report, wants_ack=True)))).taken
+        return (await self._ack(self.put(replace(report, wants_ack=True)))).taken
 
-    async def ask(self, report: Report) -> PageTurn | None:
-        """Adds a report that asks for a page's turn and waits for it; None when it cannot be given."""
+    async def ask(self, report: Report) -> Answer | None:
+        """Adds a report that asks for something and waits for the answer; None when there can be none."""
         serial = self.put(replace(report, wants_ack=True))
         try:
-            return (await self._answer(serial)).turn
+            return (await self._ack(serial)).answer
         except asyncio.CancelledError:
             # Nobody waits for it any more: a report that was not pulled yet takes no place from the others.
             self._reports.pop(serial, None)
             raise
 
-    async def _answer(self, serial: int) -> _Answer:
-        answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
-        self._acks[serial] = answer
+    async def _ack(self, serial: int) -> _Ack:
+        ack: asyncio.Future[_Ack] = asyncio.get_running_loop().create_future()
+        self._acks[serial] = ack
         try:
-            return await answer
+            return await ack
         finally:
             del self._acks[serial]
 
@@ -115,16 +115,16 @@ class Outbox:
     def _after(self, seen: int) -> list[Report]:
         return [report for serial, report in self._reports.items() if serial > seen]
 
-    def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn] = {}) -> None:
+    def confirm(self, committed: int, refused: frozenset[int], answers: Mapping[int, Answer] = {}) -> None:
         """The store has every report up to serial number `committed`, save the `refused` ones, which were late.
 
-        `turns`: of those that asked for one.
+        `answers`: to those that asked.
         """
         while self._reports and next(iter(self._reports)) <= committed:
             self._reports.popitem(last=False)
-        for serial, answer in list(self._acks.items()):
-            if serial <= committed and not answer.done():
-                answer.set_result(_Answer(serial not in refused, turns.get(serial)))
+        for serial, ack in list(self._acks.items()):
+            if serial <= committed and not ack.done():
+                ack.set_result(_Ack(serial not in refused, answers.get(serial)))
 
     def __len__(self) -> int:
         return len(self._reports)
@@ -140,7 +140,7 @@ async def _within(seconds: float, event: asyncio.Event) -> bool:
 
 
 class SessionJournal:
-    """Where one session writes its checkpoints and asks for its pages' turns."""
+    """Where one session writes its checkpoints and asks for what its pages need."""
 
     def __init__(self, outbox: Outbox, session: int, fence: int) -> None:
         self._outbox = outbox
@@ -168,9 +168,18 @@ class SessionJournal:
             Unexpected: the store cannot say.
         """
         turn = await self._outbox.ask(Report(self._session, self._fence, page=wish))
-        if turn is None:
+        if not isinstance(turn, PageTurn):
             raise Unexpected(f"no turn could be given for a page of {wish.host}; the dispatcher's log says why")
         return turn
+
+    async def robots(self, origin: str) -> RobotsAnswer | None:
+        """What the cluster knows of an origin's robots.txt; None when the store cannot say."""
+        answer = await self._outbox.ask(Report(self._session, self._fence, robots=RobotsWish(origin)))
+        return answer if isinstance(answer, RobotsAnswer) else None
+
+    def tell_robots(self, found: RobotsWish) -> None:
+        """Hands on what an origin answered. Nobody waits here, but other workers do: it is pulled at once."""
+        self._outbox.put(Report(self._session, self._fence, robots=found, wants_ack=True))
 
     def outcome(self, outcome: Outcome) -> None:
         """The attempt is over."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from agent.work import JobLimits, PageTurn, Work
+from agent.work import Answer, JobLimits, Work
 from services.browsers.parcel import Parcel
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
 from services.browsers.worker import Worker
@@ -46,8 +46,8 @@ class LocalWorker:
             pulling.cancel()
             gone.cancel()
 
-    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
-        await self._here().confirm(committed, refused, turns)
+    async def confirm(self, committed: int, refused: frozenset[int], answers: Mapping[int, Answer]) -> None:
+        await self._here().confirm(committed, refused, answers)
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         await self._here().cancel(sessions)

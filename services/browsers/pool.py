@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agent.work import JobLimits, PageTurn, Work
+from agent.work import Answer, JobLimits, Work
 from services.browsers.parcel import Parcel
 from services.errors import ServiceError
 
@@ -56,8 +56,8 @@ class WorkerHandle(Protocol):
         """
         ...
 
-    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
-        """The store has all reports up to `committed`, save the `refused` ones; `turns` of those that asked for one."""
+    async def confirm(self, committed: int, refused: frozenset[int], answers: Mapping[int, Answer]) -> None:
+        """The store has all reports up to `committed`, save the `refused` ones; `answers` to those that asked."""
         ...
 
     async def cancel(self, sessions: Sequence[int]) -> None:

@@ -16,7 +16,7 @@ from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayError, RayTaskError
 from ray.util import list_named_actors
 
-from agent.work import JobLimits, PageTurn, Work
+from agent.work import Answer, JobLimits, Work
 from services import interpreter, tracing
 from services.browsers.config import WorkerConfig
 from services.browsers.node import ends_in_s
@@ -70,8 +70,8 @@ class BrowserWorkerActor:
     async def pull(self, seen: int, committed: int, most_bytes: int) -> Parcel:
         return await self._here().pull(seen, committed, most_bytes)
 
-    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
-        await self._here().confirm(committed, refused, turns)
+    async def confirm(self, committed: int, refused: frozenset[int], answers: Mapping[int, Answer]) -> None:
+        await self._here().confirm(committed, refused, answers)
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         await self._here().cancel(sessions)
@@ -117,8 +117,8 @@ class RayWorker:
     async def pull(self, seen: int, committed: int, most_bytes: int) -> Parcel:
         return await self._answer(self._actor.pull.remote(seen, committed, most_bytes))
 
-    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
-        await self._answer(self._actor.confirm.remote(committed, refused, dict(turns)))
+    async def confirm(self, committed: int, refused: frozenset[int], answers: Mapping[int, Answer]) -> None:
+        await self._answer(self._actor.confirm.remote(committed, refused, dict(answers)))
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         await self._answer(self._actor.cancel.remote(list(sessions)))

@@ -1,33 +1,38 @@
-"""robots.txt by RFC 9309: fetched once per origin, kept for a while, asked before each page."""
+"""robots.txt by RFC 9309: fetched once per origin for the whole cluster, kept for a while, asked before each page."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 from urllib.parse import urlsplit
 
-import httpx
 from protego import Protego
 
 from agent.errors import AddressForbidden, HostUnreachable, NavigationError, ServerBusy, ServerFailed
-from agent.retry_after import retry_after_seconds
-from services.browsers.egress import OUTCOME_HEADER, REFUSED_REASON
+from agent.work import RobotsAnswer, RobotsFile, RobotsState, RobotsWish
+from services.browsers.robots_file import USER_AGENT, RobotsClient, unpacked
 
-USER_AGENT = "Shoal"
-"""The token that robots.txt may name, and the user agent of these requests."""
-
-_KEEP_S = 3600.0
-_KEEP_AT_LEAST_S = 300.0
-_KEEP_AT_MOST_S = 24 * 3600.0  # the RFC's own limit
-_KEEP_FAILURE_S = 60.0  # an origin that could not be asked is asked again soon
-_LIMIT_BYTES = 500 * 1024  # what the RFC wants to be read at least
-_TIMEOUT_S = 15.0  # of the whole fetch
+_ANSWER_S = 5.0
+"""Patience with the dispatcher, whose answer takes some hundredths of a second; after that this worker fetches itself.
+Short: the pages of a whole site wait for it."""
+_OTHERS_S = 45.0
+"""Patience with others that fetch: one that has died is replaced after 20 s, and so may be its successor."""
 _MOST_ORIGINS = 10_000
-_MOST_REDIRECTS = 5
-_MAX_AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*(\d{1,9})")
+_LONGEST_ORIGIN = 300
+"""A host name has 253 characters; what is longer is no site's, and nobody shares its robots.txt."""
+_MOST_SHARED_BYTES = 128 * 1024
+"""Compressed; longer ones, if there are any, are fetched by each worker: a dispatcher passes hundreds on at once."""
+
+
+class Shared(Protocol):
+    """What the cluster knows of robots.txt; `services.browsers.journal` asks for it."""
+
+    async def robots(self, origin: str) -> RobotsAnswer | None: ...
+
+    def tell_robots(self, found: RobotsWish) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,42 +51,37 @@ class _Origin:
 
 
 class Robots:
-    """The rules of all origins that this worker's sessions visit; sessions that want the same wait for one fetch.
+    """The rules of all origins that this worker's sessions visit; sessions that want the same wait for one answer.
 
     A robots.txt that is not there (4xx) allows everything. One that cannot be read (no answer, 5xx, 429) forbids all
     pages for the time being: that is no verdict of the site, so it raises an error that is worth another try.
+
+    Callers that give what the cluster shares get what one worker has found for all, until it runs out for all of them
+    at the same moment; where the cluster does not answer, this worker fetches itself.
     """
 
     def __init__(self, *, proxy: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._client = httpx.AsyncClient(
-            proxy=proxy,
-            timeout=_TIMEOUT_S,
-            follow_redirects=True,
-            max_redirects=_MOST_REDIRECTS,
-            trust_env=False,
-            # Uncompressed: a few bytes must not become gigabytes.
-            headers={"User-Agent": USER_AGENT, "Accept-Encoding": "identity"},
-        )
+        self._client = RobotsClient(proxy)
         self._origins: dict[str, _Origin] = {}
 
-    async def allowed(self, url: str, user_agent: str = USER_AGENT) -> bool:
+    async def allowed(self, url: str, user_agent: str = USER_AGENT, shared: Shared | None = None) -> bool:
         """Whether robots.txt lets `user_agent` open `url`; addresses other than http(s) have none and are allowed.
 
         Raises:
             HostUnreachable, ServerBusy, ServerFailed: robots.txt cannot be read now.
             AddressForbidden: the operator does not allow the host.
         """
-        rules = await self._rules(url)
+        rules = await self._rules(url, shared)
         return rules is None or rules.parsed is None or bool(rules.parsed.can_fetch(url, user_agent))
 
-    async def crawl_delay(self, url: str, user_agent: str = USER_AGENT) -> float | None:
+    async def crawl_delay(self, url: str, user_agent: str = USER_AGENT, shared: Shared | None = None) -> float | None:
         """Seconds between two pages that robots.txt asks of `user_agent`; None when it asks for none.
 
         Raises:
             HostUnreachable, ServerBusy, ServerFailed, AddressForbidden: as `allowed`.
         """
-        rules = await self._rules(url)
+        rules = await self._rules(url, shared)
         delay_s = rules.parsed.crawl_delay(user_agent) if rules and rules.parsed else None
         return None if delay_s is None else float(delay_s)
 
@@ -90,29 +90,29 @@ class Robots:
         for origin in self._origins.values():
             origin.fetching.cancel()
         await asyncio.gather(*(origin.fetching for origin in self._origins.values()), return_exceptions=True)
-        await self._client.aclose()
+        await self._client.close()
 
     # --- one origin -----------------------------------------------------------------------------------
 
-    async def _rules(self, url: str) -> _Rules | None:
+    async def _rules(self, url: str, shared: Shared | None) -> _Rules | None:
         parts = urlsplit(url)
         if parts.scheme.lower() not in ("http", "https"):
             return None
         name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()
         origin = self._origins.get(name)
         if origin is None or origin.until <= self._clock() or origin.fetching.cancelled():
-            origin = self._start(name)
+            origin = self._start(name, shared)
         # One session that gives up must not end the fetch that others wait for.
         rules = await asyncio.shield(origin.fetching)
         if rules.failure is not None:
             raise type(rules.failure)(rules.failure.message, **rules.failure.details)
         return rules
 
-    def _start(self, name: str) -> _Origin:
+    def _start(self, name: str, shared: Shared | None) -> _Origin:
         self._origins.pop(name, None)
         if len(self._origins) >= _MOST_ORIGINS:
             self._origins.pop(next(iter(self._origins)))  # the one that was fetched longest ago
-        origin = self._origins[name] = _Origin(asyncio.create_task(self._fetch(name)))
+        origin = self._origins[name] = _Origin(asyncio.create_task(self._find(name, shared)))
 
         def note_time(task: asyncio.Task[_Rules]) -> None:
             kept = not task.cancelled() and task.exception() is None
@@ -121,57 +121,51 @@ class Robots:
         origin.fetching.add_done_callback(note_time)
         return origin
 
-    async def _fetch(self, origin: str) -> _Rules:
-        try:
-            async with asyncio.timeout(_TIMEOUT_S), self._client.stream("GET", f"{origin}/robots.txt") as answer:
-                return await self._read(origin, answer)
-        except (httpx.TooManyRedirects, httpx.UnsupportedProtocol, httpx.InvalidURL):
-            return _Rules(_KEEP_S)  # RFC 9309, 2.3.1.2: as if it were not there
-        except httpx.ProxyError as error:
-            if REFUSED_REASON in str(error):
-                return _refused(origin)
-            return _unreachable(origin, str(error))
-        except (httpx.HTTPError, TimeoutError) as error:
-            return _unreachable(origin, str(error) or "no answer in time")
-
-    async def _read(self, origin: str, answer: httpx.Response) -> _Rules:
-        status = answer.status_code
-        outcome = answer.headers.get(OUTCOME_HEADER)
-        if outcome == "refused":
-            return _refused(origin)
-        if outcome is not None:
-            return _unreachable(origin)
-        if status == 429 or status >= 500:
-            kind = ServerBusy if status in (429, 503) else ServerFailed
-            again_s = retry_after_seconds(answer.headers.get("retry-after"))
-            return _unknown(kind, origin, f"the site answers {status}", retry_after_s=again_s)
-        if status >= 400:
-            return _Rules(_keep_s(answer))
-        body = bytearray()
-        async for chunk in answer.aiter_bytes():
-            body += chunk
-            if len(body) > _LIMIT_BYTES:
-                # The line that the limit cuts would forbid more than its author wrote.
-                body = body[:_LIMIT_BYTES].rpartition(b"\n")[0]
-                break
-        parsed = await asyncio.to_thread(Protego.parse, body.decode("utf-8-sig", errors="replace"))
-        return _Rules(_keep_s(answer), parsed)
+    async def _find(self, origin: str, shared: Shared | None) -> _Rules:
+        if shared is None or len(origin) > _LONGEST_ORIGIN:
+            return await _read(await self._client.fetch(origin))
+        file = await _known(origin, shared)
+        if file is None:
+            file = await self._client.fetch(origin)
+            shared.tell_robots(RobotsWish(origin, _to_share(file)))
+        return await _read(file)
 
 
-def _keep_s(answer: httpx.Response) -> float:
-    found = _MAX_AGE.search(answer.headers.get("cache-control", "").lower())
-    return min(max(float(found[1]), _KEEP_AT_LEAST_S), _KEEP_AT_MOST_S) if found else _KEEP_S
+async def _known(origin: str, shared: Shared) -> RobotsFile | None:
+    """What another worker has found, or is about to find; None: this one is to fetch it."""
+    try:
+        async with asyncio.timeout(_OTHERS_S):
+            while True:
+                async with asyncio.timeout(_ANSWER_S):
+                    answer = await shared.robots(origin)
+                if answer is None or answer.fetch:
+                    return None
+                if answer.file is not None:
+                    return answer.file
+                await asyncio.sleep(answer.wait_s)
+    except TimeoutError:
+        return None
 
 
-def _unknown(kind: type[NavigationError], origin: str, why: str, **details: object) -> _Rules:
-    message = f"{origin}/robots.txt cannot be read now, so no page of this site is opened ({why})"
-    return _Rules(_KEEP_FAILURE_S, failure=kind(message, **details))
+def _to_share(file: RobotsFile) -> RobotsFile:
+    if len(file.packed) <= _MOST_SHARED_BYTES:
+        return file
+    return replace(file, state=RobotsState.LARGE, packed=b"")
 
 
-def _unreachable(origin: str, why: str = "") -> _Rules:
-    message = f"{origin} cannot be reached" + (f" ({why})" if why else "")
-    return _Rules(_KEEP_FAILURE_S, failure=HostUnreachable(message))
+_FAILURES: dict[RobotsState, type[NavigationError]] = {
+    RobotsState.BUSY: ServerBusy,
+    RobotsState.FAILED: ServerFailed,
+    RobotsState.UNREACHABLE: HostUnreachable,
+    RobotsState.REFUSED: AddressForbidden,
+}
 
 
-def _refused(origin: str) -> _Rules:
-    return _Rules(_KEEP_S, failure=AddressForbidden(f"the operator does not let browsers reach {origin}"))
+async def _read(file: RobotsFile) -> _Rules:
+    if file.state in _FAILURES:
+        answered = file.state in (RobotsState.BUSY, RobotsState.FAILED)
+        details = {"retry_after_s": file.retry_after_s} if answered else {}
+        return _Rules(file.keep_s, failure=_FAILURES[file.state](file.why, **details))
+    if file.state is not RobotsState.RULES:
+        return _Rules(file.keep_s)
+    return _Rules(file.keep_s, await asyncio.to_thread(lambda: Protego.parse(unpacked(file))))

@@ -26,7 +26,7 @@ from agent.policies.policy import Policy
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.types import Outcome
-from agent.work import JobLimits, PageTurn, Work
+from agent.work import Answer, JobLimits, Work
 from services import tracing
 from services.artifacts.store import ArtifactStore
 from services.browsers.config import WorkerConfig
@@ -173,8 +173,8 @@ class Worker:
         self._outbox.confirm(committed, frozenset())
         return await self._outbox.pull(seen, _PULL_S, most_bytes)
 
-    async def confirm(self, committed: int, refused: frozenset[int], turns: Mapping[int, PageTurn]) -> None:
-        self._outbox.confirm(committed, refused, turns)
+    async def confirm(self, committed: int, refused: frozenset[int], answers: Mapping[int, Answer]) -> None:
+        self._outbox.confirm(committed, refused, answers)
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         """Stops these sessions where this worker has them; each gives a last report."""

@@ -12,7 +12,7 @@ import structlog
 from agent.errors import Unexpected
 from agent.status import Status
 from agent.types import Outcome
-from agent.work import PageTurn, Report
+from agent.work import Answer, Report
 from services.browsers.pool import WorkerLost
 from services.dispatch.board import Board
 from services.dispatch.member import Member
@@ -142,7 +142,7 @@ class Committer:
     async def _give_up(self, member: Member, report: Report, why: str) -> None:
         """What cannot be stored: an outcome's session goes on when its lease, renewed by nobody, has run out;
         checkpoints and items are refused, so that a session which waits for its mark stops before the action; a page
-        gets no turn, which its session is told."""
+        gets no turn and a robots.txt no answer, which their sessions are told."""
         log.error(LogEvent.REPORT_GIVEN_UP, session=report.session, worker=member.name, why=why)
         self._board.counting.tally.add("shoal_reports_given_up")
         if report.outcome is not None:
@@ -151,14 +151,14 @@ class Committer:
 
     async def _commit(self, batch: list[tuple[Member, Report]]) -> None:
         refused = await self._keep_progress(batch)
-        turns = await self._page_turns(batch)
+        answers = await self._page_turns(batch) | await self._robots(batch)
         await self._look_up(report for _, report in batch)
         finishes = [self._decide(report) for _, report in batch if report.outcome is not None]
         if finishes:
             self._settle(finishes, await self._store.finish(finishes, per_domain=self._board.config.per_domain))
-        await self._confirm(batch, refused, turns)
+        await self._confirm(batch, refused, answers)
 
-    async def _page_turns(self, batch: list[tuple[Member, Report]]) -> dict[tuple[str, int], PageTurn]:
+    async def _page_turns(self, batch: list[tuple[Member, Report]]) -> dict[tuple[str, int], Answer]:
         """The turns of pages that are asked for, by worker and serial number.
 
         Given again when the batch has to be written again, or by a successor: a place is wasted then, nobody is lost.
@@ -167,6 +167,14 @@ class Committer:
         asking = [((member.name, report.serial), report.page) for member, report in batch if report.page is not None]
         turns = await self._store.page_turns([wish for _, wish in asking]) if asking else ()
         return {key: turn for (key, _), turn in zip(asking, turns, strict=True)}
+
+    async def _robots(self, batch: list[tuple[Member, Report]]) -> dict[tuple[str, int], Answer]:
+        """What the cluster knows of the robots.txt that are asked for, by worker and serial number; keeps those that
+        were found. Asked again, the worker that is to fetch one hears so again."""
+        some = [(member.name, report.serial, wish) for member, report in batch if (wish := report.robots) is not None]
+        answers = await self._store.robots([(name, wish) for name, _, wish in some]) if some else ()
+        told = zip(some, answers, strict=True)
+        return {(name, serial): answer for (name, serial, _), answer in told if answer is not None}
 
     async def _keep_progress(self, batch: list[tuple[Member, Report]]) -> set[tuple[str, int]]:
         """Keeps checkpoints and items of loops; gives those, by worker and serial number, that came too late."""
@@ -215,7 +223,7 @@ class Committer:
         self,
         batch: list[tuple[Member, Report]],
         refused: set[tuple[str, int]],
-        turns: dict[tuple[str, int], PageTurn],
+        answers: dict[tuple[str, int], Answer],
     ) -> None:
         """Tells workers what was committed: at once where a session waits for it, else with the next pull."""
         committed: dict[str, tuple[Member, int]] = {}
@@ -226,17 +234,17 @@ class Committer:
                 waited_for.add(member.name)
         for name, (member, serial) in committed.items():
             member.refused |= {number for owner, number in refused if owner == name}
-            member.turns |= {number: turn for (owner, number), turn in turns.items() if owner == name}
-            if name not in waited_for and not member.refused and not member.turns:
+            member.answers |= {number: answer for (owner, number), answer in answers.items() if owner == name}
+            if name not in waited_for and not member.refused and not member.answers:
                 member.committed = serial  # the next pull says so
                 continue
             try:
-                await member.handle.confirm(serial, frozenset(member.refused), dict(member.turns))
+                await member.handle.confirm(serial, frozenset(member.refused), dict(member.answers))
             except WorkerLost:
                 continue  # its puller buries it
             except Exception:  # the top of a loop: the next confirmation says it again
                 log.exception(LogEvent.LOOP_FAILED, loop="confirm", worker=name)
                 continue
             member.refused.clear()
-            member.turns.clear()
+            member.answers.clear()
             member.committed = serial

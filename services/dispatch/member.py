@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from agent.work import PageTurn
+from agent.work import Answer
 from services.browsers.pool import WorkerHandle
 from services.dispatch.clock import loop_time
 from services.dispatch.config import DispatchConfig
@@ -24,7 +24,7 @@ class Member:
     empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
     committed: int = 0  # serial number up to which the worker knows, or hears by a pull, that the store has all
     refused: set[int] = field(default_factory=set)  # later ones that the store did not take, until the worker knows
-    turns: dict[int, PageTurn] = field(default_factory=dict)  # of pages, by serial number; until it knows, too
+    answers: dict[int, Answer] = field(default_factory=dict)  # to those that asked; until it knows, too
     seen: int = 0  # serial number of the last report pulled
     puller: asyncio.Task[None] | None = None
     session_s: float = 1.0  # what a session takes, smoothed

@@ -10,7 +10,7 @@ from typing import Any
 from agent.packed import LoopPiece
 from agent.status import Status
 from agent.types import Checkpoint
-from agent.work import PageTurn, PageWish
+from agent.work import PageTurn, PageWish, RobotsAnswer, RobotsWish
 from services.store import (
     claim,
     control,
@@ -22,6 +22,7 @@ from services.store import (
     reading,
     reap,
     retention,
+    robots,
     settle,
     snapshots,
     submission,
@@ -301,6 +302,9 @@ class SqlStore:
 
     async def page_turns(self, wishes: Sequence[PageWish]) -> list[PageTurn]:
         return await self._db.write(lambda tx: pace.page_turns(tx, wishes), hosts={wish.host for wish in wishes})
+
+    async def robots(self, wishes: Sequence[tuple[str, RobotsWish]]) -> list[RobotsAnswer | None]:
+        return await self._db.write(lambda tx: robots.robots(tx, wishes))
 
     async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
         children = children_in(group)

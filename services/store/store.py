@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from agent.packed import LoopPiece
 from agent.status import Status
 from agent.types import Checkpoint
-from agent.work import PageTurn, PageWish
+from agent.work import PageTurn, PageWish, RobotsAnswer, RobotsWish
 from services.store.records import (
     ApiKey,
     ArtifactRow,
@@ -264,6 +264,15 @@ class Store(Protocol):
 
         A turn is a place behind all that were given; it need not be taken, and is not given back. Where the line is
         too long none is given, and the asker is told when to ask again.
+        """
+        ...
+
+    async def robots(self, wishes: Sequence[tuple[str, RobotsWish]]) -> list[RobotsAnswer | None]:
+        """What the cluster knows of origins' robots.txt; each wish is given with the name of its worker.
+
+        Who asks gets the file until it runs out, is sent to fetch it for all, or waits for the worker that was sent
+        before; one that has told nothing after 20 s is replaced, and the same worker is told again that it was sent.
+        Who tells what it has found gets no answer.
         """
         ...
 

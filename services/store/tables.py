@@ -241,6 +241,22 @@ job_pace = Table(
     Column("last_start", Double, nullable=False),
 )
 
+robots = Table(
+    "robots",
+    metadata,
+    # What each origin said of its robots.txt, for all workers, and who is asking it.
+    Column("origin", Bytewise, primary_key=True),  # in byte order: everybody locks rows in the same one
+    Column("state", SmallInteger),  # a RobotsState; null: nobody has said anything yet
+    Column("packed", LargeBinary),  # the text, zlib-compressed UTF-8
+    Column("why", Text, nullable=False, server_default=text("''")),  # it could not be read
+    Column("retry_after_s", Double),
+    Column("opinions", Integer, nullable=False, server_default=_ZERO),  # workers that found it unreachable
+    Column("expires_at", Double, nullable=False, server_default=_ZERO),
+    Column("fetching_by", Text, nullable=False, server_default=text("''")),  # the worker that was sent last
+    Column("fetching_until", Double, nullable=False, server_default=_ZERO),  # after that it counts as dead
+)
+Index("robots_expires", robots.c.expires_at)
+
 session_detail = Table(
     "session_detail",
     metadata,

@@ -18,6 +18,7 @@ from tests.store_contract.politeness import *  # noqa: F403
 from tests.store_contract.reading import *  # noqa: F403
 from tests.store_contract.reseating import *  # noqa: F403
 from tests.store_contract.retrying import *  # noqa: F403
+from tests.store_contract.robots import *  # noqa: F403
 from tests.store_contract.settling import *  # noqa: F403
 from tests.store_contract.shared import *  # noqa: F403
 from tests.store_contract.submission import *  # noqa: F403

@@ -157,6 +157,12 @@ update pace set last_page = :at where domain = :domain
 insert into job_pace (job, domain, last_start) values (:job, :domain, :at)
 on conflict (job, domain) do update set last_start = excluded.last_start
 
+-- name: write_robots
+-- What is known of an origin's robots.txt from now on.
+update robots set state = :state, packed = :packed, why = :why, retry_after_s = :retry_after_s, opinions = :opinions,
+  expires_at = :expires_at, fetching_by = :fetching_by, fetching_until = :fetching_until
+where origin = :origin
+
 -- name: due
 -- Whether a delayed session's time has come.
 select 1 from session where state = 9 and ready_at <= :now limit 1

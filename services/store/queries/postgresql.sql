@@ -396,6 +396,21 @@ select domain, count(*) as n from session where state = 1 and domain = any(cast(
 select domain, job, count(*) as n from session
 where state = 1 and domain = any(cast(:domains as integer[])) and job = any(cast(:jobs as bigint[])) group by domain, job
 
+-- name: lock_robots
+-- What is known of some origins' robots.txt, locked in order: two dispatchers must not both send somebody there.
+select * from robots where origin = any(cast(:origins as text[])) order by origin for no key update
+
+-- name: add_robots
+-- Makes the rows of origins that are asked for the first time.
+insert into robots (origin) select o from unnest(cast(:origins as text[])) as o order by o collate "C"
+on conflict (origin) do nothing
+
+-- name: prune_robots
+-- Forgets some robots.txt that have run out and that nobody is fetching, or asking for at this moment.
+delete from robots where origin = any(array(
+  select origin from robots where expires_at < :now and fetching_until < :now order by expires_at limit :most
+  for update skip locked))
+
 -- name: job_paces
 -- When some jobs last began a session on each domain.
 select job, domain, last_start from job_pace where job = any(cast(:jobs as bigint[]))

@@ -358,6 +358,19 @@ select domain, count(*) as n from session where state = 1 and domain in (select 
 select domain, job, count(*) as n from session
 where state = 1 and domain in (select value from json_each(:domains)) and job in (select value from json_each(:jobs)) group by domain, job
 
+-- name: lock_robots
+-- What is known of some origins' robots.txt; the writer's transaction is the lock.
+select * from robots where origin in (select value from json_each(:origins)) order by origin
+
+-- name: add_robots
+-- Makes the rows of origins that are asked for the first time.
+insert into robots (origin) select value from json_each(:origins) where true on conflict (origin) do nothing
+
+-- name: prune_robots
+-- Forgets some robots.txt that have run out and that nobody is fetching.
+delete from robots where origin in (
+  select origin from robots where expires_at < :now and fetching_until < :now order by expires_at limit :most)
+
 -- name: job_paces
 -- When some jobs last began a session on each domain.
 select job, domain, last_start from job_pace where job in (select value from json_each(:jobs))

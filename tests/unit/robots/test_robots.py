@@ -13,58 +13,8 @@ from agent.errors import AddressForbidden, HostUnreachable, ServerBusy, ServerFa
 from services.addresses import Reach
 from services.browsers.egress import EgressProxy
 from services.browsers.robots import Robots
-
-
-class Site:
-    """Serves `body` as /robots.txt with `status`, once `open` is set, and counts the requests."""
-
-    def __init__(self) -> None:
-        self.status = "200 OK"
-        self.fields = ""
-        self.body = b""
-        self.asked: list[str] = []
-        self.open = asyncio.Event()
-        self.open.set()
-        self.url = ""
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            head = await reader.readuntil(b"\r\n\r\n")
-            self.asked.append(head.decode().split(" ")[1])
-            await self.open.wait()
-            answer = (
-                f"HTTP/1.1 {self.status}\r\n{self.fields}Content-Length: {len(self.body)}\r\nConnection: close\r\n\r\n"
-            )
-            writer.write(answer.encode() + self.body)
-            await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    found = Site()
-    async with await asyncio.start_server(found.serve, "127.0.0.1", 0) as server:
-        found.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        yield found
-        found.open.set()
-
-
-class Clock:
-    """Stands still until the test moves it."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
+from tests.robots_site import RULES, Site
+from tests.store_world import Clock
 
 
 @pytest.fixture
@@ -72,16 +22,6 @@ async def robots(clock: Clock) -> AsyncIterator[Robots]:
     opened = Robots(clock=clock)
     yield opened
     await opened.close()
-
-
-RULES = b"""User-agent: *
-Disallow: /
-User-agent: shoal
-Allow: /private/open
-Disallow: /private
-Disallow: /*.pdf$
-Crawl-delay: 1.5
-"""
 
 
 async def test_rules_of_the_token_hold_and_the_longest_wins(site: Site, robots: Robots) -> None:
