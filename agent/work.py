@@ -58,10 +58,12 @@ class JobLimits:
 
 @dataclass(frozen=True)
 class PageWish:
-    """A page that a session wants to open, and the distance that it keeps from the page before it on that host."""
+    """A page that a session wants to open, and the distances that it keeps from others on that host; 0: none."""
 
+    job: int  # the session's
     host: str  # host name in lower case
-    delay_s: float
+    delay_s: float  # from the job's page before it
+    crawl_delay_s: float = 0.0  # from any page that keeps such a distance, as the site's robots.txt asks
 
 
 @dataclass(frozen=True)

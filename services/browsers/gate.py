@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from agent.desk import Gate
 from agent.errors import AddressForbidden, RobotsForbidden
 from agent.spec import PolitenessSpec
-from agent.work import PageTurn, PageWish
+from agent.work import PageTurn
 from services.browsers.egress import EgressProxy, EgressRefused
 from services.browsers.robots import Shared
 
@@ -32,7 +32,7 @@ class Turns(Shared, Protocol):
     """Who says when a page may be opened, and what robots.txt says: the store, which knows of all workers;
     `services.browsers.journal` asks."""
 
-    async def page_turn(self, wish: PageWish) -> PageTurn: ...
+    async def page_turn(self, host: str, delay_s: float, crawl_delay_s: float) -> PageTurn: ...
 
 
 LONGEST_CRAWL_DELAY_S = 30.0
@@ -54,22 +54,22 @@ class PoliteGate:
 
     async def __call__(self, url: str) -> None:
         await self._check_address(url)
-        delay_s = self._politeness.delay_s
+        delay_s, crawl_delay_s = self._politeness.delay_s, 0.0
         if self._politeness.robots:
             if not await self._rules.allowed(url, self._agent, self._turns):
                 raise RobotsForbidden(f"robots.txt of {urlsplit(url).netloc} forbids {url}")
             wish = await self._rules.crawl_delay(url, self._agent, self._turns) or 0.0
             if self.crawl_delay_s is None:
                 self.crawl_delay_s = wish
-            delay_s = max(delay_s, min(wish, LONGEST_CRAWL_DELAY_S))
+            crawl_delay_s = min(wish, LONGEST_CRAWL_DELAY_S)
         host = urlsplit(url).hostname
-        if delay_s > 0 and host:
-            await self._wait_for_turn(PageWish(host, delay_s))
+        if host and (delay_s > 0 or crawl_delay_s > 0):
+            await self._wait_for_turn(host, delay_s, crawl_delay_s)
 
-    async def _wait_for_turn(self, wish: PageWish) -> None:
+    async def _wait_for_turn(self, host: str, delay_s: float, crawl_delay_s: float) -> None:
         given = False
         while not given:
-            turn = await self._turns.page_turn(wish)
+            turn = await self._turns.page_turn(host, delay_s, crawl_delay_s)
             await asyncio.sleep(turn.wait_s)
             given = turn.given
 

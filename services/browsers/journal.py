@@ -142,10 +142,11 @@ async def _within(seconds: float, event: asyncio.Event) -> bool:
 class SessionJournal:
     """Where one session writes its checkpoints and asks for what its pages need."""
 
-    def __init__(self, outbox: Outbox, session: int, fence: int) -> None:
+    def __init__(self, outbox: Outbox, session: int, fence: int, job: int) -> None:
         self._outbox = outbox
         self._session = session
         self._fence = fence
+        self._job = job
 
     async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
         report = Report(self._session, self._fence, checkpoint=checkpoint)
@@ -161,15 +162,16 @@ class SessionJournal:
         if not await self._outbox.put_and_wait(report):
             raise Canceled("the lease of this session has passed to another worker")
 
-    async def page_turn(self, wish: PageWish) -> PageTurn:
-        """When a page may be opened, over all workers.
+    async def page_turn(self, host: str, delay_s: float, crawl_delay_s: float) -> PageTurn:
+        """When a page may be opened, over all workers; see `PageWish`.
 
         Raises:
             Unexpected: the store cannot say.
         """
+        wish = PageWish(self._job, host, delay_s, crawl_delay_s)
         turn = await self._outbox.ask(Report(self._session, self._fence, page=wish))
         if not isinstance(turn, PageTurn):
-            raise Unexpected(f"no turn could be given for a page of {wish.host}; the dispatcher's log says why")
+            raise Unexpected(f"no turn could be given for a page of {host}; the dispatcher's log says why")
         return turn
 
     async def robots(self, origin: str) -> RobotsAnswer | None:

@@ -106,7 +106,7 @@ class Worker:
         """
         await self.cancel([work.session for work in works])
         for work in works:
-            journal = SessionJournal(self._outbox, work.session, work.fence)
+            journal = SessionJournal(self._outbox, work.session, work.fence, work.job)
             self._held[work.session, work.fence] = _Held(work.job, journal, Allowance(JobLimits.of(work)))
             self._queue.append(work)
         if self._stopping:  # they were claimed before anybody knew: no attempt counts, another worker has them soon

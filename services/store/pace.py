@@ -17,6 +17,7 @@ from sqlalchemy import Row
 from agent.errors import ServerBusy
 from agent.types import Outcome
 from agent.work import PageTurn, PageWish
+from services.store import codec
 from services.store.records import DELAY, FULL, PAUSE, Held, Take
 from services.store.tx import Tx
 
@@ -40,6 +41,13 @@ FULL_S = 1.0
 """When to look again at a domain whose places others have taken: nobody is told when they give them back."""
 
 
+_MOST_SPANS = 100
+"""Gaps of a domain's line that are remembered: more than slow jobs make within two minutes."""
+
+Spans = tuple[tuple[float, float], ...]
+"""Pairs in order: the first and the last page of a row without room for another; seconds since the epoch."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pace:
     """One domain, as its row says."""
@@ -50,30 +58,61 @@ class Pace:
     blocked_until: float = 0.0  # seconds since the epoch
     delay_s: float = 0.0  # between session starts, as its robots.txt asks
     last_start: float = 0.0  # where it asks for a delay
-    last_page: float = 0.0  # that keeps its distance; may lie ahead
+    taken: Spans = ()  # when its pages are opened that keep the site's crawl-delay: the last one, and those ahead
 
     def limit(self, per_domain: int) -> int:
         """Sessions at once, where the operator allows `per_domain`."""
         return per_domain if self.most is None else max(1, min(per_domain, int(self.most)))
 
-    def line_s(self, now: float) -> float:
-        """How far ahead the last page lies that has its place; negative: how long ago it was."""
-        ahead = self.last_page - now
-        return ahead if ahead <= LONGEST_LINE_S else 0.0  # nobody gets a place there: the clock was set back
+    def free_at(self, delay_s: float, at: float, now: float) -> float:
+        """The first moment from `at` on that keeps this distance from all pages that have their place."""
+        for first, last in self.taken:
+            if first - now > LONGEST_LINE_S or at <= first - delay_s:
+                break  # nobody gets a place further ahead: the clock was set back
+            at = max(at, last + delay_s)
+        return at
+
+    def take(self, delay_s: float, at: float, now: float) -> Pace:
+        """A page has its place at this moment, at this distance from others."""
+        ahead = [span for span in self.taken if now < span[1] and span[0] - now <= LONGEST_LINE_S]
+        past = [span for span in self.taken if span[1] <= now][-1:]
+        spans: list[tuple[float, float]] = []
+        for first, last in sorted([*past, *ahead, (at, at)]):
+            # No other page has room between the two; where there are very many such gaps, the last ones are given up.
+            if spans and (first - spans[-1][1] < 2 * delay_s or len(spans) >= _MOST_SPANS):
+                spans[-1] = (spans[-1][0], last)
+            else:
+                spans.append((first, last))
+        return replace(self, taken=tuple(spans))
 
 
-def page_turn(pace: Pace, delay_s: float, now: float) -> tuple[Pace, PageTurn]:
-    """A page's place behind all that have one, at its own distance from the last of them.
+def line_s(last_page: float, now: float) -> float:
+    """How far ahead a job's last page lies that has its place; negative: how long ago it was."""
+    ahead = last_page - now
+    return ahead if ahead <= LONGEST_LINE_S else 0.0  # nobody gets a place there: the clock was set back
 
+
+def page_turn(pace: Pace, last_page: float, wish: PageWish, now: float) -> tuple[Pace, float, PageTurn]:
+    """A page's place behind the last one of its job, and free of those that keep the site's crawl-delay. Gives the
+    domain and the job's last page as they are then.
+
+    A slow job's place lies far ahead of the others': they get theirs before it.
     A pause that the site asked for is waited out where it is short. A long one is not, by a session in its slot: its
     page is asked for, is refused once more, and the session goes on elsewhere when the pause is over.
     """
-    wait = max(0.0, pace.line_s(now) + delay_s)
-    if (pause := pace.blocked_until - now) <= LONGEST_LINE_S:
-        wait = max(wait, pause)
+    at = now
+    if wish.delay_s > 0:
+        at = max(at, now + line_s(last_page, now) + wish.delay_s)
+    if pace.blocked_until - now <= LONGEST_LINE_S:
+        at = max(at, pace.blocked_until)
+    if wish.crawl_delay_s > 0:
+        at = pace.free_at(wish.crawl_delay_s, at, now)
+    wait = at - now
     if wait > LONGEST_LINE_S:
-        return pace, PageTurn(max(wait - LONGEST_LINE_S, LEAST_AGAIN_S), given=False)
-    return replace(pace, last_page=now + wait), PageTurn(wait)
+        return pace, last_page, PageTurn(max(wait - LONGEST_LINE_S, LEAST_AGAIN_S), given=False)
+    if wish.crawl_delay_s > 0:
+        pace = pace.take(wish.crawl_delay_s, at, now)
+    return pace, at if wish.delay_s > 0 else last_page, PageTurn(wait)
 
 
 def slowed(pace: Pace, per_domain: int, wish_s: float, now: float) -> Pace:
@@ -112,7 +151,7 @@ class Manners:
         self._busy_of = Counter({(row.job, row.domain): row.n for row in busy_of})
         slow = sorted({take.job for take in takes if take.rules.delay_s > 0})
         rows = tx.rows("job_paces", jobs=tx.many(slow)) if slow else ()
-        self._last = {(row.job, row.domain): row.last_start for row in rows}
+        self._last = {(row.job, row.domain): (row.last_start, row.last_page) for row in rows}
         self.held: dict[tuple[int, int], Held] = {}
 
     def cut(self, takes: Iterable[Take]) -> list[Take]:
@@ -126,18 +165,19 @@ class Manners:
         if take.rules.per_domain is not None:
             free = min(free, take.rules.per_domain - self._busy_of[key])
         wait, why = max(pace.blocked_until - now, 0.0), PAUSE
-        delays = []
+        delays = []  # each with the last start, and how far ahead the last page lies
         if take.rules.delay_s > 0:
-            delays.append((take.rules.delay_s, self._last.get(key, 0.0)))
+            last_start, last_page = self._last.get(key, (0.0, 0.0))
+            delays.append((take.rules.delay_s, last_start, line_s(last_page, now)))
         if take.rules.robots and pace.delay_s > 0:
-            delays.append((pace.delay_s, pace.last_start))
-        for delay_s, last in delays:
+            delays.append((pace.delay_s, pace.last_start, pace.free_at(pace.delay_s, now, now) - now - pace.delay_s))
+        for delay_s, last, line in delays:
             free = min(free, 1)
-            if (left := max(last + delay_s - now, pace.line_s(now) - LONG_LINE_S)) > wait:
+            if (left := max(last + delay_s - now, line - LONG_LINE_S)) > wait:
                 wait, why = left, DELAY
         n = 0 if wait > 0 else min(take.n, max(free, 0))
         if n < take.n and delays and wait <= 0 and n == 1:
-            wait, why = max(delay_s for delay_s, _ in delays), DELAY  # the rest, after the one that starts now
+            wait, why = max(delay_s for delay_s, *_ in delays), DELAY  # the rest, after the one that starts now
         if n < take.n:
             self.held[key] = Held(why, wait, limit) if wait > 0 else Held(FULL, FULL_S, limit)
         self._busy[take.domain] += n
@@ -186,14 +226,26 @@ def note_answers(tx: Tx, ends: Iterable[tuple[int, Outcome]], per_domain: int) -
 
 def page_turns(tx: Tx, wishes: Sequence[PageWish]) -> list[PageTurn]:
     """The turns of some pages, in this order."""
-    domains = [tx.hosts[wish.host] for wish in wishes]
-    paces = _locked(tx, sorted(set(domains)))
-    turns = []
-    for domain, wish in zip(domains, wishes, strict=True):
-        paces[domain], turn = page_turn(paces[domain], wish.delay_s, tx.now)
+    keys = [(wish.job, tx.hosts[wish.host]) for wish in wishes]
+    domains = sorted({domain for _, domain in keys})
+    before = _locked(tx, domains)  # whoever holds a domain's row holds those of the jobs on it
+    jobs = sorted({wish.job for wish in wishes if wish.delay_s > 0})
+    rows = tx.rows("job_pages", jobs=tx.many(jobs), domains=tx.many(domains)) if jobs else ()
+    pages = {(row.job, row.domain): row.last_page for row in rows}
+    paces, last, turns = dict(before), dict(pages), []
+    for key, wish in zip(keys, wishes, strict=True):
+        paces[key[1]], page, turn = page_turn(paces[key[1]], last.get(key, 0.0), wish, tx.now)
+        if wish.delay_s > 0:
+            last[key] = page
         turns.append(turn)
-    tx.each("put_pages", [{"domain": domain, "at": pace.last_page} for domain, pace in paces.items()])
+    tx.each("put_pages", [_pages(pace) for domain, pace in paces.items() if pace != before[domain]])
+    moved = sorted(key for key, page in last.items() if page != pages.get(key, 0.0))
+    tx.each("put_job_page", [{"job": job, "domain": domain, "at": last[job, domain]} for job, domain in moved])
     return turns
+
+
+def _pages(pace: Pace) -> dict[str, Any]:
+    return {"domain": pace.domain, "taken": codec.dump_json(pace.taken)}
 
 
 def _locked(tx: Tx, domains: Sequence[int]) -> dict[int, Pace]:
@@ -204,8 +256,13 @@ def _locked(tx: Tx, domains: Sequence[int]) -> dict[int, Pace]:
         tx.run("add_paces", domains=many)
         rows = tx.rows("lock_paces", domains=many)
     return {
-        r.domain: Pace(r.domain, r.most, r.good, r.blocked_until, r.delay_s, r.last_start, r.last_page) for r in rows
+        r.domain: Pace(r.domain, r.most, r.good, r.blocked_until, r.delay_s, r.last_start, _spans(r.taken))
+        for r in rows
     }
+
+
+def _spans(text: str | None) -> Spans:
+    return tuple((first, last) for first, last in codec.load_json(text)) if text else ()
 
 
 def _write(tx: Tx, pace: Pace) -> None:

@@ -229,16 +229,17 @@ pace = Table(
     Column("blocked_until", Double, nullable=False, server_default=_ZERO),  # it asked for a pause
     Column("delay_s", Double, nullable=False, server_default=_ZERO),  # crawl-delay of its robots.txt
     Column("last_start", Double, nullable=False, server_default=_ZERO),  # of a session, where it has a crawl-delay
-    Column("last_page", Double, nullable=False, server_default=_ZERO),  # that kept its distance; may lie ahead
+    Column("taken", Text),  # when pages are opened that keep its crawl-delay: spans of time as JSON
 )
 
 job_pace = Table(
     "job_pace",
     metadata,
-    # When a job that asks for a delay last began a session on a domain.
+    # When a job that asks for a delay last began a session on a domain, and opened a page there.
     Column("job", BigInteger, primary_key=True, autoincrement=False),
     Column("domain", Integer, primary_key=True, autoincrement=False),
     Column("last_start", Double, nullable=False),
+    Column("last_page", Double, nullable=False, server_default=_ZERO),  # may lie ahead
 )
 
 robots = Table(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 
 from agent.errors import ServerBusy
 from agent.spec import PolitenessSpec
@@ -148,76 +149,128 @@ async def test_politeness_is_that_of_the_spec(w: World) -> None:
 
 
 SHOP = "h0.example"  # where the items of `open_shop` are
+JOB = 7
 
 
-async def waits(w: World, *delays_s: float, host: str = SHOP, store: SqlStore | None = None) -> list[float]:
-    """How long pages of one host have to wait that keep these distances; all of them get their place."""
-    turns = await (store or w.store).page_turns([PageWish(host, delay_s) for delay_s in delays_s])
+def wish(delay_s: float = 0, crawl_delay_s: float = 0, *, job: int = JOB, host: str = SHOP) -> PageWish:
+    return PageWish(job, host, delay_s, crawl_delay_s)
+
+
+async def waits(w: World, *wishes: PageWish, store: SqlStore | None = None) -> list[float]:
+    """How long pages have to wait; all of them get their place."""
+    turns = await (store or w.store).page_turns(wishes)
     assert all(turn.given for turn in turns)
     return [turn.wait_s for turn in turns]
 
 
 async def test_pages_that_ask_together_get_their_turns_one_behind_the_other(w: World) -> None:
-    wishes = [PageWish(SHOP, 2), PageWish("other.example", 5), PageWish(SHOP, 2), PageWish(SHOP, 2)]
-    turns = await w.store.page_turns(wishes)
-    assert turns == [PageTurn(0), PageTurn(0), PageTurn(2), PageTurn(4)]
+    assert await waits(w, wish(2), wish(5, host="other.example"), wish(2), wish(2)) == [0, 0, 2, 4]
     w.clock.now += 5
-    assert await waits(w, 2) == [1]
+    assert await waits(w, wish(2)) == [1]
     w.clock.now += 60
-    assert await waits(w, 2) == [0], "who comes late enough waits for nobody"
+    assert await waits(w, wish(2)) == [0], "who comes late enough waits for nobody"
 
 
-async def test_pages_keep_their_distance_over_all_dispatchers(w: World) -> None:
+async def test_a_job_s_pages_keep_their_distance_over_all_dispatchers(w: World) -> None:
     stores = [w.store, await w.another()]
-    got = await asyncio.gather(*(waits(w, 3, 3, store=stores[n % 2]) for n in range(6)))
+    got = await asyncio.gather(*(waits(w, wish(3), wish(3), store=stores[n % 2]) for n in range(6)))
     assert sorted(wait for some in got for wait in some) == [3 * n for n in range(12)]
 
 
-async def test_a_slow_job_s_pages_keep_their_distance_from_a_quick_one_s_and_both_go_on(w: World) -> None:
-    assert await waits(w, 1, 10, 1, 1, 10) == [0, 10, 11, 12, 22]
+async def test_pages_keep_a_site_s_distance_over_all_jobs_and_dispatchers(w: World) -> None:
+    stores = [w.store, await w.another()]
+    asking = (waits(w, wish(0, 3, job=n), wish(0, 3, job=n), store=stores[n % 2]) for n in range(6))
+    assert sorted(wait for some in await asyncio.gather(*asking) for wait in some) == [3 * n for n in range(12)]
 
 
-async def test_a_page_gets_no_place_so_far_ahead_that_it_closes_the_site_for_others(w: World) -> None:
-    await waits(w, 1)
-    assert await w.store.page_turns([PageWish(SHOP, 3600)]) == [PageTurn(3600 - LONGEST_LINE_S, given=False)]
-    assert await waits(w, 1) == [1]
+async def test_a_slow_job_slows_no_other_one(w: World) -> None:
+    slow, quick = wish(30, job=1), wish(1, job=2)
+    assert await waits(w, quick, slow, slow, quick, quick, slow) == [0, 0, 30, 1, 2, 60]
+
+
+async def test_a_slow_job_on_a_site_with_a_distance_leaves_the_places_before_its_own_to_others(w: World) -> None:
+    slow, quick = wish(30, 2, job=1), wish(0, 2, job=2)
+    assert await waits(w, slow, slow, quick, quick) == [0, 30, 2, 4]
+    assert await waits(w, *[quick] * 13) == [6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 32], "30 is taken"
+    assert await waits(w, slow, slow) == [60, 90]
+    w.clock.now += 31
+    assert await waits(w, quick) == [3]
+
+
+async def test_both_distances_are_kept(w: World) -> None:
+    """A page stands behind the job's last one, and free of those of all that obey robots.txt."""
+    both, other = wish(5, 3, job=1), wish(0, 3, job=2)
+    assert await waits(w, other, both, both, other, both) == [0, 3, 8, 11, 14]
+
+
+async def test_a_job_that_does_not_obey_robots_keeps_its_own_distance_alone(w: World) -> None:
+    assert await waits(w, wish(0, 10, job=1), wish(2, job=2), wish(2, job=2), wish(0, 10, job=1)) == [0, 0, 2, 10]
+
+
+async def test_a_page_gets_no_place_so_far_ahead_that_others_of_its_job_wait_for_it_for_ever(w: World) -> None:
+    await waits(w, wish(1))
+    assert await w.store.page_turns([wish(3600)]) == [PageTurn(3600 - LONGEST_LINE_S, given=False)]
+    assert await waits(w, wish(1)) == [1]
     w.clock.now += 1 + 3600 - LONGEST_LINE_S
-    assert await waits(w, 3600) == [LONGEST_LINE_S], "nobody came in between: it keeps all of its distance"
+    assert await waits(w, wish(3600)) == [LONGEST_LINE_S], "nobody came in between: it keeps all of its distance"
 
 
 async def test_who_finds_a_long_line_asks_again_and_gets_the_next_place(w: World) -> None:
-    assert await waits(w, *[50] * 3) == [0, 50, 100]
-    late = PageTurn(150 - LONGEST_LINE_S, given=False)
-    assert await w.store.page_turns([PageWish(SHOP, 50)] * 2) == [late, late]
-    w.clock.now += late.wait_s
-    assert await waits(w, 50) == [LONGEST_LINE_S]
+    for n, one in enumerate((wish(50), wish(0, 50, host="other.example"))):
+        assert await waits(w, *[one] * 3) == [0, 50, 100], n
+        late = PageTurn(150 - LONGEST_LINE_S, given=False)
+        assert await w.store.page_turns([one] * 2) == [late, late]
+        w.clock.now += late.wait_s
+        assert await waits(w, one) == [LONGEST_LINE_S]
 
 
 async def test_a_page_waits_for_the_end_of_a_short_pause_and_not_of_a_long_one(w: World) -> None:
     await open_shop(w)
     some = (await claim(w)).sessions
     await end(w, busy(30), some[0])
-    assert await waits(w, 2, 2) == [30, 32]
+    assert await waits(w, wish(2), wish(2), wish(0, 5, job=1), wish(0, 5, job=2)) == [30, 32, 30, 35]
     w.clock.now += 60
     await end(w, busy(600), some[1])
-    assert await waits(w, 2, 2) == [0, 2]
+    assert await waits(w, wish(2), wish(2)) == [0, 2]
 
 
 async def test_no_session_starts_where_its_first_page_would_wait_for_long(w: World) -> None:
     job = await open_shop(w, delay_s=5)
-    assert await waits(w, 1, 60) == [0, 60]
+    assert await waits(w, wish(1, job=job), wish(60, job=job)) == [0, 60]
     claims = await claim(w)
     assert not claims.sessions
     ((key, held),) = claims.held.items()
     assert (key[0], held.why, held.wait_s) == (job, DELAY, 60 - LONG_LINE_S)
     hasty = await open_shop(w)
-    assert {one.work.job for one in (await claim(w, n=1)).sessions} == {hasty}, "its pages wait for nobody"
+    other = await open_shop(w, delay_s=5)
+    assert {one.work.job for one in (await claim(w, n=1)).sessions} == {hasty, other}, "their pages do not stand there"
     w.clock.now += held.wait_s
     assert job in {one.work.job for one in (await claim(w, n=1)).sessions}
 
 
+async def test_no_session_that_obeys_robots_starts_where_its_site_s_line_is_long(w: World) -> None:
+    await open_shop(w)
+    await end(w, replace(ANSWERED, crawl_delay_s=3), *(await claim(w, n=1)).sessions)
+    w.clock.now += 3
+    await waits(w, *(wish(0, 3, job=n) for n in range(10)))
+    claims = await claim(w)
+    (held,) = claims.held.values()
+    assert not claims.sessions and (held.why, held.wait_s) == (DELAY, 27 - LONG_LINE_S)
+    w.clock.now += held.wait_s
+    assert len((await claim(w)).sessions) == 1
+
+
 async def test_a_clock_that_is_set_back_stops_no_site(w: World) -> None:
     w.clock.now += 86_400
-    await waits(w, 2)
+    await waits(w, wish(2), wish(0, 2, host="other.example"))
     w.clock.now -= 86_400
-    assert await waits(w, 2, 2) == [2, 4]
+    assert await waits(w, wish(2), wish(2)) == [2, 4]
+    assert await waits(w, *[wish(0, 2, host="other.example")] * 2) == [0, 2]
+
+
+async def test_a_long_line_with_gaps_is_remembered_in_few_bytes_and_keeps_its_distances(w: World) -> None:
+    asking = [wish(20 + n * 0.37 % 60, 0.1, job=n) for n in range(250)]
+    turns = sorted(await waits(w, *asking, *asking))
+    assert all(later - before > 0.0999 for before, later in pairwise(turns))
+    (row,) = await w.store._db.read(lambda tx: tx.conn.exec_driver_sql("select taken from pace").all())
+    assert 1_000 < len(row.taken) < 5_000

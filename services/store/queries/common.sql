@@ -149,8 +149,13 @@ update pace set most = :most, good = :good, blocked_until = :blocked_until, dela
 where domain = :domain
 
 -- name: put_pages
--- When the last page of a domain is opened that has its place.
-update pace set last_page = :at where domain = :domain
+-- When pages of a domain are opened that keep its crawl-delay.
+update pace set taken = :taken where domain = :domain
+
+-- name: put_job_page
+-- When the last page of a job on a domain is opened that has its place.
+insert into job_pace (job, domain, last_start, last_page) values (:job, :domain, 0, :at)
+on conflict (job, domain) do update set last_page = excluded.last_page
 
 -- name: put_job_pace
 -- Notes that a job which asks for a delay has begun a session on a domain.

@@ -411,9 +411,14 @@ delete from robots where origin = any(array(
   select origin from robots where expires_at < :now and fetching_until < :now order by expires_at limit :most
   for update skip locked))
 
+-- name: job_pages
+-- When the last pages of some jobs on some domains are opened that have their place.
+select job, domain, last_page from job_pace
+where job = any(cast(:jobs as bigint[])) and domain = any(cast(:domains as integer[]))
+
 -- name: job_paces
--- When some jobs last began a session on each domain.
-select job, domain, last_start from job_pace where job = any(cast(:jobs as bigint[]))
+-- When some jobs last began a session on each domain, and the last page there that has its place.
+select job, domain, last_start, last_page from job_pace where job = any(cast(:jobs as bigint[]))
 
 -- name: drop_sessions
 -- Removes sessions.

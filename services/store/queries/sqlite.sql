@@ -371,9 +371,14 @@ insert into robots (origin) select value from json_each(:origins) where true on 
 delete from robots where origin in (
   select origin from robots where expires_at < :now and fetching_until < :now order by expires_at limit :most)
 
+-- name: job_pages
+-- When the last pages of some jobs on some domains are opened that have their place.
+select job, domain, last_page from job_pace
+where job in (select value from json_each(:jobs)) and domain in (select value from json_each(:domains))
+
 -- name: job_paces
--- When some jobs last began a session on each domain.
-select job, domain, last_start from job_pace where job in (select value from json_each(:jobs))
+-- When some jobs last began a session on each domain, and the last page there that has its place.
+select job, domain, last_start, last_page from job_pace where job in (select value from json_each(:jobs))
 
 -- name: drop_sessions
 -- Removes sessions.

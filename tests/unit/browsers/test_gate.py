@@ -11,9 +11,9 @@ import pytest
 from agent.errors import Unexpected
 from agent.spec import PolitenessSpec
 from agent.work import PageTurn, PageWish, Report
-from services.browsers.gate import PoliteGate
+from services.browsers.gate import LONGEST_CRAWL_DELAY_S, PoliteGate
 from services.browsers.journal import Outbox, SessionJournal
-from services.browsers.robots import Robots
+from services.browsers.robots import Robots, Shared
 
 URL = "http://Shop.Example:8080/1"
 
@@ -23,14 +23,14 @@ async def gate(outbox: Outbox, **politeness: object) -> AsyncIterator[PoliteGate
     """The gate of one session, whose job asks no robots.txt."""
     robots = Robots()
     spec = PolitenessSpec.model_validate({"robots": False} | politeness)
-    yield PoliteGate(spec, robots, SessionJournal(outbox, 1, 1), "test", None)
+    yield PoliteGate(spec, robots, SessionJournal(outbox, 1, 1, 7), "test", None)
     await robots.close()
 
 
 async def asked(outbox: Outbox, seen: int = 0) -> Report:
     """The one report that comes next."""
     (report,) = (await outbox.pull(seen, 5)).reports()
-    assert report.wants_ack and report.page == PageWish("shop.example", 2)
+    assert report.wants_ack and report.page == PageWish(7, "shop.example", 2)
     return report
 
 
@@ -104,3 +104,39 @@ async def test_a_session_that_is_stopped_while_it_waits_leaves_no_question_behin
         report = await asked(outbox)
         outbox.confirm(report.serial, frozenset(), {report.serial: PageTurn(0)})
         await other
+
+
+class Asks:
+    """robots.txt that asks for a distance."""
+
+    def __init__(self, crawl_delay_s: float | None) -> None:
+        self._crawl_delay_s = crawl_delay_s
+
+    async def allowed(self, url: str, user_agent: str, shared: Shared) -> bool:
+        return True
+
+    async def crawl_delay(self, url: str, user_agent: str, shared: Shared) -> float | None:
+        return self._crawl_delay_s
+
+
+@pytest.mark.parametrize(
+    ("delay_s", "crawl_delay_s", "wish"),
+    [
+        (2, None, PageWish(7, "shop.example", 2, 0)),
+        (0, 3, PageWish(7, "shop.example", 0, 3)),
+        (2, 3, PageWish(7, "shop.example", 2, 3)),
+        (2, 3600, PageWish(7, "shop.example", 2, LONGEST_CRAWL_DELAY_S)),
+    ],
+)
+async def test_the_job_s_distance_and_the_site_s_are_asked_for_each_by_itself(
+    delay_s: float, crawl_delay_s: float | None, wish: PageWish
+) -> None:
+    outbox = Outbox()
+    spec = PolitenessSpec.model_validate({"delay_s": delay_s})
+    passes = PoliteGate(spec, Asks(crawl_delay_s), SessionJournal(outbox, 1, 1, 7), "test", None)
+    async with asyncio.timeout(5):
+        passing = asyncio.ensure_future(passes(URL))
+        (report,) = (await outbox.pull(0, 5)).reports()
+        assert report.page == wish
+        outbox.confirm(report.serial, frozenset(), {report.serial: PageTurn(0)})
+        await passing

@@ -46,7 +46,7 @@ async def test_a_pull_ends_without_news() -> None:
 
 async def test_a_durable_checkpoint_returns_only_when_the_store_has_it() -> None:
     outbox = Outbox()
-    journal = SessionJournal(outbox, 1, 1)
+    journal = SessionJournal(outbox, 1, 1, 7)
     writing = asyncio.create_task(journal.checkpoint(Checkpoint(), durable=True))
     (report,) = (await outbox.pull(0, 1)).reports()
     assert report.wants_ack
@@ -58,7 +58,7 @@ async def test_a_durable_checkpoint_returns_only_when_the_store_has_it() -> None
 
 async def test_a_refused_checkpoint_stops_the_session() -> None:
     outbox = Outbox()
-    writing = asyncio.create_task(SessionJournal(outbox, 1, 1).checkpoint(Checkpoint(), durable=True))
+    writing = asyncio.create_task(SessionJournal(outbox, 1, 1, 7).checkpoint(Checkpoint(), durable=True))
     (report,) = (await outbox.pull(0, 1)).reports()
 
     outbox.confirm(report.serial, frozenset({report.serial}))
@@ -69,7 +69,7 @@ async def test_a_refused_checkpoint_stops_the_session() -> None:
 async def test_items_of_a_loop_are_packed_and_waited_for() -> None:
     outbox = Outbox()
     items = [LoopItem(i, f"https://shop.example/{i}", is_link=True, label="a \ud83d") for i in range(5, 2 * PART)]
-    handing = asyncio.create_task(SessionJournal(outbox, 1, 1).items(5, items))
+    handing = asyncio.create_task(SessionJournal(outbox, 1, 1, 7).items(5, items))
     (report,) = (await outbox.pull(0, 1)).reports()
     assert report.items is not None and report.wants_ack and not handing.done()
     assert (report.items.at, report.items.n) == (5, len(items))
@@ -82,7 +82,7 @@ async def test_items_of_a_loop_are_packed_and_waited_for() -> None:
 
 async def test_other_checkpoints_wait_for_nobody() -> None:
     outbox = Outbox()
-    await SessionJournal(outbox, 1, 1).checkpoint(Checkpoint(), durable=False)
+    await SessionJournal(outbox, 1, 1, 7).checkpoint(Checkpoint(), durable=False)
     assert len(outbox) == 1
 
 
@@ -117,7 +117,7 @@ async def test_a_worker_that_runs_dry_is_pulled_at_once() -> None:
 async def test_a_newer_checkpoint_replaces_one_that_was_not_pulled_yet() -> None:
     """While nobody pulls, each session keeps one; what the store may have, or waits for, stays as it is."""
     outbox = Outbox()
-    journal, other = SessionJournal(outbox, 1, 1), SessionJournal(outbox, 1, 2)
+    journal, other = SessionJournal(outbox, 1, 1, 7), SessionJournal(outbox, 1, 2, 7)
     for bid in ("a", "b", "c"):
         await journal.checkpoint(Checkpoint(url=bid), durable=False)
     await other.checkpoint(Checkpoint(url="another attempt"), durable=False)
@@ -172,7 +172,7 @@ async def test_a_report_that_is_larger_than_a_pull_comes_alone() -> None:
 
 async def test_a_checkpoint_that_a_pull_had_no_room_for_is_still_replaced_by_a_newer_one() -> None:
     outbox = Outbox()
-    journal, other = SessionJournal(outbox, 1, 1), SessionJournal(outbox, 2, 1)
+    journal, other = SessionJournal(outbox, 1, 1, 7), SessionJournal(outbox, 2, 1, 7)
     await other.checkpoint(Checkpoint(url="given"), durable=False)
     outbox.put(large(3))
     await journal.checkpoint(Checkpoint(url="old"), durable=False)

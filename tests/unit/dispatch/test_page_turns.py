@@ -18,7 +18,7 @@ from agent.work import PageTurn, PageWish
 from services.browsers.config import WorkerConfig
 from services.browsers.gate import PoliteGate, SiteGate, Turns
 from services.browsers.local_pool import LocalPool
-from services.browsers.robots import Robots
+from services.browsers.robots import Shared
 from services.browsers.worker import Worker
 from services.dispatch import claimer
 from services.dispatch import dispatcher as module
@@ -31,6 +31,7 @@ from tests.unit.dispatch.test_succession import succession
 URL = "http://shop.example/"
 PAGES = 5
 """That each session opens."""
+CRAWL_DELAY_S = 0.2
 PATIENT = {"robots": False, "delay_s": 600}
 """A second page waits longer than any test."""
 
@@ -51,12 +52,21 @@ class Walker(PlainPolicy):
         return await super().plan(scene)
 
 
+class Slowly:
+    """The robots.txt of a site that wants its distance."""
+
+    async def allowed(self, url: str, user_agent: str, shared: Shared) -> bool:
+        return True
+
+    async def crawl_delay(self, url: str, user_agent: str, shared: Shared) -> float | None:
+        return CRAWL_DELAY_S
+
+
 class PoliteParts(FakeParts):
     """With the real gate; the policy is one for all sessions of a worker."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._robots = Robots()
         self.walker = Walker()
         ALL.append(self)
 
@@ -64,11 +74,7 @@ class PoliteParts(FakeParts):
         return self.walker
 
     def gate(self, spec: JobSpec, turns: Turns) -> SiteGate:
-        return PoliteGate(spec.politeness, self._robots, turns, "test", None)
-
-    async def close(self) -> None:
-        await self._robots.close()
-        await super().close()
+        return PoliteGate(spec.politeness, Slowly(), turns, "test", None)
 
 
 ALL: list[PoliteParts] = []
@@ -93,8 +99,8 @@ async def walking(w: World, **fields: Any) -> int:
     return job
 
 
-async def test_pages_keep_their_distance_over_workers_and_dispatchers() -> None:
-    delay_s, config = 0.2, WorkerConfig(slots=1, artifacts_url="memory:")
+async def test_pages_keep_a_site_s_distance_over_workers_dispatchers_and_jobs() -> None:
+    config = WorkerConfig(slots=1, artifacts_url="memory:")
 
     async def make(name: str) -> Worker:
         return Worker(f"other-{name}", config, PoliteParts([], lambda: FakeBrowser(SITE), config))
@@ -104,8 +110,7 @@ async def test_pages_keep_their_distance_over_workers_and_dispatchers() -> None:
         await second.start()
         try:
             Walker.begin.clear()
-            polite = {"robots": False, "delay_s": delay_s}
-            jobs = [await w.submit(extract=EXTRACT, politeness=polite) for _ in range(3)]
+            jobs = [await w.submit(extract=EXTRACT) for _ in range(3)]
             for job in jobs:
                 await w.running(job, 1)  # each in the one slot of its worker
             began = asyncio.get_running_loop().time()
@@ -119,8 +124,17 @@ async def test_pages_keep_their_distance_over_workers_and_dispatchers() -> None:
     assert sorted(map(len, by_worker)) == [PAGES] * 3, "each worker has one of the sessions"
     opened = sorted(moment for some in by_worker for moment in some)
     # On a busy machine a page is opened later than its turn, never before it.
-    early = [n for n, moment in enumerate(opened) if moment < began + n * delay_s - 0.01]
+    early = [n for n, moment in enumerate(opened) if moment < began + n * CRAWL_DELAY_S - 0.01]
     assert not early, [moment - began for moment in opened]
+
+
+async def test_a_job_that_wants_a_minute_between_its_pages_holds_up_no_other() -> None:
+    async with world(SITE, parts=PoliteParts) as w:
+        slow = await walking(w, politeness={"robots": False, "delay_s": 60})
+        quick = await w.submit(extract=EXTRACT, politeness={"robots": False, "delay_s": 0.02})
+        assert (await w.final(quick)).status is Status.COMPLETED
+        assert (await w.store.job(slow)).counts.running == 1
+        await w.store.cancel(slow)
 
 
 async def test_a_session_that_is_canceled_while_its_page_waits_ends_at_once() -> None:
