@@ -1,6 +1,6 @@
 """Each job keeps its own distance between its pages; the crawl-delay of a site is kept by all.
 
-Revision: 0012.
+Revision: 0013.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0012"
-down_revision = "0011"
+revision = "0013"
+down_revision = "0012"
 branch_labels = None
 depends_on = None
 
