@@ -6,6 +6,7 @@ it listens on loopback and carries one folder as its mark, by which a watchdog e
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -30,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from services.cluster.run_dir import RunDir, users_of
 from services.cluster.watchdog import Watchdog
+from services.events import LogEvent
 from services.store.states import FINAL_STATES
 from tests.postgres import Server
 
@@ -60,6 +62,8 @@ _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parent
 Hindrance = Literal["cut", "slow"]
 """Of a node's link to the cluster."""
+_MARKS = (_HERE / "_chaos_marks.sql").read_text()
+_WORKER_LOGS = "ray/session_2*/logs/worker-*.err"
 _PYTHON = sys.executable
 _SHOAL = str(Path(sys.executable).with_name("shoal"))
 
@@ -187,6 +191,8 @@ class ChaosCluster:
         self._add("head", self._head(host, gcs, client), environment)
         self.keep_running()
         subprocess.run([_SHOAL, "migrate"], env=environment, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
+        with psycopg.connect(self.postgres.url) as connection:
+            connection.execute(_MARKS.encode())
         for number in range(self.nodes):
             self._add(f"node{number}", self._node(number, f"{host}:{gcs}"), environment)
         until(lambda: _listens(host, gcs) and _listens(host, client), 90, "Ray's head listens")
@@ -311,6 +317,20 @@ class ChaosCluster:
         with psycopg.connect(self.postgres.url, connect_timeout=2) as connection:
             return connection.execute(query).fetchall()
 
+    def marks(self, session: int) -> list[tuple[float, str | None, str]]:
+        """When which worker of a session began or ended which action (`""`: ended) that must not be repeated."""
+        return self.store(f"select at, worker, action from chaos_mark where session = {session} order by at")
+
+    def workers(self) -> dict[str, int]:
+        """The process of each worker that has ever been opened, by name."""
+        found = {}
+        for path in self.folder.glob(_WORKER_LOGS):
+            for line in path.read_text(errors="replace").splitlines():
+                if f'"{LogEvent.WORKER_OPENED}"' in line:
+                    told = json.loads(line)
+                    found[told["worker"]] = told["pid"]
+        return found
+
     def done(self) -> int | None:
         """Items that are final, of all jobs; None while the database is away."""
         states = ", ".join(str(int(state)) for state in FINAL_STATES)
@@ -374,7 +394,7 @@ class ChaosCluster:
     def _keep_logs(self, folder: Path) -> None:
         """Copies what parts and Ray's workers have logged."""
         folder.mkdir(parents=True, exist_ok=True)
-        for path in [*self.folder.glob("*.log"), *self.folder.glob("ray/session_2*/logs/worker-*.err")]:
+        for path in [*self.folder.glob("*.log"), *self.folder.glob(_WORKER_LOGS)]:
             shutil.copy(path, folder)
 
     def _end_postgres(self) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import psutil
 from _chaos_cluster import ChaosCluster, Hindrance
+from _chaos_doubts import Kill
 
 AWAY_S = (1.0, 4.0)
 """For how long PostgreSQL and the S3 server are away."""
@@ -46,64 +48,100 @@ def order(dice: random.Random, kinds: Sequence[str]) -> Iterator[str]:
         yield from some
 
 
-def hurt(cluster: ChaosCluster, kind: str, dice: random.Random) -> bool:
-    """Kills or stops one of this kind; False when there was none just now."""
-    return _HOW[kind](cluster, dice)
+def hurt(cluster: ChaosCluster, kind: str, dice: random.Random) -> Kill | None:
+    """Kills or stops one of this kind; None when there was none just now."""
+    at = time.time()
+    hit = _HOW[kind](cluster, dice)
+    return None if hit is None else Kill(kind, at, hit.lasts_s, hit.workers)
 
 
-def _titled(word: str) -> Callable[[ChaosCluster, random.Random], bool]:
-    def kill(cluster: ChaosCluster, dice: random.Random) -> bool:
+@dataclass(frozen=True)
+class _Hit:
+    lasts_s: float = 0.0
+    workers: frozenset[int] | None = frozenset()
+
+
+_How = Callable[[ChaosCluster, random.Random], _Hit | None]
+_WORKER = "ray::BrowserWorkerActor"
+
+
+def _titled(word: str) -> _How:
+    def kill(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
         found = [process for process, line in cluster.tree() if word in line and "--type=" not in line]
-        return _kill(found, dice)
+        return _kill(found, dice, _worker_of)
 
     return kill
 
 
-def _raylet(cluster: ChaosCluster, dice: random.Random) -> bool:
+def _raylet(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
     """Of a node with browsers; the head is a kind of its own, for it takes the whole Ray cluster with it."""
-    found = [one for n in range(cluster.nodes) for one in cluster.parts[f"node{n}"].below("raylet")]
-    return _kill(found, dice)
+    nodes = {one: f"node{n}" for n in range(cluster.nodes) for one in cluster.parts[f"node{n}"].below("raylet")}
+    return _kill(list(nodes), dice, lambda raylet: _workers_on(cluster, nodes[raylet]))
 
 
-def _kill(found: Sequence[psutil.Process], dice: random.Random) -> bool:
+def _workers_on(cluster: ChaosCluster, node: str) -> frozenset[int]:
+    return frozenset(process.pid for process, line in cluster.tree(node) if line.startswith(_WORKER))
+
+
+def _worker_of(process: psutil.Process) -> frozenset[int]:
+    """The worker that a process is, or belongs to."""
+    line = [process, *process.parents()]
+    return frozenset(one.pid for one in line if one.name().startswith("ray::") and _WORKER in " ".join(one.cmdline()))
+
+
+def _kill(
+    found: Sequence[psutil.Process], dice: random.Random, workers: Callable[[psutil.Process], frozenset[int]]
+) -> _Hit | None:
+    """`workers`: those that the death of a process breaks off; asked for before it dies."""
     if not found:
-        return False
+        return None
     try:
-        dice.choice(sorted(found, key=lambda one: one.pid)).kill()
+        chosen = dice.choice(sorted(found, key=lambda one: one.pid))
+        hit = _Hit(workers=workers(chosen))
+        chosen.kill()
     except psutil.NoSuchProcess:
-        return False
-    return True
+        return None
+    return hit
 
 
-def _postgres(cluster: ChaosCluster, dice: random.Random) -> bool:
+def _part(name: str, away_s: tuple[float, float] | None = None, hit: _Hit = _Hit()) -> _How:
+    def kill(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
+        return hit if cluster.parts[name].kill(dice.uniform(*away_s) if away_s else 0.0) else None
+
+    return kill
+
+
+def _postgres(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
     if cluster.postgres_back_at:
-        return False
+        return None
     cluster.postgres.stop()
     cluster.postgres_back_at = time.monotonic() + dice.uniform(*AWAY_S)
-    return True
+    return _Hit()
 
 
-def _hinder(how: Hindrance, seconds: tuple[float, float]) -> Callable[[ChaosCluster, random.Random], bool]:
-    def hinder(cluster: ChaosCluster, dice: random.Random) -> bool:
+def _hinder(how: Hindrance, seconds: tuple[float, float]) -> _How:
+    def hinder(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
         free = [node for node in range(cluster.nodes) if (how, node) not in cluster.hindered_until]
         if not free:
-            return False
-        cluster.hinder(how, dice.choice(free), dice.uniform(*seconds))
-        return True
+            return None
+        node, for_s = dice.choice(free), dice.uniform(*seconds)
+        hit = _Hit(for_s, _workers_on(cluster, f"node{node}"))
+        cluster.hinder(how, node, for_s)
+        return hit
 
     return hinder
 
 
-_HOW: Mapping[str, Callable[[ChaosCluster, random.Random], bool]] = {
+_HOW: Mapping[str, _How] = {
     "chromium": _titled("--user-data-dir="),
-    "worker": _titled("ray::BrowserWorkerActor"),
+    "worker": _titled(_WORKER),
     "raylet": _raylet,
     "dispatcher": _titled("ray::DispatcherActor"),
-    "gateway": lambda cluster, _: cluster.parts["gateway"].kill(),
-    "supervisor": lambda cluster, _: cluster.parts["supervisor"].kill(),
+    "gateway": _part("gateway"),
+    "supervisor": _part("supervisor"),
     "postgres": _postgres,
     "network": _hinder("cut", CUT_S),
     "slow link": _hinder("slow", SLOW_S),
-    "head": lambda cluster, _: cluster.parts["head"].kill(),
-    "s3": lambda cluster, dice: cluster.parts["s3"].kill(dice.uniform(*AWAY_S)),
+    "head": _part("head", hit=_Hit(workers=None)),  # Ray ends every worker of a cluster without a head
+    "s3": _part("s3", AWAY_S),
 }

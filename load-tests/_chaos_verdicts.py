@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from _chaos_cluster import ChaosCluster
+from _chaos_doubts import Doubt
+
+from services.store.ids import parse_session
 
 Json = Any
-
-INTERRUPTS: Mapping[str, int] = {"chromium": 1, "worker": 1, "raylet": 2, "network": 2}
-"""How many workers' running sessions a kill of this kind breaks off at most."""
 
 
 def products_wrong(rows: Sequence[Json], truth: Sequence[Json]) -> list[str]:
@@ -42,18 +42,22 @@ def forms_wrong(rows: Sequence[Json], emails: Sequence[str], sent: Sequence[Json
     return wrong
 
 
-def unsure_wrong(cluster: ChaosCluster, rows: Sequence[Json], kills: Mapping[str, int]) -> list[str]:
-    """Unsure items that do not name what they were in the middle of, and more of them than kills can explain."""
-    unsure = [row for row in rows if row["status"] == "unsure"]
-    wrong = []
-    for row in unsure:
-        session = cluster.get(f"/v1/sessions/{row['session']}")
-        if "/quote/project" not in str(session["evidence"]):
-            wrong.append(f"forms: item {row['item']['index']} is unsure without its evidence: {session['evidence']}")
-    most = sum(n * INTERRUPTS.get(kind, 0) * cluster.slots for kind, n in kills.items())
-    if len(unsure) > most:
-        wrong.append(f"forms: {len(unsure)} items are unsure, and kills fell into {most} sessions at most")
-    return wrong
+def doubts(cluster: ChaosCluster, rows: Sequence[Json]) -> list[Doubt]:
+    """The unsure items, each with the time that its action was marked and not confirmed."""
+    processes = cluster.workers()
+    return [_doubt(cluster, row, processes) for row in rows if row["status"] == "unsure"]
+
+
+def _doubt(cluster: ChaosCluster, row: Json, processes: Mapping[str, int]) -> Doubt:
+    evidence = cluster.get(f"/v1/sessions/{row['session']}")["evidence"] or {}
+    action, began, ended, worker = "", 0.0, 0.0, None
+    for at, owner, marked in cluster.marks(parse_session(row["session"])):
+        if marked and not action:
+            began, worker = at, owner
+        action = marked
+        ended = at
+    named = evidence.get("action", "") if began else ""
+    return Doubt(row["item"]["index"], named, processes.get(worker or ""), began, ended)
 
 
 def last_steps(cluster: ChaosCluster, rows: Sequence[Json]) -> list[str]:

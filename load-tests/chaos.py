@@ -34,9 +34,10 @@ from pathlib import Path
 from typing import Any
 
 from _chaos_cluster import ChaosCluster, until
+from _chaos_doubts import Kill, unexplained
 from _chaos_kills import NEEDS_LINKS, WEIGHTS, hurt, order
 from _chaos_net import Network, go_inside
-from _chaos_verdicts import forms_wrong, last_steps, products_wrong, store_wrong, unsure_wrong
+from _chaos_verdicts import doubts, forms_wrong, last_steps, products_wrong, store_wrong
 
 Json = Any
 
@@ -56,7 +57,7 @@ class Storm:
 
     began: float = field(default_factory=time.monotonic)
     ended: float = 0.0
-    kills: list[tuple[float, str]] = field(default_factory=list)
+    kills: list[tuple[float, Kill]] = field(default_factory=list)  # with the monotonic clock's time
     done: list[tuple[float, int]] = field(default_factory=list)  # when the number changed
 
     def look(self, n: int | None) -> None:
@@ -66,15 +67,15 @@ class Storm:
 
     def counts(self) -> Counter[str]:
         """How often what was killed."""
-        return Counter(kind for _, kind in self.kills)
+        return Counter(kill.kind for _, kill in self.kills)
 
     def recoveries(self) -> dict[str, list[float]]:
         """Seconds from each kill to the next item that ended, by kind."""
         found: dict[str, list[float]] = {}
-        for at, kind in self.kills:
+        for at, kill in self.kills:
             following = next((when for when, _ in self.done if when > at), None)
             if following is not None:
-                found.setdefault(kind, []).append(following - at)
+                found.setdefault(kill.kind, []).append(following - at)
         return found
 
     def pause(self) -> float:
@@ -140,8 +141,9 @@ def rage(cluster: ChaosCluster, options: argparse.Namespace) -> Storm:
         if now >= calm + options.patience:
             raise TimeoutError(f"{storm.done[-1:]} items are final {options.patience:.0f} s after the storm")
         stormy = now < calm or len(storm.counts()) < len(options.kinds)
-        if stormy and now >= following and hurt(cluster, kind, dice):  # else there is none just now: soon there is
-            storm.kills.append((time.monotonic(), kind))
+        # Where there is none of the kind just now, there is soon.
+        if stormy and now >= following and (kill := hurt(cluster, kind, dice)) is not None:
+            storm.kills.append((time.monotonic(), kill))
             tell(f"{now - storm.began:6.1f} s  {storm.done[-1][1] if storm.done else 0:5} done  {kind} killed")
             kind = next(kinds)
             following = now + dice.uniform(0.5, 1.5) * options.every
@@ -181,7 +183,7 @@ def verdict(
     wrong = [
         *products_wrong(product_rows, products[1]),
         *forms_wrong(form_rows, forms[1], sent),
-        *unsure_wrong(cluster, form_rows, kills),
+        *(f"forms: {one}" for one in unexplained(doubts(cluster, form_rows), [kill for _, kill in storm.kills])),
         *store_wrong(cluster, len(products[1]) + len(forms[1])),
     ]
     for line in last_steps(cluster, [*product_rows, *form_rows]):

@@ -43,6 +43,8 @@ class LogEvent(StrEnum):
     """A file that waited for its upload cannot be read."""
     DISPATCHER_REPLACED = "dispatcher.replaced"
     """It died, was silent, or lived without working; another begins."""
+    WORKER_OPENED = "worker.opened"
+    """A worker's own first word: which process it is."""
     WORKER_STARTED = "worker.started"
     WORKER_LOST = "worker.lost"
     WORKER_STOPPED = "worker.stopped"

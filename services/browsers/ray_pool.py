@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import ray
+import structlog
 from ray.actor import ActorHandle
 from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayError, RayTaskError
@@ -25,7 +26,10 @@ from services.browsers.parcel import Parcel, pack, unpack
 from services.browsers.parts import make_worker
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
 from services.browsers.worker import Worker
+from services.events import LogEvent
 from services.logs import set_up
+
+log = structlog.get_logger()
 
 PREFIX = "shoal-worker-"
 
@@ -54,6 +58,7 @@ class BrowserWorkerActor:
     async def open(self, name: str, config: WorkerConfig) -> int:
         """Makes the worker; gives the process id."""
         set_up(config.log_level, config.log_format)
+        log.info(LogEvent.WORKER_OPENED, worker=name, pid=os.getpid(), node=ray.util.get_node_ip_address())
         tracing.start(config.traces, "worker")
         self._worker = await make_worker(name, config)
         interpreter.tune()
