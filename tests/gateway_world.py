@@ -82,10 +82,14 @@ class World:
 
 @asynccontextmanager
 async def world(
-    *, names: Mapping[str, Sequence[str]] | None = None, raises: bool = True, **options: Json
+    *,
+    names: Mapping[str, Sequence[str]] | None = None,
+    raises: bool = True,
+    clock: Callable[[], float] | None = None,
+    **options: Json,
 ) -> AsyncIterator[World]:
-    """A world whose gateway runs with these options (default: without keys)."""
-    store = await open_store("sqlite://")
+    """A world whose gateway runs with these options (default: without keys); `clock` is the store's."""
+    store = await open_store("sqlite://", clock=clock)
     artifacts, fixed = MemoryArtifacts(), FixedNames(names)
     deps = GatewayDeps(store, artifacts, replace(GatewayOptions(auth=False), **options), fixed)
     app = create_app(deps)

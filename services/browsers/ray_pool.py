@@ -58,7 +58,7 @@ class BrowserWorkerActor:
     async def open(self, name: str, config: WorkerConfig) -> int:
         """Makes the worker; gives the process id."""
         set_up(config.log_level, config.log_format)
-        log.info(LogEvent.WORKER_OPENED, worker=name, pid=os.getpid(), node=ray.util.get_node_ip_address())
+        log.info(LogEvent.WORKER_OPENED, worker=name, pid=os.getpid())
         tracing.start(config.traces, "worker")
         self._worker = await make_worker(name, config)
         interpreter.tune()

@@ -30,6 +30,7 @@ def add_attention(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages
             questions=await open_questions(store, caller),
             dead=await store.deliveries(wanted),
             counts=await store.count_deliveries(tenant=caller.sees),
+            now=await store.now(),
             states=DeliveryState,
             can_control=caller.may("control"),
         )

@@ -55,11 +55,12 @@ def _add_list(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
             limit=JOBS_SHOWN + 1,
         )
         rows = await deps.store.jobs(wanted)
+        now = await deps.store.now()
         return pages.page(
             request,
             "jobs.html",
             caller=caller,
-            jobs=[look(row) for row in rows[:JOBS_SHOWN]],
+            jobs=[look(row, now) for row in rows[:JOBS_SHOWN]],
             seen=await overview(deps.store, caller),
             chosen=status,
             label=label,
@@ -108,7 +109,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
             request,
             "job.html",
             caller=caller,
-            job=look(row),
+            job=look(row, await store.now()),
             reason=await job_reason(store, row),
             spec=spec_view(row.spec),
             controls=CONTROLS,

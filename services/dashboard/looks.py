@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from agent.status import FINAL, Status
@@ -90,9 +90,9 @@ class JobLook:
         return round(100 * part / self.counts.expected, 2) if self.counts.expected else 0.0
 
 
-def look(row: JobRow) -> JobLook:
-    """`row` as it stands now."""
-    return JobLook(row, datetime.now(UTC))
+def look(row: JobRow, now: datetime) -> JobLook:
+    """`row` as it stands at this moment of the store's clock."""
+    return JobLook(row, now)
 
 
 _ADDRESS = re.compile(r"https?://\S+?(?=[:,;]?(\s|$))")

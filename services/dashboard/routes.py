@@ -93,7 +93,7 @@ def _add_sessions(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages
             caller=caller,
             detail=detail,
             session=detail.row,
-            job=look(job),
+            job=look(job, await deps.store.now()),
             whole=whole,
             known=known,
             wait=wait,

@@ -35,11 +35,11 @@ def span(seconds: float | None) -> str:
     return f"{whole // 86400} d {whole % 86400 // 3600} h"
 
 
-def ago(at: datetime | None, now: datetime | None = None) -> str:
-    """How long ago something was."""
+def ago(at: datetime | None, now: datetime) -> str:
+    """How long ago something was at a moment of the same clock."""
     if at is None:
         return "–"
-    seconds = ((now or datetime.now(UTC)) - at).total_seconds()
+    seconds = (now - at).total_seconds()
     if seconds < 5:
         return "just now"
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):

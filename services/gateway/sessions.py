@@ -16,7 +16,7 @@ from services.gateway.jobs import JSON, LOCATION, bad_cursor
 from services.gateway.keys import Caller
 from services.gateway.overview import every_snapshot
 from services.gateway.views import SessionDetailView, SessionPage, SessionView
-from services.gateway.waiting import Scene, Wait, explain, now
+from services.gateway.waiting import Scene, Wait, explain
 from services.store import ids
 from services.store.records import ArtifactRow, JobRow, SessionRow
 from services.store.store import Store
@@ -86,7 +86,7 @@ async def explained(store: Store, job: JobRow, rows: Sequence[SessionRow]) -> di
     if not waiting:
         return {}
     live = [snapshot for snapshot in (await every_snapshot(store)).values() if snapshot.fresh]
-    scene = Scene(job, live, now())
+    scene = Scene(job, live, await store.now())
     queued = [row.id for row in waiting if row.status is Status.QUEUED]
     # Counted once for the page: its sessions follow each other in the order of their claims.
     first = next((row for row in waiting if row.status is Status.QUEUED), None)

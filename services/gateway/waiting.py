@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -179,8 +179,3 @@ def _over(sessions: int, rate: float) -> float | None:
 
 def _children(session: SessionRow) -> str:
     return f"the items of its loop: {session.pending_children:,} to go"
-
-
-def now() -> datetime:
-    """The moment that explanations are drawn at."""
-    return datetime.now(UTC)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -359,6 +360,9 @@ class SqlStore:
         return await self._db.write(lambda tx: retention.drop_sessions(tx, job, sessions))
 
     # --- shared state --------------------------------------------------------------------------------
+
+    async def now(self) -> datetime:
+        return await self._db.read(lambda tx: reading.when(tx.now))
 
     async def changed(self, timeout_s: float, *, since: int | None = None) -> int:
         self._db.require_open()

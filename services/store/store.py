@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from agent.packed import LoopPiece
@@ -370,6 +371,10 @@ class Store(Protocol):
         ...
 
     # --- shared state --------------------------------------------------------------------------------
+
+    async def now(self) -> datetime:
+        """This moment by the store's clock, which all its times are told by: the machine's own may be wrong."""
+        ...
 
     async def changed(self, timeout_s: float, *, since: int | None = None) -> int:
         """Returns soon after anybody committed something that dispatchers or event streams wait for.

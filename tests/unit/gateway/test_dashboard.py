@@ -273,7 +273,7 @@ def test_figures_and_times_are_written_for_people() -> None:
     assert [ago(now - timedelta(seconds=s), now) for s in (1, 30, 90, 7300, 200_000)] == [
         *("just now", "30 s ago", "1 min ago", "2 h ago", "2 d ago"),
     ]
-    assert ago(None) == "–"
+    assert ago(None, now) == "–"
     assert [size(n) for n in (5, 2048, 5 << 20, 3 << 30)] == ["5 B", "2.0 KiB", "5.0 MiB", "3.0 GiB"]
     assert clipped("a" * 20, 5) == "aaaa…"
     assert call(Action("fill", {"bid": "a12", "value": 'say "hi"'})) == "fill('a12', value='say \"hi\"')"

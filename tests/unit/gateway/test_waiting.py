@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -114,6 +115,19 @@ async def test_retry_time_concurrency_and_pause_are_told(here: World) -> None:
     assert second[0] == third[0] == "concurrency" and "1 at once" in second[2]
     await here.client.post(f"/v1/jobs/{job}/pause")
     assert {cause for cause, _, _ in await waits(here, job, status="paused")} == {"paused"}
+
+
+@pytest.mark.parametrize("ahead_s", [600, -600])
+async def test_a_pause_is_told_by_the_store_s_clock_and_not_by_the_gateway_s(ahead_s: float) -> None:
+    async with world(clock=lambda: time.time() - ahead_s) as made:
+        job = await made.submit()
+        await tell(made)
+        (held,) = await made.claim()
+        error = ErrorInfo("Busy", "busy", "later", retryable=True)
+        again = Finish(held.session, held.fence, Outcome(Status.QUEUED, error=error), ready_in_s=90.0)
+        await made.store.finish([again])
+        ((cause, for_s, _),) = await waits(made, job)
+        assert (cause, for_s) == ("retry_time", pytest.approx(90, abs=5))
 
 
 async def counted(here: World) -> dict[str, float]:

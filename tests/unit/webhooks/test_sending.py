@@ -93,6 +93,20 @@ async def test_a_finished_job_is_told_to_its_receiver_and_the_signature_holds() 
             verify(tenant_secret(MASTER, "other"), headers, body, time.time())
 
 
+async def test_a_gateway_whose_clock_is_wrong_signs_by_the_store_s() -> None:
+    """Receivers refuse what was signed more than five minutes ago, or ahead."""
+
+    def true_time() -> float:
+        return time.time() - 600  # this machine is ten minutes ahead
+
+    async with receiving() as receiver, world(names=NAMES, rules=_rules(), clock=true_time) as w, delivering(w):
+        await w.submit(webhook={"url": receiver.url})
+        await w.run(lambda work: completed())
+        await until(w, DeliveryState.DELIVERED)
+        ((headers, body),) = receiver.got
+        assert verify(tenant_secret(MASTER, "default"), headers, body, true_time(), tolerance_s=5) == "w1"
+
+
 async def test_a_failed_attempt_is_repeated_with_the_same_id_and_body(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("services.webhooks.retry.PAUSES_S", (0.01, 0.01))
     async with receiving() as receiver, world(names=NAMES, rules=_rules()) as w, delivering(w):
