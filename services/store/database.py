@@ -43,6 +43,9 @@ _PLANNING = (
 table of sessions was nearly empty read a million sessions for each of its lanes: until PostgreSQL counts its rows
 anew, a minute later, it does not know how full a table has become. Bitmaps read again and again what has left an index
 since the last vacuum; a plain scan marks it as dead, and reads it once."""
+_SILENT_S = 15.0
+"""For how long a transaction may ask for nothing; between two statements are milliseconds. By TCP a server notices only
+after two hours that a machine was cut off, and until then nobody else gets at the rows that it has locked."""
 _TRIES = 5
 """After a deadlock or a race for the same key the transaction runs again."""
 _CLOCK_AGE_S = 60.0
@@ -86,7 +89,10 @@ class Database:
                 "application_name": "shoal",
                 "tcp_user_timeout": 30_000,
                 "prepare_threshold": None,
-                "options": " ".join(f"-c {setting}" for setting in _PLANNING),
+                "options": " ".join(
+                    f"-c {setting}"
+                    for setting in (*_PLANNING, f"idle_in_transaction_session_timeout={_SILENT_S * 1000:.0f}")
+                ),
             },
         )
         event.listen(self.writer, "handle_error", _leave_if_useless)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -10,9 +11,12 @@ import psycopg
 import pytest
 
 from services.errors import StoreAway, StoreOutdated, WrongState
+from services.store import database
+from services.store.jobs import lock_jobs
 from services.store.migrate import migrate
 from services.store.records import Finish, NewJob, Take
 from services.store.sql import open_store
+from services.store.tx import Tx
 from tests import postgres
 from tests.store_world import DONE, links, loop, spec, world
 
@@ -60,6 +64,34 @@ async def test_connections_that_were_cut_are_replaced(postgres_url: str) -> None
                 lost += 1
         assert lost <= 1
         assert await w.submit()
+
+
+async def test_a_machine_that_is_cut_off_in_a_transaction_keeps_its_rows_from_nobody(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_SILENT_S", 0.5)
+    async with world(postgres_url) as w:
+        job = await w.submit()
+        held = await w.claim_one()
+        other = await w.another()
+        has_locked, back = threading.Event(), threading.Event()
+
+        def be_cut_off(tx: Tx) -> None:
+            lock_jobs(tx, [job])
+            has_locked.set()
+            back.wait(20)
+            tx.run("ready_count", most=1).scalar_one()
+
+        cut_off = asyncio.create_task(other._db.write(be_cut_off))
+        try:
+            await asyncio.to_thread(has_locked.wait, 10)
+            async with asyncio.timeout(10):
+                assert (await w.finish((held, DONE))).finished_jobs == (job,)
+        finally:
+            back.set()
+            with pytest.raises(StoreAway):
+                await cut_off
+        assert (await other.job(job)).finished_at, "it has a new connection"
 
 
 async def test_a_server_that_only_reads_after_a_failover_is_away_until_there_is_one_that_writes(
