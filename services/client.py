@@ -267,7 +267,7 @@ def _pause_s(attempt: int) -> float:
 
 
 def _retry_after_s(answer: httpx.Response) -> float:
-    return min(30.0, retry_after_seconds(answer.headers.get("Retry-After")) or 0.0)
+    return min(30.0, retry_after_seconds(answer.headers) or 0.0)
 
 
 def _refused(answer: httpx.Response) -> Refused:

@@ -23,7 +23,7 @@ def landing_of(url: str, response: Response | None) -> Landing:
 
 def landing_from(url: str, status: int, headers: Mapping[str, str]) -> Landing:
     """The landing on `url` by an answer's status and headers (their names in lower case)."""
-    again_s = retry_after_seconds(headers.get("retry-after"))
+    again_s = retry_after_seconds(headers)
     return Landing(url, status, headers.get("content-type", ""), again_s)
 
 

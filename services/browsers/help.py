@@ -76,4 +76,4 @@ def _said(answer: httpx.Response) -> str:
 
 
 def _pause_s(answer: httpx.Response, usual_s: float) -> float:
-    return min(retry_after_seconds(answer.headers.get("Retry-After")) or usual_s, _LONGEST_PAUSE_S)
+    return min(retry_after_seconds(answer.headers) or usual_s, _LONGEST_PAUSE_S)

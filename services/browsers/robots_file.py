@@ -71,7 +71,7 @@ async def _read(origin: str, answer: httpx.Response) -> RobotsFile:
     if status == 429 or status >= 500:
         state = RobotsState.BUSY if status in (429, 503) else RobotsState.FAILED
         why = f"{origin}/robots.txt cannot be read now, so no page of this site is opened (the site answers {status})"
-        again_s = retry_after_seconds(answer.headers.get("retry-after"))
+        again_s = retry_after_seconds(answer.headers)
         return RobotsFile(state, _KEEP_FAILURE_S, why=why, retry_after_s=again_s)
     if status >= 400:
         return RobotsFile(RobotsState.NONE, _keep_s(answer))

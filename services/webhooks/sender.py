@@ -74,7 +74,7 @@ class Sender:
         return Answer(
             answer.status_code,
             error=f"HTTP {answer.status_code}" + (f": {said}" if said else ""),
-            retry_after_s=retry_after_seconds(answer.headers.get("retry-after")) or 0.0,
+            retry_after_s=retry_after_seconds(answer.headers) or 0.0,
         )
 
 
