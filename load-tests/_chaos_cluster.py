@@ -60,7 +60,7 @@ _HEALTH_CHECKS = {
 node itself gives up a head that it does not find for 10 s; by default for a minute."""
 _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parent
-Hindrance = Literal["cut", "slow"]
+Hindrance = Literal["cut", "slow", "lag"]
 """Of a node's link to the cluster."""
 _MARKS = (_HERE / "_chaos_marks.sql").read_text()
 _WORKER_LOGS = "ray/session_2*/logs/worker-*.err"
@@ -261,12 +261,14 @@ class ChaosCluster:
             part.ensure()
 
     def hinder(self, how: Hindrance, node: int, for_s: float) -> None:
-        """Cuts a node off from all but the sites, or makes that link slow, for so long; 0 mends it."""
+        """Cuts a node off from all but the sites, or makes that link slow or its packets late; 0 mends it."""
         assert self.network is not None, "nodes on loopback have no link of their own"
         if how == "cut":
             self.network.set_link(node, up=not for_s)
-        else:
+        elif how == "slow":
             self.network.set_speed(node, slow=bool(for_s))
+        else:
+            self.network.set_lag(node, lags=bool(for_s))
         self.hindered_until.pop((how, node), None)
         if for_s:
             self.hindered_until[how, node] = time.monotonic() + for_s

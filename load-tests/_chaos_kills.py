@@ -18,7 +18,7 @@ CUT_S = (3.0, 25.0)
 """For how long a node is cut off: a time in which Ray gives it up, or does not yet."""
 
 SLOW_S = (10.0, 30.0)
-"""For how long a node's link is slow."""
+"""For how long a node's link is slow, or each packet on it late and some lost."""
 
 WEIGHTS: Mapping[str, int] = {
     "chromium": 3,
@@ -31,11 +31,12 @@ WEIGHTS: Mapping[str, int] = {
     "s3": 1,
     "network": 2,
     "slow link": 2,
+    "late packets": 2,
     "head": 1,
 }
 """Of one round, in which each kind has its turns, in an order by chance."""
 
-NEEDS_LINKS = frozenset({"network", "slow link"})
+NEEDS_LINKS = frozenset({"network", "slow link", "late packets"})
 """Only with namespaces."""
 
 
@@ -121,7 +122,8 @@ def _postgres(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
 
 def _hinder(how: Hindrance, seconds: tuple[float, float]) -> _How:
     def hinder(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
-        free = [node for node in range(cluster.nodes) if (how, node) not in cluster.hindered_until]
+        hindered = {node for _, node in cluster.hindered_until}  # late packets would take another way than the cut one
+        free = [node for node in range(cluster.nodes) if node not in hindered]
         if not free:
             return None
         node, for_s = dice.choice(free), dice.uniform(*seconds)
@@ -142,6 +144,7 @@ _HOW: Mapping[str, _How] = {
     "postgres": _postgres,
     "network": _hinder("cut", CUT_S),
     "slow link": _hinder("slow", SLOW_S),
+    "late packets": _hinder("lag", SLOW_S),
     "head": _part("head", hit=_Hit(workers=None)),  # Ray ends every worker of a cluster without a head
     "s3": _part("s3", AWAY_S),
 }

@@ -13,12 +13,18 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Self
 
 CLUSTER = "10.77.255.1"
 """Of everything but the nodes and the sites."""
 SITES = "10.78.255.1"
 _INSIDE = "CHAOS_INSIDE"
+LAG_S = 0.1
+"""What a packet takes each way over a link that lags: 200 ms there and back."""
+LOST = 0.01
+"""Share of its packets that never arrive, each way."""
+_LAG = Path(__file__).with_name("_chaos_lag.py")
 _SLOW = ("tbf", "rate", "2mbit", "burst", "16kb", "latency", "400ms")
 """A token bucket, which kernels have that lack `netem`: what does not fit waits for up to 0.4 s, then is lost."""
 
@@ -27,7 +33,8 @@ def possible() -> bool:
     """Whether this machine lets us make network namespaces."""
     if shutil.which("ip") is None or shutil.which("unshare") is None:
         return False
-    asked = ["unshare", "--net", "--mount", "sh", "-c", "ip link set lo up && ip link add name a type veth peer name b"]
+    steps = ["ip link set lo up", "ip link add name a type veth peer name b", "ip tuntap add mode tun"]
+    asked = ["unshare", "--net", "--mount", "sh", "-c", " && ".join(steps)]
     return subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
 
@@ -44,6 +51,7 @@ class Network:
 
     nodes: int
     cut: set[int] = field(default_factory=set)  # nodes that are off the cluster's link now
+    lagging: dict[int, subprocess.Popen[str]] = field(default_factory=dict)  # by node: what holds its packets up
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -56,6 +64,7 @@ class Network:
                 self._inside(node, "link", "set", "lo", "up")
                 self._link(node, "c", "10.77", CLUSTER)
                 self._link(node, "s", "10.78", SITES)
+                stack.callback(self.set_lag, node, lags=False)
             self._stack = stack.pop_all()
         return self
 
@@ -81,6 +90,26 @@ class Network:
         for inside, device in (((), f"c{node}"), (self.command(node), "c")):
             dev = ("tc", "qdisc", what[0], "dev", device, "root", *what[1:])
             subprocess.run([*inside, *dev], check=True)
+
+    def set_lag(self, node: int, *, lags: bool) -> None:
+        """Makes each packet between a node and the cluster take `LAG_S`, and `LOST` of them get lost, or ends that.
+
+        Connections live on: the addresses stay, only the way between them changes.
+        """
+        inside, (here, there) = self._name(node), (f"lag{node}", "lag")
+        if lags:
+            names = ("--here", here, "--there", there, "--namespace", inside)
+            command = [sys.executable, str(_LAG), *names, "--delay-s", str(LAG_S), "--loss", str(LOST)]
+            process = self.lagging[node] = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            assert process.stdout is not None
+            assert process.stdout.readline() == "up\n", "the link that lags did not start"
+            _ip("route", "replace", f"{self.address(node)}/32", "dev", here, "src", CLUSTER)
+            self._inside(node, "route", "replace", f"{CLUSTER}/32", "dev", there, "src", self.address(node))
+        elif (old := self.lagging.pop(node, None)) is not None:
+            self._inside(node, "route", "replace", f"{CLUSTER}/32", "via", f"10.77.{node}.1")
+            _ip("route", "delete", f"{self.address(node)}/32", "dev", here)
+            old.terminate()
+            old.communicate()
 
     def _link(self, node: int, kind: str, net: str, other_end: str) -> None:
         here, there, name = f"{net}.{node}.1", f"{net}.{node}.2", f"{kind}{node}"

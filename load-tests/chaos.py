@@ -3,8 +3,8 @@
 Two loops run at once in real browsers on the demo shop: one extracts products, one sends the shop's quote form once
 per item. Every few seconds, by a seeded die, something is killed: Chromium, a worker, a raylet, the dispatcher, the
 gateway, the supervisor, PostgreSQL, the S3 server, Ray's head; it is started again as an orchestrator would. With
-`--namespaces` nodes are cut off the network too, or their links are slow, while the shop stays within their reach. When
-the jobs are over there must hold:
+`--namespaces` nodes are cut off the network too, or their links are slow or lose packets, while the shop stays within
+their reach. When the jobs are over there must hold:
 
 * every item is final, and in the store and in the results exactly once;
 * every record is what the shop's own list says;
