@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -43,18 +45,28 @@ def kill_node(cluster: ChaosCluster, node: str) -> None:
             process.kill()
 
 
-def loop_over(cluster: ChaosCluster, n: int) -> tuple[str, list[str]]:
-    """A loop over `n` products; its id, and their names."""
-    truth = [p for p in cluster.site("/_truth/products.json") if not p["discontinued"] and not p["slow"]][:n]
+def come_back(cluster: ChaosCluster, node: str) -> None:
+    """Starts a node that was taken away; returns once Ray has it."""
+    part = cluster.parts[node]
+    before = part.log.read_text().splitlines().count("up")
+    part.not_before = 0.0
+    cluster.keep_running()
+    wait_until(lambda: part.log.read_text().splitlines().count("up") > before, 60, f"{node} is back")
+
+
+def loop_over(cluster: ChaosCluster, n: int, *, slow: bool = False, attempts: int = 5) -> tuple[str, list[str]]:
+    """A loop over `n` products, some of them again and again; its id, and their names. Slow ones take 1.5 s."""
+    every = [p for p in cluster.site("/_truth/products.json") if not p["discontinued"] and p["slow"] is slow]
+    wanted = [every[i % len(every)] for i in range(n)]
     spec = {
         "url": f"{cluster.shop}/",
-        "loop": {"values": [cluster.shop + p["path"] for p in truth], "is_link": True},
+        "loop": {"values": [f"{cluster.shop}{p['path']}?visit={i}" for i, p in enumerate(wanted)], "is_link": True},
         "extract": NAME,
         "artifacts": {"screenshots": "none"},
         "politeness": {"robots": False},
-        "max_attempts": 5,
+        "max_attempts": attempts,
     }
-    return cluster.submit(spec), [p["name"] for p in truth]
+    return cluster.submit(spec), [p["name"] for p in wanted]
 
 
 def done(cluster: ChaosCluster, job: str) -> int:
@@ -78,3 +90,44 @@ def test_a_node_that_dies_takes_nothing_with_it(cluster: ChaosCluster) -> None:
     assert 1 <= len(again) <= 2 * cluster.slots + 6, "what ran there, or waited there for a slot, ran again elsewhere"
     assert time.monotonic() - killed < 60
     assert cluster.tree("node0") == []
+
+
+def drain(cluster: ChaosCluster, node: str, deadline_s: int) -> None:
+    """What the autoscaler does before it takes a machine away, and a script that hears of the end of a spot machine."""
+    (raylet,) = cluster.parts[node].below("raylet")
+    told = dict(word.lstrip("-").split("=", 1) for word in raylet.cmdline() if word.startswith("--") and "=" in word)
+    reason = ("--reason", "DRAIN_NODE_REASON_PREEMPTION", "--reason-message", "the machine is taken away")
+    where = ("--address", told["gcs-address"], "--node-id", told["node_id"])
+    ray = str(Path(sys.executable).with_name("ray"))
+    subprocess.run(
+        [ray, "drain-node", *where, *reason, "--deadline-remaining-seconds", str(deadline_s)],
+        env=dict(cluster.parts[node].environment),
+        check=True,
+        capture_output=True,
+    )
+
+
+def take_no_attempt(cluster: ChaosCluster, job: str, names: list[str]) -> None:
+    """Every item is there once, and the first attempt of each was the only one that counted."""
+    wait_until(lambda: cluster.get(f"/v1/jobs/{job}")["finished_at"], 90, "the loop is over")
+    rows = cluster.results(job)
+    assert [(row["status"], row["attempts"]) for row in rows] == [("completed", 1)] * len(names), rows
+    assert [row["record"]["name"] for row in rows] == names
+
+
+@pytest.mark.parametrize("deadline_s", [40, 16], ids=["sessions can end", "sessions are given back"])
+def test_a_node_that_is_drained_loses_no_attempt(cluster: ChaosCluster, deadline_s: int) -> None:
+    """All browsers are on one node, which goes when the other one has come: `max_attempts` allows no second try."""
+    leaving, other = ("node1", "node0") if browsers_on(cluster, "node1") else ("node0", "node1")
+    come_back(cluster, other)
+    job, names = loop_over(cluster, 40, slow=True, attempts=1)
+    wait_until(lambda: done(cluster, job) >= 4, 60, "some items are done")
+    cluster.parts[leaving].not_before = float("inf")
+    drain(cluster, leaving, deadline_s)
+    began = time.monotonic()
+    wait_until(lambda: not browsers_on(cluster, leaving), deadline_s, "its workers have ended in time")
+    wait_until(lambda: browsers_on(cluster, other), 30, "they have successors on the other node")
+    take_no_attempt(cluster, job, names)
+    wait_until(lambda: cluster.tree(leaving) == [], 30, "nothing is left of the node")
+    assert not cluster.parts[leaving].runs
+    assert time.monotonic() - began < 90
