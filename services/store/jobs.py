@@ -104,10 +104,11 @@ class LockedJob:
 
     def keep_in_totals(self, tx: Tx, items: Mapping[State, int]) -> None:
         """From this transaction on its tenant's totals hold these items of it."""
-        if items or self.in_totals:
-            was = self.in_totals
-            tx.add_to_totals(self.tenant, {name: items.get(s, 0) - was.get(s, 0) for s, name in _COUNTED.items()})
-            self.in_totals = dict(items)
+        for sign, some in ((-1, self.in_totals), (1, items)):
+            for state, n in some.items():
+                if n:  # mostly one of them, of hundreds of jobs in a commit
+                    tx.add_to_total(self.tenant, _COUNTED[state], sign * n)
+        self.in_totals = dict(items)
 
     def columns(self) -> dict[str, Json]:
         """What `write_job` writes."""

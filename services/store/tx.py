@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -13,9 +12,12 @@ from services.events import JobEvent
 from services.store import codec
 from services.store.cache import Caches
 from services.store.queries import load
+from services.store.states import FINAL_STATES
 
 Json = Any
 T_co = TypeVar("T_co", covariant=True)
+_ENDED = tuple(state.name.lower() for state in FINAL_STATES)
+"""The columns of totals."""
 
 
 class Work(Protocol[T_co]):
@@ -33,7 +35,7 @@ class Tx:
     caches: Caches
     first: Mapping[str, int] = field(default_factory=dict)  # first id of the block reserved from each counter
     hosts: Mapping[str, int] = field(default_factory=dict)  # ids of the host names that were asked for
-    _totals: dict[str, Counter[str]] = field(default_factory=dict)  # what to add, by tenant and column
+    _totals: dict[str, dict[str, int]] = field(default_factory=dict)  # what to add, by tenant and column
     _events: list[dict[str, Json]] = field(default_factory=list)
 
     @property
@@ -88,9 +90,11 @@ class Tx:
             }
         )
 
-    def add_to_totals(self, tenant: str, change: Mapping[str, int]) -> None:
-        """Adds to the columns of a tenant's totals (the change of each) when the transaction ends."""
-        self._totals.setdefault(tenant, Counter()).update(change)
+    def add_to_total(self, tenant: str, column: str, n: int) -> None:
+        """Adds to a column of a tenant's totals when the transaction ends."""
+        if tenant not in self._totals:
+            self._totals[tenant] = dict.fromkeys(_ENDED, 0)
+        self._totals[tenant][column] += n
 
     @property
     def changed(self) -> bool:
