@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from agent.browser import ContextOptions
 from agent.status import Status
 from agent.testing import FakeBrowser, FakePage
+from agent.testing.browser import FakeContext
 from agent.work import Work
 from services.browsers.config import WorkerConfig
 from services.browsers.local_pool import LocalPool
@@ -29,13 +31,22 @@ from tests.store_world import BROKEN, DONE, links, loop
 
 async def test_two_dispatchers_share_a_loop_and_do_every_item_once() -> None:
     config = WorkerConfig(slots=2, artifacts_url="memory:")
-    slow, quick = shop(60, seconds=0.2), shop(60, seconds=0.01)  # so that neither can have done all in a moment
+    slow, quick = shop(60, seconds=0.2), shop(60, seconds=0.01)
     others: list[FakeBrowser] = []
 
-    async def make(name: str) -> Worker:
-        return Worker(f"other-{name}", config, FakeParts(others, lambda: FakeBrowser(quick), config))
-
     async with world(slow, slots=2, dispatch=DispatchConfig(per_domain=50)) as w:
+
+        class Patient(FakeBrowser):
+            """Leaves the first dispatcher the time to see that there is work: after ten pages it waits for that."""
+
+            async def new_context(self, options: ContextOptions = ContextOptions()) -> FakeContext:
+                while len(self.visits) >= 10 and not any(browser.visits for browser in w.browsers):
+                    await asyncio.sleep(0.01)
+                return await super().new_context(options)
+
+        async def make(name: str) -> Worker:
+            return Worker(f"other-{name}", config, FakeParts(others, lambda: Patient(quick), config))
+
         second = Dispatcher(w.store, LocalPool(make, 2), DispatchConfig(name="second", per_domain=50), seed=2)
         await second.start()
         try:
