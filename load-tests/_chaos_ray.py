@@ -44,6 +44,8 @@ def main() -> int:
     print("up", flush=True)
     while not stop and not node.dead_processes():
         time.sleep(_LOOK_S)
+    if stop:
+        node._drain_node_before_shutdown()  # as `ray start --block` does, for RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S
     node.kill_all_processes(check_alive=False, allow_graceful=bool(stop), wait=True)
     return 0 if stop else 1
 

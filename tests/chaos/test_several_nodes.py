@@ -24,6 +24,8 @@ Json = Any
 pytestmark = pytest.mark.timeout(300)  # three nodes have to start
 
 NAME = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
+DRAIN_S = 40
+"""What a node gets to end in order, of which its workers keep 15 s for themselves."""
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +133,22 @@ def test_a_node_that_is_drained_loses_no_attempt(cluster: ChaosCluster, deadline
     wait_until(lambda: cluster.tree(leaving) == [], 30, "nothing is left of the node")
     assert not cluster.parts[leaving].runs
     assert time.monotonic() - began < 90
+
+
+def test_a_node_that_is_told_to_end_by_sigterm_loses_no_attempt(cluster: ChaosCluster) -> None:
+    """As the kubelet ends a pod of `ray start --block`: a signal, and nothing else."""
+    leaving, other = ("node1", "node0") if browsers_on(cluster, "node0") else ("node0", "node1")
+    part = cluster.parts[leaving]
+    part.environment = {**part.environment, "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": str(DRAIN_S)}
+    come_back(cluster, leaving)
+    kill_node(cluster, other)
+    wait_until(lambda: len(browsers_on(cluster, leaving)) == 2, 60, "all workers are on the node that is to end")
+    come_back(cluster, other)
+    job, names = loop_over(cluster, 40, slow=True, attempts=1)
+    wait_until(lambda: done(cluster, job) >= 4, 60, "some items are done")
+    part.not_before = float("inf")
+    part.ask_to_end()
+    take_no_attempt(cluster, job, names)
+    wait_until(lambda: not part.runs, DRAIN_S + 10, "the node has ended")
+    assert cluster.tree(leaving) == []
+    assert browsers_on(cluster, other)
