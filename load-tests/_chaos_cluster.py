@@ -227,6 +227,8 @@ class ChaosCluster:
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",
+            # Else the client server's child may die between fork and exec (ray-project/ray#63202).
+            "GRPC_ENABLE_FORK_SUPPORT": "0",
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
             **_HEALTH_CHECKS,
             **({} if self.network else _ON_LOOPBACK),
