@@ -39,6 +39,8 @@ Json = Any
 
 LOOPBACK = "127.0.0.1"
 BUCKET = "shoal"
+APART = "apart"
+"""The part that is a whole Ray cluster on one node."""
 BROWSERS_PER_NODE = 2
 """Room for the other node's worker while that node is away."""
 
@@ -63,7 +65,8 @@ _ROOT = _HERE.parent
 Hindrance = Literal["cut", "slow", "lag"]
 """Of a node's link to the cluster."""
 _MARKS = (_HERE / "_chaos_marks.sql").read_text()
-_WORKER_LOGS = "ray/session_2*/logs/worker-*.err"
+_WORKER_LOGS = "*/session_2*/logs/worker-*.err"
+_CLIENT_LOGS = "*/session_2*/logs/ray_client_server*.err"
 _PYTHON = sys.executable
 _SHOAL = str(Path(sys.executable).with_name("shoal"))
 
@@ -149,6 +152,9 @@ class ChaosCluster:
     slots: int = 2
     logs: Path | None = None  # a folder that gets the logs at the end
     network: Network | None = None  # where nodes have addresses of their own; else all is on loopback
+    apart: bool = False  # with a network: the last node is a Ray cluster of its own, with a dispatcher of its own
+    settings: Mapping[str, str] = field(default_factory=dict)  # further environment of all parts
+    own: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # and of single ones, by their names
     parts: dict[str, Part] = field(default_factory=dict)
     url: str = ""  # of the gateway
     shop: str = ""
@@ -176,7 +182,7 @@ class ChaosCluster:
         stack.callback(run_dir.remove)
         stack.callback(Watchdog(run_dir.path).dismiss)
         self.folder, self.temp = run_dir.path, run_dir.tmp
-        gateway, s3, shop, gcs, client = free_ports(LOOPBACK, 5)
+        gateway, s3, shop, gcs, client, door = free_ports(LOOPBACK, 6)
         host, sites = (CLUSTER, SITES) if self.network else (LOOPBACK, LOOPBACK)
         self.url, self.shop = f"http://{LOOPBACK}:{gateway}", f"http://{sites}:{shop}"
         self._s3 = f"http://{host}:{s3}"
@@ -193,16 +199,19 @@ class ChaosCluster:
         subprocess.run([_SHOAL, "migrate"], env=environment, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
         with psycopg.connect(self.postgres.url) as connection:
             connection.execute(_MARKS.encode())
-        for number in range(self.nodes):
+        joined = range(self.nodes - self.apart)
+        for number in joined:
             self._add(f"node{number}", self._node(number, f"{host}:{gcs}"), environment)
         until(lambda: _listens(host, gcs) and _listens(host, client), 90, "Ray's head listens")
         self.keep_running()
-        nodes = [self.parts[f"node{number}"] for number in range(self.nodes)]
+        nodes = [self.parts[f"node{number}"] for number in joined]
         # Before the rest: Ray gives up on a node that takes more than 30 s.
         until(lambda: all(node.said("up") for node in nodes), 90, "the nodes are up", self.keep_running)
         until(lambda: all(map(self._answers, (self._s3, self.shop))), 60, "shop and S3 answer", self.keep_running)
         self._add("supervisor", [_SHOAL, "supervise"], environment)
         self._add("gateway", [_SHOAL, "gateway"], environment)
+        if self.apart:
+            self._add_apart(environment, door)
 
     def _environment(self, gateway: int, ray: str) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SHOAL_", "RAY_", "AWS_"))}
@@ -220,7 +229,7 @@ class ChaosCluster:
             "SHOAL_ALLOW_PRIVATE": "true",
             "SHOAL_LOG_FORMAT": "json",
             "SHOAL_RAY_ADDRESS": ray,
-            "SHOAL_WORKERS": str(self.nodes),
+            "SHOAL_WORKERS": str(self.nodes - self.apart),
             "SHOAL_SLOTS_PER_WORKER": str(self.slots),
             "SHOAL_LEASE_S": "15",
             "RAY_AUTH_MODE": "token",
@@ -232,7 +241,29 @@ class ChaosCluster:
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
             **_HEALTH_CHECKS,
             **({} if self.network else _ON_LOOPBACK),
+            **self.settings,
         }
+
+    def _add_apart(self, environment: Mapping[str, str], door: int) -> None:
+        """The last node as a Ray head with browsers and the dispatcher `second`: all that it shares is the store."""
+        assert self.network is not None, "nodes on loopback cannot be cut off"
+        number = self.nodes - 1
+        inside, address = self.network.command(number), self.network.address(number)
+        (socket,) = (self.folder / "pg").glob(".s.PGSQL.*[0-9]")
+        self._add("door", [_PYTHON, str(_HERE / "_chaos_door.py"), CLUSTER, str(door), str(socket)], environment)
+        ray = [
+            *(_PYTHON, str(_HERE / "_chaos_ray.py"), "--head", "6379", "10001", f"--address={address}"),
+            *(f'--resources={{"control": 1, "browser": {BROWSERS_PER_NODE}}}', f"--folder={self.folder / APART}"),
+        ]
+        self._add(APART, [*inside, *ray], environment)
+        second = {
+            **environment,
+            "SHOAL_STORE_URL": f"postgresql://postgres:@{CLUSTER}:{door}/postgres",
+            "SHOAL_RAY_ADDRESS": f"ray://{address}:10001",
+            "SHOAL_DISPATCHER": "second",
+            "SHOAL_WORKERS": "1",
+        }
+        self._add("second", [*inside, _SHOAL, "supervise"], second)
 
     def _head(self, host: str, gcs: int, client: int) -> list[str]:
         return [
@@ -251,7 +282,8 @@ class ChaosCluster:
     def _add(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
         own = self.temp / name  # tells a node's processes from another's
         own.mkdir()
-        self.parts[name] = Part(name, command, {**environment, "TMPDIR": str(own)}, self.folder / f"{name}.log")
+        environment = {**environment, **self.own.get(name, {}), "TMPDIR": str(own)}
+        self.parts[name] = Part(name, command, environment, self.folder / f"{name}.log")
 
     def keep_running(self) -> None:
         """Does what an orchestrator does: starts what is gone, ends the outage of what was stopped."""
@@ -381,7 +413,8 @@ class ChaosCluster:
 
     def _end_parts(self) -> None:
         """Asks everything to end, and what does not obey is ended."""
-        order = ("gateway", "supervisor", *(f"node{n}" for n in range(self.nodes)), "head", "s3", "site")
+        nodes = (f"node{n}" for n in range(self.nodes))
+        order = ("gateway", "supervisor", "second", *nodes, APART, "head", "s3", "door", "site")
         parts = [self.parts[name] for name in order if name in self.parts]
         for part in parts:
             part.ask_to_end()
@@ -399,8 +432,10 @@ class ChaosCluster:
     def _keep_logs(self, folder: Path) -> None:
         """Copies what parts and Ray's workers have logged."""
         folder.mkdir(parents=True, exist_ok=True)
-        for path in [*self.folder.glob("*.log"), *self.folder.glob(_WORKER_LOGS)]:
+        for path in self.folder.glob("*.log"):
             shutil.copy(path, folder)
+        for path in [*self.folder.glob(_WORKER_LOGS), *self.folder.glob(_CLIENT_LOGS)]:
+            shutil.copy(path, folder / f"{path.parents[2].name}-{path.name}")
 
     def _end_postgres(self) -> None:
         if self.postgres_back_at:
