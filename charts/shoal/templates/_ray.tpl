@@ -10,6 +10,8 @@ args: ['ulimit -n 65536; eval "exec $KUBERAY_GEN_RAY_START_CMD"']
 {{- define "shoal.rayEnv" -}}
 - {name: HOME, value: /tmp}
 - {name: RAY_USAGE_STATS_ENABLED, value: "0"}
+{{- /* Else the client server's child may die between fork and exec, and a supervisor waits 30 s (ray-project/ray#63202). */}}
+- {name: GRPC_ENABLE_FORK_SUPPORT, value: "0"}
 {{- with .Values.ray.extraEnv }}
 {{ toYaml . }}
 {{- end }}
