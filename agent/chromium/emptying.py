@@ -16,7 +16,7 @@ _PAUSE_S = 0.005
 
 
 async def clear_traces(session: DevTools) -> None:
-    """Storage of all origins, cookies, the window's name and the tab's history are gone.
+    """Storage of all origins, cookies, the window's name and size and the tab's history are gone.
 
     Raises:
         playwright.async_api.Error: Chromium refused.
@@ -25,6 +25,8 @@ async def clear_traces(session: DevTools) -> None:
         # Cookies of all sites are among "all": asking for them by themselves would be one call more.
         session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"}),
         session.send("Runtime.evaluate", {"expression": "window.name = ''"}),
+        # What else was set through the session goes when it is detached; a window's size stays in Chromium 150.
+        session.send("Emulation.clearDeviceMetricsOverride"),
     )
     await _forget_history(session)
 
