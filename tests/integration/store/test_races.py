@@ -101,8 +101,7 @@ async def test_commits_that_end_jobs_of_the_same_tenants_wait_for_each_other_in_
         names = [f"t{n}" for n in range(TENANTS)]
         batches = []
         for n in range(ENDING):
-            for tenant in reversed(names) if n % 2 else names:
-                await w.submit(tenant=tenant)
+            await asyncio.gather(*(w.submit(tenant=tenant) for tenant in (reversed(names) if n % 2 else names)))
             batches.append([Finish(one.work.session, one.work.fence, DONE) for one in await w.claim()])
         began = asyncio.Barrier(len(stores))
 
