@@ -73,7 +73,7 @@ def _crowd(tx: Tx, rows: Sequence[Row[Any]], loops: Sequence[Row[Any]]) -> set[i
     Nothing but a claim makes such a loop's children begin, so claims that count one after the other let no more out.
     """
     if loops and tx.dialect != "sqlite":
-        tx.run("count_alone", ids=[loop.id for loop in loops])
+        tx.run("count_alone", ids=tx.many([loop.id for loop in loops]))
     crowd: set[int] = set()
     for loop in loops:
         mine = sorted(row.id for row in rows if row.parent == loop.id and not row.children)

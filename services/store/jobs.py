@@ -24,8 +24,6 @@ from services.store.tx import Tx
 Json = Any
 
 _DAY_S = 86_400.0
-_COUNTED = {state: state.name.lower() for state in FINAL_STATES}
-"""The columns of ended items, in rows of jobs and of totals."""
 UNSAID = JobSpec(url="https://unsaid.example/", goal="-")
 """A spec that says nothing it need not say: all fields with a default have it."""
 
@@ -107,7 +105,7 @@ class LockedJob:
         for sign, some in ((-1, self.in_totals), (1, items)):
             for state, n in some.items():
                 if n:  # mostly one of them, of hundreds of jobs in a commit
-                    tx.add_to_total(self.tenant, _COUNTED[state], sign * n)
+                    tx.add_to_total(self.tenant, state, sign * n)
         self.in_totals = dict(items)
 
     def columns(self) -> dict[str, Json]:
@@ -125,7 +123,7 @@ class LockedJob:
             "expires_at": self.expires_at,
             "in_totals": self.finished_at is not None,
             "retry_below": self.retry_below,
-            **{state.name.lower(): self.ended[state] for state in FINAL_STATES},
+            **{state.column: self.ended[state] for state in FINAL_STATES},
             **asdict(self.usage),
         }
 
@@ -202,12 +200,12 @@ def leased(tx: Tx, jobs: Iterable[int]) -> dict[int, Leased]:
 
 def counts_of(expected: int, running: int, ended: Mapping[State, int]) -> Counts:
     """A job's items: how many there are, how many are leased, and how many have ended how."""
-    return Counts(expected=expected, running=running, **{state.name.lower(): ended[state] for state in FINAL_STATES})
+    return Counts(expected=expected, running=running, **{state.column: ended[state] for state in FINAL_STATES})
 
 
 def ended_of(row: Row[Any]) -> Counter[State]:
     """A job's items that are over, from its row."""
-    return Counter({state: getattr(row, state.name.lower()) for state in FINAL_STATES})
+    return Counter({state: getattr(row, state.column) for state in FINAL_STATES})
 
 
 def counts_json(counts: Counts) -> dict[str, int]:

@@ -250,11 +250,7 @@ def _pages(pace: Pace) -> dict[str, Any]:
 
 def _locked(tx: Tx, domains: Sequence[int]) -> dict[int, Pace]:
     """The rows of domains, locked in order of their ids; made where there are none."""
-    many = tx.many(domains)
-    rows = tx.rows("lock_paces", domains=many)
-    if len(rows) < len(domains):
-        tx.run("add_paces", domains=many)
-        rows = tx.rows("lock_paces", domains=many)
+    rows = tx.rows_made("lock_paces", "add_paces", n=len(domains), domains=tx.many(domains))
     return {
         r.domain: Pace(r.domain, r.most, r.good, r.blocked_until, r.delay_s, r.last_start, _spans(r.taken))
         for r in rows

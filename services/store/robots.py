@@ -105,11 +105,7 @@ def robots(tx: Tx, wishes: Sequence[tuple[str, RobotsWish]]) -> list[RobotsAnswe
 
 def _locked(tx: Tx, origins: Sequence[str]) -> dict[str, Known]:
     """The rows of origins, locked in their order; made where there are none."""
-    many = tx.many(origins)
-    rows = tx.rows("lock_robots", origins=many)
-    if len(rows) < len(origins):
-        tx.run("add_robots", origins=many)
-        rows = tx.rows("lock_robots", origins=many)
+    rows = tx.rows_made("lock_robots", "add_robots", n=len(origins), origins=tx.many(origins))
     return {
         row.origin: Known(
             row.origin,

@@ -50,7 +50,7 @@ def count_by_status(tx: Tx) -> dict[tuple[str, Status], int]:
     counts = Counter(open_by_status(tx))
     for row in tx.rows("final_by_tenant"):
         for final in FINAL_STATES:
-            counts[row.tenant, final.status] += int(getattr(row, final.name.lower()))
+            counts[row.tenant, final.status] += int(getattr(row, final.column))
     return {key: n for key, n in counts.items() if n}
 
 

@@ -30,8 +30,14 @@ class State(IntEnum):
         """What callers see."""
         return _SHOWN[self]
 
+    @property
+    def column(self) -> str:
+        """Where rows of jobs and of totals count the items that ended so."""
+        return _COLUMNS[self]
+
 
 _SHOWN = {state: Status.__members__.get(state.name, Status.QUEUED) for state in State}
+_COLUMNS = {state: state.name.lower() for state in State}
 QUEUED_STATES = (State.QUEUED, State.DELAYED, State.HELD)
 FINAL_STATES = tuple(sorted(State[status.name] for status in FINAL))
 OPEN_STATES = tuple(state for state in State if state not in FINAL_STATES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -12,12 +13,10 @@ from services.events import JobEvent
 from services.store import codec
 from services.store.cache import Caches
 from services.store.queries import load
-from services.store.states import FINAL_STATES
+from services.store.states import FINAL_STATES, State
 
 Json = Any
 T_co = TypeVar("T_co", covariant=True)
-_ENDED = tuple(state.name.lower() for state in FINAL_STATES)
-"""The columns of totals."""
 
 
 class Work(Protocol[T_co]):
@@ -35,7 +34,7 @@ class Tx:
     caches: Caches
     first: Mapping[str, int] = field(default_factory=dict)  # first id of the block reserved from each counter
     hosts: Mapping[str, int] = field(default_factory=dict)  # ids of the host names that were asked for
-    _totals: dict[str, dict[str, int]] = field(default_factory=dict)  # what to add, by tenant and column
+    _totals: dict[str, Counter[State]] = field(default_factory=dict)  # what to add, by tenant
     _events: list[dict[str, Json]] = field(default_factory=list)
 
     @property
@@ -54,6 +53,14 @@ class Tx:
     def rows(self, query: str, /, **params: Json) -> Sequence[Row[Any]]:
         """All rows of a named query."""
         return self.run(query, **params).all()
+
+    def rows_made(self, query: str, make: str, /, *, n: int, **params: Json) -> Sequence[Row[Any]]:
+        """All `n` rows of a named query; another one adds those that are not there yet."""
+        found = self.rows(query, **params)
+        if len(found) < n:
+            self.run(make, **params)
+            found = self.rows(query, **params)
+        return found
 
     def each(self, name: str, rows: Sequence[Mapping[str, Json]], *, at_once: bool = False) -> int:
         """Runs a named query for many rows; gives how many rows it changed.
@@ -90,11 +97,11 @@ class Tx:
             }
         )
 
-    def add_to_total(self, tenant: str, column: str, n: int) -> None:
-        """Adds to a column of a tenant's totals when the transaction ends."""
+    def add_to_total(self, tenant: str, state: State, n: int) -> None:
+        """Adds items that ended so to a tenant's totals when the transaction ends."""
         if tenant not in self._totals:
-            self._totals[tenant] = dict.fromkeys(_ENDED, 0)
-        self._totals[tenant][column] += n
+            self._totals[tenant] = Counter()
+        self._totals[tenant][state] += n
 
     @property
     def changed(self) -> bool:
@@ -107,6 +114,10 @@ class Tx:
         Everybody who ends a job of a tenant waits for that tenant's totals, and everybody with news for the feed: the
         later they are taken, the shorter.
         """
-        totals = [{"tenant": tenant, **change} for tenant, change in self._totals.items() if any(change.values())]
+        totals = [
+            {"tenant": tenant, **{state.column: change[state] for state in FINAL_STATES}}
+            for tenant, change in self._totals.items()
+            if any(change.values())
+        ]
         self.each("add_totals", totals, at_once=True)
         self.each("add_events", self._events, at_once=True)
