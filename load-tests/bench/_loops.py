@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
 from agent.gathering import gather
 from agent.packed import LoopPiece, pack_items
@@ -38,3 +42,23 @@ async def fan_out(store: Store, root: Work, items: Iterable[LoopItem]) -> None:
 async def _found(items: Iterable[LoopItem]) -> AsyncIterator[LoopItem]:
     for item in items:
         yield item
+
+
+def in_a_process_of_its_own(script: str, url: str, n: int) -> dict[str, float]:
+    """The figures of one loop of `n` items: none finds what the one before has left in memory."""
+    command = [sys.executable, script, "--one", url, str(n)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def tell_of_one(one_loop: Callable[[str, int], Awaitable[dict[str, float]]]) -> bool:
+    """Whether this process was started for one loop; then its figures are printed."""
+    if sys.argv[1:2] != ["--one"]:
+        return False
+
+    async def figures() -> dict[str, float]:
+        return await one_loop(sys.argv[2], int(sys.argv[3]))
+
+    print(json.dumps(asyncio.run(figures())))
+    return True

@@ -5,16 +5,11 @@ All rows of the loop are stored. A dispatcher's sweeper does the slices; nothing
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Awaitable, Callable
 
 from _empty import databases, items, root_of, store_at, unfold_all
-from _loops import fan_out
+from _loops import fan_out, in_a_process_of_its_own, tell_of_one
 from _report import Report, Target, arguments
 
 from services.store.sql import SqlStore
@@ -86,17 +81,8 @@ async def one_loop(url: str, n: int) -> dict[str, float]:
     return watch.figures
 
 
-def in_a_process_of_its_own(url: str, n: int) -> dict[str, float]:
-    """No loop finds what the one before has left in memory."""
-    command = [sys.executable, os.fspath(__file__), "--one", url, str(n)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
 def main() -> None:
-    if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(asyncio.run(one_loop(sys.argv[2], int(sys.argv[3])))))
+    if tell_of_one(one_loop):
         return
     parser = arguments(__doc__ or "")
     parser.add_argument("--sizes", default="100000", help="items, comma separated")
@@ -108,7 +94,7 @@ def main() -> None:
     for kind in options.databases.split(","):
         with databases(kind) as new:
             for n in sizes * options.rounds:
-                for name, value in in_a_process_of_its_own(new(), n).items():
+                for name, value in in_a_process_of_its_own(__file__, new(), n).items():
                     figure = f"{kind}, {n} items, {name}"
                     report.add(figure, value)
                     if "slice" in name or "answers" in name:

@@ -5,17 +5,12 @@ From the moment that a worker begins to hand items on; what finding them takes i
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import json
-import os
-import subprocess
-import sys
 import time
 
 import psutil
 from _empty import databases, items, root_of, store_at
-from _loops import fan_out
+from _loops import fan_out, in_a_process_of_its_own, tell_of_one
 from _report import Report, Target, arguments
 
 from services.store.records import Take
@@ -45,17 +40,8 @@ async def one_loop(url: str, n: int) -> dict[str, float]:
     return {"first": first, "all": everything, "memory": (most - before) / 2**20}
 
 
-def in_a_process_of_its_own(url: str, n: int) -> dict[str, float]:
-    """Memory is that of this loop, not of the one before."""
-    command = [sys.executable, os.fspath(__file__), "--one", url, str(n)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
 def main() -> None:
-    if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(asyncio.run(one_loop(sys.argv[2], int(sys.argv[3])))))
+    if tell_of_one(one_loop):
         return
     parser = arguments(__doc__ or "")
     parser.add_argument("--sizes", default="", help="items, comma separated; default: 10000,100000")
@@ -68,7 +54,7 @@ def main() -> None:
         with databases(kind) as new:
             for _ in range(options.rounds or (1 if options.quick else 3)):
                 for n in sizes:
-                    found = in_a_process_of_its_own(new(), n)
+                    found = in_a_process_of_its_own(__file__, new(), n)
                     for part, unit in (("first", "s"), ("all", "s"), ("memory", "MiB")):
                         name = f"{kind}, {n} items, {part}, {unit}"
                         report.add(name, found[part])
