@@ -8,6 +8,7 @@ from tests.store_contract.claims import *  # noqa: F403
 from tests.store_contract.control import *  # noqa: F403
 from tests.store_contract.dropping import *  # noqa: F403
 from tests.store_contract.ending import *  # noqa: F403
+from tests.store_contract.fixtures import short_slices as short_slices
 from tests.store_contract.fixtures import w as w
 from tests.store_contract.leases import *  # noqa: F403
 from tests.store_contract.long_loops import *  # noqa: F403

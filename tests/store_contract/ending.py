@@ -11,23 +11,21 @@ from agent.status import FINAL, Status
 from agent.types import Checkpoint, Outcome
 from services.errors import WrongState
 from services.events import JobEvent
-from services.store import ending
 from services.store.records import Finish, JobChanges, JobRow, Lane
 from services.store.sql import SqlStore
-from tests.store_contract.fixtures import names
+from tests.store_contract.fixtures import SLICE, names
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 S = Status
-sliced = pytest.mark.usefixtures("short_slices")
-FIRST, PART, SLICE = 5, 10, 4
+in_parts = pytest.mark.usefixtures("short_parts", "short_slices")
+FIRST, PART = 5, 10
 LONG = FIRST + 3 * PART
 
 
 @pytest.fixture
-def short_slices(monkeypatch: pytest.MonkeyPatch, w: World) -> None:
-    """Pieces and slices of a few children, so that a loop of 35 takes several."""
+def short_parts(w: World) -> None:
+    """Pieces of a few children, so that a loop of 35 takes several."""
     w.first, w.part = FIRST, PART
-    monkeypatch.setattr(ending, "SLICE", SLICE)
 
 
 async def open_long(w: World, *, stop: bool = False, **fields: object) -> tuple[int, int]:
@@ -53,7 +51,7 @@ async def sweep_all(store: SqlStore) -> list[int]:
     return slices
 
 
-@sliced
+@in_parts
 async def test_a_canceled_job_ends_slice_by_slice_and_its_root_last(w: World) -> None:
     job, root = await open_long(w)
     row = await w.store.cancel(job)
@@ -72,7 +70,7 @@ async def test_a_canceled_job_ends_slice_by_slice_and_its_root_last(w: World) ->
     assert told.count(JobEvent.CANCELED) == told.count(JobEvent.FINISHED) == 1
 
 
-@sliced
+@in_parts
 async def test_what_its_caller_left_when_he_died_is_canceled_by_any_dispatcher(w: World) -> None:
     job, _ = await open_long(w)
     await w.store.cancel(job)  # and nothing more is heard of who asked for it
@@ -81,7 +79,7 @@ async def test_what_its_caller_left_when_he_died_is_canceled_by_any_dispatcher(w
     assert (row.status, row.counts.canceled) == (S.CANCELED, LONG)
 
 
-@sliced
+@in_parts
 async def test_nothing_of_a_job_that_is_being_canceled_begins(w: World) -> None:
     job, _ = await open_long(w, loop={"values": ["a"], "concurrency": 2})
     await w.store.cancel(job)
@@ -91,7 +89,7 @@ async def test_nothing_of_a_job_that_is_being_canceled_begins(w: World) -> None:
         await w.store.sweep()
 
 
-@sliced
+@in_parts
 async def test_others_are_claimed_and_end_between_slices(w: World) -> None:
     job, _ = await open_long(w)
     await w.store.cancel(job)
@@ -104,7 +102,7 @@ async def test_others_are_claimed_and_end_between_slices(w: World) -> None:
     assert (await w.store.job(job)).status is S.RUNNING
 
 
-@sliced
+@in_parts
 @pytest.mark.parametrize("status", [S.COMPLETED, S.FAILED, S.QUEUED, S.WAITING])
 async def test_an_outcome_between_two_slices_is_counted_and_ends_nothing_early(w: World, status: Status) -> None:
     job, root = await open_long(w)
@@ -124,7 +122,7 @@ async def test_an_outcome_between_two_slices_is_counted_and_ends_nothing_early(w
     assert (await names(w, job)).count(JobEvent.FINISHED) == 1
 
 
-@sliced
+@in_parts
 async def test_loops_within_a_canceled_loop_end_with_it(w: World) -> None:
     nested = {"values": ["a"], "concurrency": 3, "loop": {"values": ["b"], "concurrency": 2}}
     job, _ = await open_long(w, loop=nested)
@@ -142,7 +140,7 @@ async def test_loops_within_a_canceled_loop_end_with_it(w: World) -> None:
     assert (row.status, row.counts.completed) == (S.CANCELED, 1)
 
 
-@sliced
+@in_parts
 async def test_a_job_that_is_being_canceled_takes_no_other_command(w: World) -> None:
     job, root = await open_long(w, loop={"values": ["a"], "concurrency": 1})
     held = await w.claim_one()
@@ -167,7 +165,7 @@ async def test_a_job_that_is_being_canceled_takes_no_other_command(w: World) -> 
     assert (await w.check_sums(job)).counts.completed == LONG
 
 
-@sliced
+@in_parts
 async def test_a_long_loop_whose_deadline_passes_fails_slice_by_slice(w: World) -> None:
     job, root = await open_long(w, deadline_s=100)
     held = await w.claim(2)
@@ -193,7 +191,7 @@ async def test_a_long_loop_whose_deadline_passes_fails_slice_by_slice(w: World) 
     assert (await names(w, job)).count(JobEvent.FINISHED) == 1
 
 
-@sliced
+@in_parts
 async def test_what_is_canceled_and_late_is_canceled(w: World) -> None:
     job, _ = await open_long(w, deadline_s=100)
     await w.claim(1)
@@ -204,7 +202,7 @@ async def test_what_is_canceled_and_late_is_canceled(w: World) -> None:
     assert (row.status, row.counts.canceled, row.error) == (S.CANCELED, LONG, None)
 
 
-@sliced
+@in_parts
 async def test_the_parent_of_a_stopped_loop_goes_on_when_the_last_child_is_canceled(w: World) -> None:
     job, root = await open_long(w, stop=True)
     one, two = await w.claim(2)
@@ -228,7 +226,7 @@ async def test_the_parent_of_a_stopped_loop_goes_on_when_the_last_child_is_cance
     assert (await sums(w, job)).status is S.COMPLETED
 
 
-@sliced
+@in_parts
 async def test_the_last_slice_of_a_stopped_loop_makes_its_parent_ready(w: World) -> None:
     job, root = await open_long(w, stop=True)
     await w.finish(((await w.claim(1))[0], BROKEN))
@@ -240,7 +238,7 @@ async def test_the_last_slice_of_a_stopped_loop_makes_its_parent_ready(w: World)
     assert (await w.claim_one()).work.session == root
 
 
-@sliced
+@in_parts
 async def test_a_claim_gives_out_no_child_of_a_loop_that_was_stopped(w: World) -> None:
     job, _ = await open_long(w, stop=True, loop={"values": ["a"], "loop": {"values": ["b"]}})
     await w.store.unfold()
@@ -260,7 +258,7 @@ async def test_a_claim_gives_out_no_child_of_a_loop_that_was_stopped(w: World) -
     assert (await w.claim_one()).work.session == begun.work.session, "who has begun goes on after his own loop"
 
 
-@sliced
+@in_parts
 async def test_an_item_of_a_loop_that_is_being_stopped_is_tried_again_when_that_is_done(w: World) -> None:
     job, _ = await open_long(w, stop=True)
     one, two = await w.claim(2)
@@ -276,7 +274,7 @@ async def test_an_item_of_a_loop_that_is_being_stopped_is_tried_again_when_that_
     assert (row.counts.completed, row.counts.canceled) == (2, LONG - 2)
 
 
-@sliced
+@in_parts
 async def test_several_sweepers_end_each_session_once(w: World) -> None:
     jobs = [(await open_long(w))[0] for _ in range(3)]
     for job in jobs:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 
+from services.store import ending
 from tests.store_world import World, world
 
 
@@ -13,6 +15,16 @@ from tests.store_world import World, world
 async def w(store_url: str) -> AsyncIterator[World]:
     async with world(store_url) as made:
         yield made
+
+
+SLICE = 4
+sliced = pytest.mark.usefixtures("short_slices")
+
+
+@pytest.fixture
+def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slices of a few sessions, so that a command to a short loop takes several."""
+    monkeypatch.setattr(ending, "SLICE", SLICE)
 
 
 async def names(w: World, job: int | None = None) -> list[str]:

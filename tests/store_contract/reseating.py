@@ -10,21 +10,15 @@ from sqlalchemy import func, select
 
 from agent.status import Status
 from agent.types import Outcome
-from services.store import ending
 from services.store.records import Claimed, JobRow
 from services.store.sql import SqlStore
 from services.store.states import State
 from services.store.tables import session
+from tests.store_contract.fixtures import SLICE, sliced
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 S = Status
-LONG, SLICE = 40, 4
-sliced = pytest.mark.usefixtures("slices_of_four")
-
-
-@pytest.fixture
-def slices_of_four(monkeypatch: pytest.MonkeyPatch, w: World) -> None:
-    monkeypatch.setattr(ending, "SLICE", SLICE)
+LONG = 40
 
 
 async def sweep_out(store: SqlStore) -> int:

@@ -12,17 +12,11 @@ from services.errors import WrongState
 from services.events import JobEvent
 from services.store import ending
 from services.store.sql import SqlStore
-from tests.store_contract.fixtures import names
+from tests.store_contract.fixtures import SLICE, names, sliced
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 S = Status
-LONG, SLICE = 30, 4
-by_fours = pytest.mark.usefixtures("four_at_once")
-
-
-@pytest.fixture
-def four_at_once(monkeypatch: pytest.MonkeyPatch, w: World) -> None:
-    monkeypatch.setattr(ending, "SLICE", SLICE)
+LONG = 30
 
 
 async def failed(w: World, n: int = LONG, **fields: object) -> tuple[int, int]:
@@ -42,7 +36,7 @@ async def reopen_all(store: SqlStore) -> int:
     return slices
 
 
-@by_fours
+@sliced
 async def test_a_long_job_is_reopened_slice_by_slice_and_whole_after_each(w: World) -> None:
     job, root = await failed(w)
     row = await w.store.retry(job)
@@ -60,7 +54,7 @@ async def test_a_long_job_is_reopened_slice_by_slice_and_whole_after_each(w: Wor
     assert told.data["sessions"] == LONG
 
 
-@by_fours
+@sliced
 async def test_a_job_is_not_over_before_all_that_failed_was_tried_again(w: World) -> None:
     job, root = await failed(w, webhook={"url": "https://me.example/"})
     await w.store.retry(job)
@@ -81,7 +75,7 @@ async def test_a_job_is_not_over_before_all_that_failed_was_tried_again(w: World
     assert (await names(w, job)).count(JobEvent.FINISHED) == 2, "once before the retry, once behind it"
 
 
-@by_fours
+@sliced
 async def test_what_fails_again_between_two_slices_is_not_tried_a_third_time(w: World) -> None:
     job, _ = await failed(w)
     await w.store.retry(job)
@@ -98,7 +92,7 @@ async def test_what_fails_again_between_two_slices_is_not_tried_a_third_time(w: 
     assert (row.status, row.counts.failed) == (S.COMPLETED, LONG)
 
 
-@by_fours
+@sliced
 async def test_loops_within_loops_go_on_when_their_items_are_all_tried_again(w: World) -> None:
     job, root = await w.open_loop(3)
     outer = await w.claim()
@@ -124,7 +118,7 @@ async def test_loops_within_loops_go_on_when_their_items_are_all_tried_again(w: 
     assert (row.status, row.counts.completed) == (S.COMPLETED, 18)
 
 
-@by_fours
+@sliced
 async def test_parents_that_failed_behind_their_loops_go_on_from_there(w: World) -> None:
     job, root = await w.open_loop(10)
     outer = await w.claim()
@@ -144,7 +138,7 @@ async def test_parents_that_failed_behind_their_loops_go_on_from_there(w: World)
     assert (await w.check_sums(job)).status is S.COMPLETED
 
 
-@by_fours
+@sliced
 async def test_a_retried_loop_keeps_its_concurrency_over_all_slices(w: World) -> None:
     job, _ = await failed(w, loop={"values": ["a"], "concurrency": 3})
     await w.store.retry(job)
@@ -158,7 +152,7 @@ async def test_a_retried_loop_keeps_its_concurrency_over_all_slices(w: World) ->
     assert (await w.check_sums(job)).status is S.COMPLETED
 
 
-@by_fours
+@sliced
 async def test_whoever_cancels_between_two_slices_has_the_last_word(w: World) -> None:
     job, _ = await failed(w)
     await w.store.retry(job)
@@ -176,7 +170,7 @@ async def test_whoever_cancels_between_two_slices_has_the_last_word(w: World) ->
     assert (row.status, row.counts.completed) == (S.COMPLETED, LONG)
 
 
-@by_fours
+@sliced
 async def test_a_job_that_is_canceled_is_retried_when_that_is_done(w: World) -> None:
     job, _ = await w.open_loop(LONG)
     await w.store.cancel(job)
@@ -191,7 +185,7 @@ async def test_a_job_that_is_canceled_is_retried_when_that_is_done(w: World) -> 
     assert (await w.check_sums(job)).counts.completed == LONG
 
 
-@by_fours
+@sliced
 async def test_a_deadline_that_passes_between_two_slices_ends_the_retry(w: World) -> None:
     job, _ = await failed(w, deadline_s=100.0)
     await w.store.retry(job)
@@ -202,7 +196,7 @@ async def test_a_deadline_that_passes_between_two_slices_ends_the_retry(w: World
     assert (row.status, row.counts.failed) == (S.FAILED, LONG) and await w.retried() == set()
 
 
-@by_fours
+@sliced
 async def test_a_loop_that_stops_again_leaves_what_was_not_reopened_as_it_was(w: World) -> None:
     job, root = await w.open_loop(LONG, stop=True)
     await w.finish(((await w.claim(1))[0], BROKEN))
@@ -217,7 +211,7 @@ async def test_a_loop_that_stops_again_leaves_what_was_not_reopened_as_it_was(w:
     assert (await w.claim_one()).work.session == root
 
 
-@by_fours
+@sliced
 async def test_pause_settling_and_another_concurrency_come_between_slices(w: World) -> None:
     job, root = await w.open_loop(LONG, loop={"values": ["a"], "concurrency": 20})
     unsure = (await w.claim(1))[0]
@@ -242,7 +236,7 @@ async def test_pause_settling_and_another_concurrency_come_between_slices(w: Wor
     assert (row.status, row.counts.completed) == (S.COMPLETED, LONG)
 
 
-@by_fours
+@sliced
 async def test_dispatchers_that_die_or_come_at_once_reopen_each_session_once(w: World) -> None:
     job, _ = await failed(w)
     first, other = await w.another(), await w.another()
