@@ -70,6 +70,27 @@ async def test_claims_at_once_let_no_more_out_of_a_loop_that_is_being_narrowed(
         await w.check_sums(job)
 
 
+async def test_a_claim_counts_what_another_lets_out_of_the_loop_at_this_moment(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "SLICE", 1)
+    async with (
+        world(postgres_url) as w,
+        await psycopg.AsyncConnection.connect(postgres_url) as claimer,
+        await psycopg.AsyncConnection.connect(postgres_url, autocommit=True) as watcher,
+    ):
+        job, root = await w.open_loop(10)
+        await w.store.set_concurrency(job, 2)
+        two_of_them = CLAIM.replace("limit 5", "limit 2")
+        assert len(await (await claimer.execute(two_of_them, [w.clock.now + 60, job])).fetchall()) == 2
+        await claimer.execute("select pg_advisory_xact_lock(%s)", [-root])  # as claims do that count
+        claiming = asyncio.create_task(w.claim(job=job))
+        await blocked(watcher)
+        await claimer.commit()
+        assert await claiming == []
+        await w.check_sums(job)
+
+
 async def test_a_child_that_is_claimed_while_its_job_is_canceled_stays_its_worker_s(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
