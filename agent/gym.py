@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from agent.actions.dialects.notations import Dialect, read_reply_on
 from agent.browser import Browser, Context, ContextOptions, ObserveOptions
-from agent.chromium import launch
+from agent.chromium.launch import launch
 from agent.errors import BrowserError, ReplyUnparsable
 from agent.types import ActionResult, Observation
 

@@ -19,7 +19,8 @@ from urllib.parse import urlsplit
 import httpx
 from packaging.requirements import InvalidRequirement, Requirement
 
-from agent.chromium import LaunchOptions, find_chromium, launch
+from agent.chromium.find import find_chromium
+from agent.chromium.launch import LaunchOptions, launch
 from agent.chromium.sandbox import sandbox_works
 from agent.errors import BrowserError
 from services.artifacts.open import open_artifacts

@@ -19,7 +19,7 @@ import httpx
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
-START_S = 90.0
+START_S = 180.0  # as long as the command itself waits for its workers
 JOB_S = 180.0
 
 Json = Any
@@ -134,7 +134,10 @@ def up(**settings: str) -> Iterator[Up]:
             return address.exists() and address.read_text().endswith("}")
 
         try:
-            wait_until(announced, START_S, "the cluster is ready")
+            try:
+                wait_until(announced, START_S, "the cluster is ready")
+            except AssertionError as error:
+                raise AssertionError(f"{error}\n{(base / 'up.log').read_text()[-6000:]}") from error
             one = Up(process, base / "data", base / "t", json.loads(address.read_text())["url"], log=base / "up.log")
             yield one
         finally:

@@ -1,8 +1,4 @@
-"""The browser seam on a real Chromium, through Playwright. No other package imports Playwright."""
+"""The browser seam on a real Chromium, through Playwright. No other package imports Playwright.
 
-from __future__ import annotations
-
-from agent.chromium.find import check_starts, find_chromium
-from agent.chromium.launch import LaunchOptions, attach, launch
-
-__all__ = ["LaunchOptions", "attach", "check_starts", "find_chromium", "launch"]
+It imports nothing by itself: whoever only looks for a Chromium (`agent.chromium.find`) does not wait for Playwright.
+"""

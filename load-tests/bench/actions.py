@@ -19,7 +19,8 @@ from observe import timed
 from playwright.async_api import Page, async_playwright
 
 from agent.browser import Context
-from agent.chromium import find_chromium, launch
+from agent.chromium.find import find_chromium
+from agent.chromium.launch import launch
 from agent.observe.tree import clickable_elements
 from agent.types import Action
 

@@ -24,7 +24,8 @@ from playwright.async_api import CDPSession, Page, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from agent.browser import Browser, Context
-from agent.chromium import find_chromium, launch
+from agent.chromium.find import find_chromium
+from agent.chromium.launch import launch
 from agent.observe.tree import clickable_elements
 
 AX_ROLES = frozenset(

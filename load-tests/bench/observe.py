@@ -27,7 +27,8 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, async_playwright
 
 from agent.browser import Browser, Context, ObserveOptions
-from agent.chromium import find_chromium, launch
+from agent.chromium.find import find_chromium
+from agent.chromium.launch import launch
 from agent.observe.renderings import compact
 from agent.observe.tree import clickable_elements
 from agent.types import Observation

@@ -27,7 +27,7 @@ from _report import Report, Target, arguments
 from _site import demo_site
 from playwright.async_api import Browser, Page, async_playwright
 
-from agent.chromium import find_chromium
+from agent.chromium.find import find_chromium
 from services.cluster.embedded import Cluster, embedded_cluster
 from services.settings import load_settings
 

@@ -36,7 +36,7 @@ sys.path.insert(0, str(ROOT))
 
 from agent.actions.registry import DEFAULT_SETS  # noqa: E402
 from agent.browser import ContextOptions, ObserveOptions  # noqa: E402
-from agent.chromium import launch  # noqa: E402
+from agent.chromium.launch import launch  # noqa: E402
 from agent.models.images import Grid  # noqa: E402
 from agent.models.openai_compatible import OpenAICompatible  # noqa: E402
 from agent.models.settings import ModelSettings  # noqa: E402

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from services.artifacts.files import FileArtifacts
 from services.artifacts.memory import MemoryArtifacts
 from services.artifacts.options import ArtifactOptions
-from services.artifacts.s3 import S3Artifacts
 from services.artifacts.spill import SpillingArtifacts
 from services.artifacts.store import ArtifactStore
 from services.errors import BadSetting
@@ -31,7 +31,9 @@ def open_artifacts(url: str, options: ArtifactOptions = ArtifactOptions()) -> Ar
     parts = urlsplit(url)
     if kind != "s3" or not parts.netloc:
         raise BadSetting(f"{url!r} is no place for artifacts: a folder, s3://BUCKET/PREFIX or memory:")
-    bucket = S3Artifacts(parts.netloc, parts.path.strip("/"), options.s3)
+    # Only here: boto3 takes a third of a second to import, and an installation without a bucket has no use for it.
+    s3 = import_module("services.artifacts.s3")
+    bucket: ArtifactStore = s3.S3Artifacts(parts.netloc, parts.path.strip("/"), options.s3)
     if options.spill_dir is None:
         return bucket
     return SpillingArtifacts(bucket, options.spill_dir, options.spill_bytes)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from importlib import import_module
 from typing import Literal
 
 import httpx
 
 from agent.browser import Browser
-from agent.chromium import LaunchOptions, launch
+from agent.chromium.launch import LaunchOptions, launch
 from agent.help import Helper
-from agent.models.openai_compatible import OpenAICompatible
 from agent.policies.choose import choose
 from agent.policies.model import ModelPolicy, ModelPolicyOptions
 from agent.policies.policy import Policy
@@ -56,7 +56,9 @@ class RealParts:
         token = {"Authorization": f"Bearer {self._config.help_token}"}
         self._own_http = await self._stack.enter_async_context(httpx.AsyncClient(headers=token, trust_env=False))
         if self._config.model is not None:
-            model = MeasuredModel(OpenAICompatible(self._config.model), self.tally)
+            # Only where there is a model: the client library's types are a quarter of what a worker has to import.
+            server = import_module("agent.models.openai_compatible").OpenAICompatible(self._config.model)
+            model = MeasuredModel(server, self.tally)
             self._stack.push_async_callback(model.close)
             self._model = ModelPolicy(model, self._rules, options=ModelPolicyOptions.of(self._config.model))
         self._stack.push_async_callback(self.owner.close)

@@ -7,7 +7,8 @@ import os
 import re
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import ray
@@ -23,11 +24,12 @@ from services.browsers.config import WorkerConfig
 from services.browsers.node import ends_in_s
 from services.browsers.node_metrics import NodeMetrics
 from services.browsers.parcel import Parcel, pack, unpack
-from services.browsers.parts import make_worker
 from services.browsers.pool import WorkerHandle, WorkerLost, WorkerStats
-from services.browsers.worker import Worker
 from services.events import LogEvent
 from services.logs import set_up
+
+if TYPE_CHECKING:
+    from services.browsers.worker import Worker
 
 log = structlog.get_logger()
 
@@ -60,7 +62,9 @@ class BrowserWorkerActor:
         set_up(config.log_level, config.log_format)
         log.info(LogEvent.WORKER_OPENED, worker=name, pid=os.getpid())
         tracing.start(config.traces, "worker")
-        self._worker = await make_worker(name, config)
+        # Only here: the dispatcher has this class, too, and would import Playwright and all of the agent for nothing.
+        parts = import_module("services.browsers.parts")
+        self._worker = await parts.make_worker(name, config)
         interpreter.tune()
         return os.getpid()
 

@@ -19,7 +19,7 @@ from agent.actions.dialects.browsergym import format_call
 from agent.actions.dialects.notations import Dialect, read_reply_on
 from agent.actions.primitives.navigation import web_address
 from agent.browser import Context, ContextOptions, ObserveOptions
-from agent.chromium import LaunchOptions, launch
+from agent.chromium.launch import LaunchOptions, launch
 from agent.errors import ActionInvalid, ActionRefused
 from agent.observe.renderings import Format, render
 from agent.observe.renderings import as_json as as_json_value

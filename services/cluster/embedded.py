@@ -21,7 +21,7 @@ from pydantic import SecretStr
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
-from agent.chromium import check_starts, find_chromium
+from agent.chromium.find import check_starts, find_chromium
 from services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
 from services.cluster.configs import artifact_store, dispatch_config, worker_config
 from services.cluster.guard import ended_parts, guarded

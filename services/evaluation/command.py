@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import orjson
 
-from agent.chromium import LaunchOptions, launch
+from agent.chromium.launch import LaunchOptions, launch
 from agent.errors import BrowserError
 from services.client import Client
 from services.errors import BadInput

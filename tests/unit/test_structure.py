@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -155,3 +159,18 @@ def test_libraries_stay_in_their_rooms() -> None:
         if within(name, library) and not path.startswith(rooms)
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("module", "others"),
+    [
+        ("services.cluster.embedded", ("playwright", "openai", "pypdf", "dateparser", "boto3")),
+        ("services.dispatch.actor", ("playwright", "openai", "pypdf", "dateparser", "boto3", "fastapi", "pyarrow")),
+        ("services.browsers.parts", ("openai", "boto3", "fastapi", "sqlalchemy", "ray")),
+    ],
+)
+def test_a_process_does_not_wait_for_the_libraries_of_others(module: str, others: tuple[str, ...]) -> None:
+    """Each process of a cluster imports for seconds before it does anything; on two cores they wait for each other."""
+    look = f"import sys, {module}; print(*(name for name in {others!r} if name in sys.modules))"
+    said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert said.stdout.split() == []

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from agent.browser import Browser, Context
-from agent.chromium import launch
+from agent.chromium.launch import launch
 from tests.unit.agent.observe.test_documents import small_pdf
 
 SITES = Path(__file__).resolve().parents[2] / "sites"

@@ -20,7 +20,8 @@ import pytest_asyncio
 from playwright.async_api import Error as PlaywrightError
 
 from agent.browser import Browser, Context, ContextOptions, ObserveOptions
-from agent.chromium import LaunchOptions, find_chromium, launch
+from agent.chromium.find import find_chromium
+from agent.chromium.launch import LaunchOptions, launch
 from agent.errors import (
     ActionTimeout,
     AgentError,

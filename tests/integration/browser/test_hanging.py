@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from agent.browser import Browser
-from agent.chromium import launch
+from agent.chromium.launch import launch
 from agent.errors import BrowserGone
 from services.browsers import owner as module
 from services.browsers.config import BrowserLimits

@@ -13,9 +13,9 @@ import pytest
 import pytest_asyncio
 
 from agent.browser import Browser, Context, ContextOptions
-from agent.chromium import launch
 from agent.chromium.context import ChromiumContext
 from agent.chromium.devtools import DevTools
+from agent.chromium.launch import launch
 from agent.chromium.reading import ReadingContext
 from agent.errors import NavigationError
 from agent.spec import BrowserSpec

@@ -12,7 +12,8 @@ import pytest_asyncio
 from PIL import Image
 
 from agent.browser import Browser, Context, ContextOptions, ObserveOptions
-from agent.chromium import LaunchOptions, launch, look
+from agent.chromium import look
+from agent.chromium.launch import LaunchOptions, launch
 from agent.observe.marks import Ink, marked_elements, place_marks
 from agent.observe.renderings import FORMATS, compact, render
 from agent.observe.tree import clickable_elements, walk_elements

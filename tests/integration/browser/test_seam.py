@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from agent.browser import Browser, Context, ContextOptions
-from agent.chromium import launch
+from agent.chromium.launch import launch
 from agent.errors import BrowserGone
 from agent.testing import FakeBrowser, FakePage, body, text
 from agent.types import Action

@@ -9,7 +9,7 @@ import pytest
 
 from tests.embedded import up
 
-pytestmark = pytest.mark.timeout(200)  # Ray has to start
+pytestmark = pytest.mark.timeout(300)  # Ray has to start
 
 
 @pytest.mark.parametrize("part", ["raylet", "gcs_server"])

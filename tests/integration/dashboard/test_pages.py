@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from agent.chromium import find_chromium
+from agent.chromium.find import find_chromium
 from tests.gateway_world import World, completed, loop_of, world
 from tests.integration.dashboard.seed import Seeder
 

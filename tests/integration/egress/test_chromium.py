@@ -12,8 +12,8 @@ import pytest
 from playwright.async_api import Error, Page, async_playwright
 
 from agent.browser import ContextOptions
-from agent.chromium import LaunchOptions, launch
 from agent.chromium.find import find_chromium
+from agent.chromium.launch import LaunchOptions, launch
 from agent.chromium.reading import ReadingContext
 from agent.errors import NavigationError
 from services.addresses import HostNames, Reach

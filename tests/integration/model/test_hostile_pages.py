@@ -15,7 +15,7 @@ import pytest_asyncio
 
 from agent import session
 from agent.browser import Browser
-from agent.chromium import launch
+from agent.chromium.launch import launch
 from agent.models.model import Ask
 from agent.policies.model import ModelPolicy, ModelPolicyOptions
 from agent.policies.model.calls import call_offers

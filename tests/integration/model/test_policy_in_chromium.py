@@ -13,7 +13,7 @@ from PIL import Image as Pictures
 from PIL import ImageChops
 
 from agent.browser import Context, ContextOptions
-from agent.chromium import launch
+from agent.chromium.launch import launch
 from agent.models.images import Grid
 from agent.models.model import Ask
 from agent.plan import Plan

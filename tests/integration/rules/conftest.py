@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from agent.browser import Browser, Context
-from agent.chromium import launch
+from agent.chromium.launch import launch
 from tests.loopback import served
 
 PAGES = Path(__file__).parent / "pages"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.chromium import check_starts
+from agent.chromium.find import check_starts
 from agent.errors import BrowserNotFound
 
 

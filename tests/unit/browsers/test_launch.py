@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent.chromium import LaunchOptions, launch
+from agent.chromium.launch import LaunchOptions, launch
 
 
 async def test_a_launch_that_is_canceled_leaves_no_folder_no_process_and_no_driver(
