@@ -83,6 +83,7 @@ CATALOGUE: tuple[Metric, ...] = (
         Metric("shoal_slots_busy", "gauge", (), "Browser slots that run a session."),
         Metric("shoal_leases", "gauge", (), "Sessions that are leased to workers."),
         Metric("shoal_reports_uncommitted", "gauge", (), "Outcomes that wait in memory to be written."),
+        Metric("shoal_reports_uncommitted_bytes", "gauge", (), "Their size, with those being written, in bytes."),
         Metric("shoal_queues_waiting", "gauge", ("cause",), "Queues (a job on a site) by what they wait for."),
         Metric("shoal_queue_age_seconds", "gauge", (), "Longest time that a queue was not served, in seconds."),
         Metric("shoal_worker_memory_bytes", "gauge", (), "Memory of all workers and their browsers, in bytes."),

@@ -216,6 +216,11 @@ LOOPS = Dashboard(
                     unit="ops",
                 ),
                 Panel("Do outcomes wait for the database?", {"waiting": "max(shoal_reports_uncommitted)"}),
+                Panel(
+                    "How much memory do they take?",
+                    {"waiting": "max(shoal_reports_uncommitted_bytes)"},
+                    unit="bytes",
+                ),
             ),
         ),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -29,6 +29,14 @@ _LAST_S = 5.0
 """How long the last reports may take to be written when the dispatcher stops."""
 
 
+@dataclass(frozen=True, slots=True)
+class Uncommitted:
+    """What a committer holds."""
+
+    reports: int  # that wait
+    bytes: int  # of these, and of those that are being written
+
+
 class Committer:
     """Holds reports until they are written; a worker keeps its own until it hears that they are."""
 
@@ -41,8 +49,10 @@ class Committer:
         self._bytes = 0  # of these, and of those that are being written
         self._news = asyncio.Event()
 
-    def __len__(self) -> int:
-        return len(self._reports)
+    @property
+    def uncommitted(self) -> Uncommitted:
+        """What is held at this moment."""
+        return Uncommitted(len(self._reports), self._bytes)
 
     def take_in(self, member: Member, reports: Sequence[Report], sizes: Sequence[int]) -> None:
         """Queues reports, with the bytes of each; too many of either stop the pullers and the claimer."""

@@ -251,7 +251,7 @@ class Dispatcher:
             await self._crew.resize(
                 self._size.workers, sum(one["size"]["workers"] for one in others if one.get("size"))
             )
-        told = self._telling.snapshot(stats, len(self._committer), self._size, self._room)
+        told = self._telling.snapshot(stats, self._committer.uncommitted, self._size, self._room)
         await self._store.put_state(self._name, told)
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 from services.browsers.pool import WorkerStats
 from services.dispatch.board import Board
 from services.dispatch.clock import loop_time
+from services.dispatch.committer import Uncommitted
 from services.dispatch.model_bound import ModelBound
 from services.dispatch.sizing import Size
 from services.inference.watch import Admission
@@ -34,7 +35,9 @@ class Telling:
         self._ended = 0
         self._rate = 0.0
 
-    def snapshot(self, stats: Sequence[WorkerStats], uncommitted: int, size: Size | None, room: int) -> dict[str, Json]:
+    def snapshot(
+        self, stats: Sequence[WorkerStats], uncommitted: Uncommitted, size: Size | None, room: int
+    ) -> dict[str, Json]:
         """How this dispatcher and its workers stand; `room`: slots that it may still fill."""
         board, now = self._board, loop_time()
         self._look(now)
@@ -45,7 +48,8 @@ class Telling:
             "slots": sum(one.slots for one in stats),
             "busy": sum(one.busy for one in stats),
             "leases": len(board.leases),
-            "uncommitted": uncommitted,
+            "uncommitted": uncommitted.reports,
+            "uncommitted_bytes": uncommitted.bytes,
             "lanes_waiting": dict(waiting),
             "lanes_held": lanes,
             "held": self._by_job(held, now),

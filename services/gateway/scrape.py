@@ -93,6 +93,7 @@ def _of_snapshots(seen: Overview) -> Iterator[Family]:
     yield _plain("shoal_slots_busy", seen.busy)
     yield _plain("shoal_leases", sum(snapshot.number("leases") for snapshot in live))
     yield _plain("shoal_reports_uncommitted", sum(snapshot.number("uncommitted") for snapshot in live))
+    yield _plain("shoal_reports_uncommitted_bytes", sum(snapshot.number("uncommitted_bytes") for snapshot in live))
     yield _by_label("shoal_queues_waiting", {**dict.fromkeys(_QUEUED_FOR, 0), **seen.lanes_waiting})
     yield _plain("shoal_queue_age_seconds", max((snapshot.number("queue_age_s") for snapshot in live), default=0))
     yield _plain("shoal_worker_memory_bytes", sum(float(worker.get("rss_bytes", 0)) for worker in workers))

@@ -20,6 +20,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from services.errors import BadSetting, StoreAway
+from services.store import codec
 from services.store.cache import Caches
 from services.store.pulse import ListenPulse, PollPulse, Pulse
 from services.store.queries import load
@@ -96,6 +97,7 @@ class Database:
             },
         )
         event.listen(self.writer, "handle_error", _leave_if_useless)
+        self._single = self.writer.execution_options(isolation_level="AUTOCOMMIT")  # the same connections
         self._writing = self._reading = ThreadPoolExecutor(_CONNECTIONS, "store")
         self.pulse = ListenPulse(self._url)
 
@@ -125,13 +127,8 @@ class Database:
         if self.is_sqlite:
             return self._run(self.writer, lambda tx: work(_prepared(tx, ids, unknown, known)))
         if ids or unknown:
-            # In a transaction of its own, so that a long fan-out does not keep everybody from these rows. Its commit
-            # need not reach the disk: it lies before that of the rows that use it.
-            def prepare(tx: Tx) -> Tx:
-                tx.conn.exec_driver_sql("set local synchronous_commit = off")
-                return _prepared(tx, ids, unknown, known)
-
-            before = self._run(self.writer, prepare)
+            # Each statement by itself, so that a long fan-out does not keep everybody from these rows.
+            before = self._run(self._single, lambda tx: _prepared(tx, ids, unknown, known))
             return self._run(self.writer, work, before=before)
         return self._run(self.writer, lambda tx: work(_prepared(tx, {}, [], known)))
 
@@ -252,7 +249,9 @@ def _sqlite_engine(url: URL, *, begin: str) -> Engine:
 
 def _prepared(tx: Tx, ids: Mapping[str, int], unknown: list[str], known: Mapping[str, int]) -> Tx:
     """`tx` with its ids reserved and its host names known."""
-    tx.first = {name: tx.run("reserve", name=name, n=n).scalar_one() - n + 1 for name, n in ids.items()}
+    if ids:
+        last = tx.rows("reserve", counts=codec.dump_json(ids))
+        tx.first = {row.name: row.value - ids[row.name] + 1 for row in last}
     tx.hosts = known
     tx.know_hosts(unknown)
     return tx

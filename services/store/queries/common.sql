@@ -1,11 +1,5 @@
 -- Queries that both databases understand. States are the numbers of `services.store.states.State`.
 
--- name: reserve
--- Takes the next :n ids of a counter; gives the last of them.
-insert into counter (name, value) values (:name, :n)
-on conflict (name) do update set value = counter.value + :n
-returning value
-
 -- name: begin_loop
 -- Makes a session that waits the parent of :n new children.
 update session set children = children + :n, pending_children = :n, first_child = :first, loop_children = :n,

@@ -2,6 +2,16 @@
 -- Order of locks, so that nobody waits in a circle: jobs by id, then sessions by id, totals by tenant, the feed last.
 -- Claims take sessions with `skip locked` and wait for nobody.
 
+-- name: reserve
+-- Takes the next ids of some counters, so many each; gives the last of each. Alone in its transaction: its commit need
+-- not reach the disk, since it lies before that of the rows that use them.
+with hastily as materialized (select set_config('synchronous_commit', 'off', true) as set)
+insert into counter as c (name, value)
+select v.key, cast(v.value as bigint) from hastily, json_each_text(cast(:counts as json)) as v
+where hastily.set is not null
+on conflict (name) do update set value = c.value + excluded.value
+returning name, value
+
 -- name: lock_jobs_of
 -- The jobs of some sessions, locked. Without their specs, as `lock_jobs`: a spec may be long, and a commit have many.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,

@@ -1,6 +1,12 @@
 -- SQLite: one writer at a time (BEGIN IMMEDIATE), so nothing needs a lock of its own.
 -- It knows no figures of its tables: where it would take a longer index, the query names the right one.
 
+-- name: reserve
+-- Takes the next ids of some counters, so many each; gives the last of each.
+insert into counter (name, value) select key, value from json_each(:counts) where true
+on conflict (name) do update set value = counter.value + excluded.value
+returning name, value
+
 -- name: lock_jobs_of
 -- The jobs of some sessions, as they stand. Without their specs, as `lock_jobs`: see PostgreSQL's.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,

@@ -40,14 +40,16 @@ async def test_large_outcomes_stop_the_pullers_before_memory_is_full(monkeypatch
         committer, write = w.dispatcher._committer, w.store.finish
         groups: list[int] = []  # bytes of each commit
         writing: list[int] = []  # bytes that were being written, or waited for it, when the database stood still
+        told: list[int] = []  # the same as the dispatcher's snapshot tells it
 
         async def finish(group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
             while any(one.outcome.records for one in group) and not writing:
                 # What may still come in has come in: all of it, or so much that nobody pulls any more.
                 async with asyncio.timeout(20):
-                    while w.dispatcher._board.room.is_set() and len(group) + len(committer) < ITEMS:
+                    while w.dispatcher._board.room.is_set() and len(group) + committer.uncommitted.reports < ITEMS:
                         await asyncio.sleep(0.01)
                 writing.append(sum(map(size, group)) + sum(size(one[1]) for one in committer._reports))
+                told.append(committer.uncommitted.bytes)
             groups.append(sum(map(size, group)))
             return await write(group, per_domain=per_domain)
 
@@ -58,6 +60,7 @@ async def test_large_outcomes_stop_the_pullers_before_memory_is_full(monkeypatch
     assert (job.status, job.counts.completed) == (Status.COMPLETED, ITEMS)
     assert [row.record.value["text"].split(" ")[0] for row in rows if row.record] == [str(i) for i in range(ITEMS)]
     (held,) = writing
+    assert told == [pytest.approx(held, rel=0.02)]
     assert max(groups) <= GROUP_BYTES
     # Pulls that were under way when it became too much: together no more than may be held, or one report each.
     assert held <= 2 * HELD_BYTES + WORKERS * 2 * RECORD_BYTES, f"{held:,} bytes"
