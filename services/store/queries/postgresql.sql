@@ -331,6 +331,11 @@ select v.id, v.tenant, v.key, v.spec, v.priority, v.politeness, v.root, 0, v.dea
 from json_to_recordset(cast(:rows as json)) as v (id bigint, tenant text, key text, spec text, priority smallint,
   politeness text, root bigint, deadline_at double precision, created_at double precision)
 
+-- name: add_labels
+-- Stores labels of jobs.
+insert into job_label (name, value, job)
+select v.name, v.value, v.job from json_to_recordset(cast(:rows as json)) as v (name text, value text, job bigint)
+
 -- name: add_roots
 -- Stores the root sessions of jobs.
 insert into session (id, job, depth, idx, path, domain, state)

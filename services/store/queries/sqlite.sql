@@ -295,6 +295,10 @@ select id, host from domain where id in (select value from json_each(:ids))
 insert into job (id, tenant, key, spec, priority, politeness, root, status, deadline_at, created_at)
 values (:id, :tenant, :key, :spec, :priority, :politeness, :root, 0, :deadline_at, :created_at)
 
+-- name: add_labels
+-- Stores a label of a job.
+insert into job_label (name, value, job) values (:name, :value, :job)
+
 -- name: add_roots
 -- Stores the root session of a job.
 insert into session (id, job, depth, idx, path, domain, state) values (:id, :job, 0, 0, '', :domain, :state)
