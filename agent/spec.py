@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from jsonschema.exceptions import SchemaError
 from jsonschema.validators import Draft202012Validator, validator_for
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic_core import PydanticSerializationError, to_json
 
 Json = Any
 
@@ -40,6 +41,14 @@ def _http_url(text: str) -> str:
 
 
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
+
+
+def schema_text(schema: dict[str, Json]) -> str:
+    """A JSON Schema as text, by which what was found out about it is remembered."""
+    try:
+        return to_json(schema).decode()
+    except PydanticSerializationError:  # nested deeper than it goes, or with half of a surrogate pair
+        return json.dumps(schema)
 
 
 @lru_cache(maxsize=512)
@@ -74,7 +83,7 @@ class ExtractSpec(_Part):
     def _is_schema(cls, schema: dict[str, Json] | None) -> dict[str, Json] | None:
         if schema is None:
             return None
-        fault = _schema_fault(json.dumps(schema, sort_keys=True))
+        fault = _schema_fault(schema_text(schema))
         if fault is not None:
             raise ValueError(fault)
         if schema.get("type", "object") not in ("object", "array"):

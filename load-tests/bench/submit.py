@@ -29,11 +29,12 @@ ROUND_S, QUICK_S = 10, 4
 BATCH, QUICK_BATCH = 20_000, 5_000
 SHOAL = "from services.cli import main; main()"
 FLOOR = """
-import sys, uvicorn
+import socket, sys, uvicorn
 sys.path.insert(0, {here!r})
 import _insert_route
-config = uvicorn.Config(_insert_route.app, host="127.0.0.1", port=0, log_level="error")
-server, listener = uvicorn.Server(config), config.bind_socket()
+server = uvicorn.Server(uvicorn.Config(_insert_route.app, log_level="error"))
+listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # as ours: answers leave at once
+listener.bind(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
 server.run([listener])
 """

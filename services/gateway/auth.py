@@ -6,6 +6,7 @@ import ipaddress
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from fastapi import Request
@@ -133,6 +134,15 @@ def require_scope(caller: Caller, scope: Scope) -> None:
         raise NotAllowed(f"This needs the scope `{scope}`; the key has {', '.join(sorted(caller.scopes)) or 'none'}.")
 
 
+@lru_cache(maxsize=64)
+def _names_loopback(host_header: str) -> bool:
+    """Whether a Host header, port and all, names this machine alone."""
+    try:
+        return is_loopback(urlsplit(f"//{host_header}").hostname or "")
+    except ValueError:  # half a pair of brackets
+        return False
+
+
 def require_local(request: Request) -> None:
     """Refuses what a foreign web page could send through the browser of the person at this machine.
 
@@ -142,7 +152,7 @@ def require_local(request: Request) -> None:
     Raises:
         NotAllowed: saying which of the two it was.
     """
-    if not is_loopback(urlsplit(f"//{request.headers.get('host', '')}").hostname or ""):
+    if not _names_loopback(request.headers.get("host", "")):
         raise NotAllowed("Without API keys the gateway answers under loopback names only; the Host header is another.")
     require_same_origin(request)
 
@@ -158,7 +168,7 @@ def require_same_origin(request: Request) -> None:
     origin = request.headers.get("origin")
     site = request.headers.get("sec-fetch-site", "none")
     if site not in ("none", "same-origin") or (
-        origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
+        origin is not None and origin.partition("://")[2] != request.headers.get("host", "")
     ):
         raise NotAllowed("Requests from other origins' pages are not taken.")
 

@@ -16,7 +16,7 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012, Schema, SchemaResource, UnknownDialect, specification_with
 
-from agent.spec import ExtractSpec, JobSpec, LoopSpec
+from agent.spec import ExtractSpec, JobSpec, LoopSpec, schema_text
 from services.addresses import plain_host
 
 Json = Any
@@ -113,7 +113,7 @@ def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
     items = extract.json_schema.get("items")
     if extract.many and isinstance(items, dict) and items.get("type", "object") != "object":
         yield "extract.schema", "must describe an array of objects: its `items` are something else"
-    reason = _schema_fault(json.dumps(extract.json_schema, sort_keys=True))
+    reason = _schema_fault(schema_text(extract.json_schema))
     if reason is not None:
         yield "extract.schema", reason
 

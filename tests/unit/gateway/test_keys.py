@@ -118,6 +118,8 @@ async def test_keys_are_kept_as_hashes_only(locked: World) -> None:
     ("headers", "why"),
     [
         ({"Host": "rebound.example:8700"}, "Host header"),
+        ({"Host": "[127.0.0.1"}, "Host header"),
+        ({"Origin": "http://[evil"}, "other origins"),
         ({"Origin": "https://evil.example"}, "other origins"),
         ({"Origin": "null"}, "other origins"),
         ({"Sec-Fetch-Site": "cross-site"}, "other origins"),
