@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import Row
 
 from agent.status import Status
 from services.store import ending
-from services.store.records import Claimed, Finish, Take
+from services.store.records import Finish, Take
 from services.store.sql import SqlStore
-from tests.store_world import DONE, World, world
+from services.store.tx import Tx
+from tests.store_world import DONE, world
 
 CLAIM = """update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = 'w1', lease_until = %s
 where id = any(array(
@@ -140,23 +144,37 @@ async def test_commits_that_end_jobs_of_the_same_tenants_wait_for_each_other_in_
             assert conn.execute(query).fetchone() == (0,)
 
 
-TENANTS, ENDING = 60, 40
+TENANTS, ENDING, ITEMS = 60, 40, 3
 
 
-async def test_a_job_that_ends_while_totals_are_told_counts_once(postgres_url: str) -> None:
+async def test_a_job_that_ends_while_totals_are_told_counts_once(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends before the first query of the look, before the second, and so on, until there is no such query."""
     async with world(postgres_url) as w:
-        for _ in range(ENDING):
-            await w.submit()
-        held = await w.claim()
-        ending_them = asyncio.create_task(one_by_one(w, held))
-        told = [0]
-        while told[-1] < ENDING:
-            counts = await w.store.counts_by_status()
-            told.append(counts.get(("acme", Status.COMPLETED), 0))
-        await ending_them
-        assert told == sorted(told) and told[-1] == ENDING
+        other, here, query = await w.another(), asyncio.get_running_loop(), Tx.rows
+        ends: dict[int, Finish] = {}  # by the number of queries that come before
+        jobs = 0
 
+        def rows(tx: Tx, name: str, /, **params: Any) -> Sequence[Row[Any]]:
+            due = ends.pop(0, None)
+            if due is not None:
+                asyncio.run_coroutine_threadsafe(other.finish([due]), here).result(20)
+            elif ends:
+                ((before, end),) = ends.items()
+                del ends[before]
+                ends[before - 1] = end
+            return query(tx, name, **params)
 
-async def one_by_one(w: World, held: list[Claimed]) -> None:
-    for one in held:
-        await w.finish((one, DONE))
+        while not ends:
+            job, _ = await w.open_loop(ITEMS)
+            await w.finish(*((item, DONE) for item in await w.claim()))
+            root = await w.claim_one()
+            ends[jobs] = Finish(root.work.session, root.work.fence, DONE)
+            with monkeypatch.context() as patched:
+                patched.setattr(Tx, "rows", rows)
+                told = await w.store.counts_by_status()
+            jobs += 1
+            assert told["acme", Status.COMPLETED] == jobs * ITEMS
+            assert ends or (await w.store.job(job)).status is Status.COMPLETED
+        assert jobs > 2
