@@ -20,6 +20,7 @@ from services.browsers.journal import Outbox
 from services.browsers.parcel import Parcel, unpack
 from services.browsers.pool import WorkerHandle, WorkerStats
 from services.browsers.ray_pool import RayWorker
+from services.cluster.local_ray import on_loopback
 from services.store.records import NewJob, Take
 from services.store.sql import SqlStore, open_store
 
@@ -147,15 +148,15 @@ async def unfold_all(store: SqlStore) -> None:
 def quiet_ray() -> Iterator[None]:
     """Ray on this machine, for as long as the benchmark runs."""
     here = str(Path(__file__).resolve().parent)
-    ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        logging_level="ERROR",
-        log_to_driver=False,
-        object_store_memory=150_000_000,
-        _node_ip_address="127.0.0.1",
-        runtime_env={"env_vars": {"PYTHONPATH": here}},
-    )
+    with on_loopback():
+        ray.init(
+            num_cpus=2,
+            include_dashboard=False,
+            logging_level="ERROR",
+            log_to_driver=False,
+            object_store_memory=150_000_000,
+            runtime_env={"env_vars": {"PYTHONPATH": here}},
+        )
     try:
         yield
     finally:

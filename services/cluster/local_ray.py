@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import ray
+from ray._private import ray_constants
 from ray._private.node import Node
 from ray._raylet import AuthenticationTokenLoader  # type: ignore[attr-defined]  # its stub lacks this
 
@@ -30,7 +31,6 @@ def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namesp
     """
     wanted = {
         "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # what makes Ray use, and listen on, the loopback address only
         "RAY_AUTH_TOKEN_PATH": str(run_dir.token()),
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
         "TMPDIR": str(run_dir.tmp),
@@ -46,17 +46,22 @@ def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namesp
             ray.shutdown()
     finally:
         for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+            _put_back(name, value)
+
+
+def _put_back(name: str, value: str | None) -> None:
+    """Gives an environment variable the value that it had."""
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
 
 
 def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: str) -> None:
     # Its notices (how to turn token authentication off, say) are for people who started Ray by hand.
     logging.getLogger("ray").setLevel(logging.ERROR)
     try:
-        with vital_parts_only():
+        with vital_parts_only(), on_loopback():
             ray.init(
                 address="local",
                 num_cpus=2,  # actors ask for none; Ray starts that many idle workers ahead
@@ -72,6 +77,23 @@ def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: s
     except Exception as error:
         ray.shutdown()
         raise ClusterFailed(f"Ray did not start: {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def on_loopback() -> Iterator[None]:
+    """Ray starts as where it makes no clusters, on Windows and macOS: all its parts use, and listen on, the loopback
+    address only. Elsewhere it listens on every address of the machine. An environment variable says so to its
+    processes; in this one Ray read it when it was imported. An address that is given, Ray replaces by the machine's.
+    """
+    name = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
+    kept, told = ray_constants.ENABLE_RAY_CLUSTER, os.environ.get(name)
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    os.environ[name] = "0"
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = kept
+        _put_back(name, told)
 
 
 @contextmanager

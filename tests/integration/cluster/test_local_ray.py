@@ -1,4 +1,4 @@
-"""Ray on this machine: one cluster after another in a process, each with its own token and nothing nobody asks for."""
+"""Ray on this machine: one cluster after another, each with its own token, where no other machine reaches it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,15 @@ for browsers in (1, 2):
     run_dir = RunDir.make()
     try:
         with local_ray(run_dir, browsers=browsers, object_store_bytes=80 * 1024 * 1024, namespace="two"):
-            started = [" ".join(process.cmdline()) for process in psutil.Process().children()]
+            me = psutil.Process()
+            started = [" ".join(process.cmdline()) for process in me.children()]
             assert any("raylet" in command for command in started), started
             assert not [command for command in started if "dashboard.py" in command or "monitor.py" in command], started
+            ray.get(ray.remote(lambda: None).remote())  # now there are workers, too
+            for process in (me, *me.children(recursive=True)):
+                listeners = [one.laddr.ip for one in process.net_connections("inet") if one.status == "LISTEN"]
+                outside = [ip for ip in listeners if not ip.removeprefix("::ffff:").startswith("127.")]
+                assert not outside, (outside, process.cmdline())
             print(ray.cluster_resources()["browser"])
     finally:
         run_dir.remove()
