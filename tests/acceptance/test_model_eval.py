@@ -19,7 +19,7 @@ from tests.model_server import ModelServer, serving
 from tests.unit.agent.model.test_step import act, says
 
 Json = Any
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(400)
 
 BUTTON = re.compile(r'\[(\w+) button "Click Me!"')
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.timeout(200)  # Ray has to start
+pytestmark = pytest.mark.timeout(400)  # Ray has to start, and four workers
 
 PLACES = 2
 SCRIPT = f"""
@@ -76,6 +76,6 @@ finally:
 
 def test_a_worker_keeps_no_place_that_nobody_uses() -> None:
     """One that cannot be opened, one whose dispatcher died too early, one that is silent; one that is well is found."""
-    ran = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=180, check=False)
+    ran = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=380, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert len(ran.stdout.splitlines()) == 4
