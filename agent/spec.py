@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from functools import cached_property, lru_cache
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -11,6 +12,8 @@ from jsonschema.exceptions import SchemaError
 from jsonschema.validators import Draft202012Validator, validator_for
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticSerializationError, to_json
+
+from agent.remembered import remembered
 
 Json = Any
 
@@ -43,7 +46,11 @@ def _http_url(text: str) -> str:
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 
 
-def schema_text(schema: dict[str, Json]) -> str:
+LONG_SCHEMA = 65_536
+"""Characters of a schema beyond which nothing that was found out about it is remembered."""
+
+
+def schema_text(schema: Mapping[str, Json]) -> str:
     """A JSON Schema as text, by which what was found out about it is remembered."""
     try:
         return to_json(schema).decode()
@@ -51,7 +58,7 @@ def schema_text(schema: dict[str, Json]) -> str:
         return json.dumps(schema)
 
 
-@lru_cache(maxsize=512)
+@remembered(512, longest=LONG_SCHEMA)
 def _schema_fault(text: str) -> str | None:
     """What is wrong with a JSON Schema; None when nothing is.
 

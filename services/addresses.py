@@ -18,6 +18,8 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import unquote
 
+from agent.remembered import remembered
+
 Address = IPv4Address | IPv6Address
 
 _METADATA = frozenset(
@@ -75,8 +77,10 @@ _DOTS = str.maketrans({"\u3002": ".", "\uff0e": ".", "\uff61": "."})
 _HOST_AND_PORT = re.compile(r"(\[[^\]]*\]|[^:]*):[0-9]+")
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 
-_remembered = lru_cache(maxsize=4096)
-"""Of a submission, and of each request of a page, the same host is asked about several times."""
+LONGEST_HOST = 253
+"""Characters of a name (RFC 1035, 2.3.4, without the last dot)."""
+_HOSTS = 4096
+"""Hosts that are remembered: of a submission, and of each request of a page, the same is asked about several times."""
 
 
 def forbidden_reason(host: str, addresses: Iterable[str] = ()) -> str | None:
@@ -102,7 +106,7 @@ def forbidden_reason(host: str, addresses: Iterable[str] = ()) -> str | None:
     return None
 
 
-@_remembered
+@lru_cache(maxsize=_HOSTS)
 def address_reason(address: Address) -> str | None:
     """Why nobody may go to `address`; None when it is a public one. IPv4 inside IPv6 is looked at as IPv4."""
     if address in _METADATA:
@@ -117,7 +121,7 @@ def address_reason(address: Address) -> str | None:
     return None
 
 
-@_remembered
+@remembered(_HOSTS, longest=LONGEST_HOST)
 def plain_host(host: str) -> str:
     """`host` as a browser would read it: decoded, folded, lower case, without brackets, zone and last dot."""
     text = unquote(host).translate(_DOTS).translate(_IGNORED)
@@ -129,7 +133,7 @@ def plain_host(host: str) -> str:
     return text.removesuffix(".")
 
 
-@_remembered
+@remembered(_HOSTS, longest=LONGEST_HOST)
 def literal_address(host: str) -> Address | None:
     """The address that `host` (see `plain_host`) spells out; None when it is a name."""
     if ":" in host:

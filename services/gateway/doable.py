@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,8 +15,9 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012, Schema, SchemaResource, UnknownDialect, specification_with
 
-from agent.spec import ExtractSpec, JobSpec, LoopSpec, schema_text
-from services.addresses import plain_host
+from agent.remembered import remembered
+from agent.spec import LONG_SCHEMA, ExtractSpec, JobSpec, LoopSpec, schema_text
+from services.addresses import LONGEST_HOST, plain_host
 
 Json = Any
 Found = tuple[str, str]  # field and reason
@@ -51,6 +51,8 @@ def address_fault(url: str) -> str | None:
     plain = plain_host(host)
     if ":" in plain:  # IPv6 in brackets, which urlsplit has checked
         return None
+    if len(plain) > LONGEST_HOST:
+        return f"has a host name of {len(plain)} characters; none has more than {LONGEST_HOST}"
     if not plain or _NOT_IN_HOSTS.search(plain) or any(not 0 < len(label) < 64 for label in plain.split(".")):
         return f"{host!r} is no host name"
     return None
@@ -118,7 +120,7 @@ def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
         yield "extract.schema", reason
 
 
-@lru_cache(maxsize=512)
+@remembered(512, longest=LONG_SCHEMA)
 def _schema_fault(text: str) -> str | None:
     """What keeps every record from being checked against a schema; remembered, since batches share theirs."""
     schema = json.loads(text)

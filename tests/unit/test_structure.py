@@ -22,7 +22,7 @@ MAY = {
     "services.tally": {"services.metrics"},
     "services.tracing": {"services.errors"},
     "services.interpreter": set[str](),
-    "services.addresses": {"services.errors", "services.events"},
+    "services.addresses": {"agent.remembered", "services.errors", "services.events"},
     "services.store": {
         "agent.packed",
         "agent.types",
@@ -76,6 +76,7 @@ MAY = {
         "services.webhooks",
     },
     "services.gateway": {
+        "agent.remembered",
         "agent.types",
         "agent.spec",
         "agent.status",

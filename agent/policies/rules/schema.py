@@ -6,11 +6,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from agent.policies.rules.vocabulary import CONCEPTS, Concept
 from agent.policies.rules.words import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
+from agent.remembered import remembered
+from agent.spec import LONG_SCHEMA, schema_text
 
 Json = Any
 
@@ -39,10 +40,10 @@ class Property:
 
 def properties_of(schema: Mapping[str, Json]) -> tuple[Property, ...]:
     """The properties of a record schema, in its order."""
-    return _properties_of(json.dumps(schema))
+    return _properties_of(schema_text(schema))
 
 
-@lru_cache(maxsize=256)
+@remembered(256, longest=LONG_SCHEMA)
 def _properties_of(text: str) -> tuple[Property, ...]:
     """Remembered, because the pages of a loop share their schema; as deep as keeps the number of parts bounded."""
     root = json.loads(text)

@@ -8,12 +8,15 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from agent.policies.rules.vocabulary import NEUTRAL, QUALIFIERS, UNITS
+from agent.remembered import remembered
 
 Phrase = tuple[str, ...]
 """Folded words in order; what two names are compared by."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
+_LABEL = 300
+"""Characters of the longest label that is remembered: pages have longer ones, but not often."""
 
 
 def fold(text: str) -> str:
@@ -22,7 +25,7 @@ def fold(text: str) -> str:
     return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
 
 
-@lru_cache(maxsize=20_000)
+@remembered(20_000, longest=_LABEL)
 def phrase(text: str) -> Phrase:
     """The folded words of a name or label, plural endings dropped."""
     return tuple(_stem(fold(word)) for part in _CAMEL.split(text) for word in _WORD.findall(part))

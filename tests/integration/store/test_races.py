@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import psycopg
@@ -15,13 +16,24 @@ from services.store import ending
 from services.store.records import Finish, Take
 from services.store.sql import SqlStore
 from services.store.tx import Tx
-from tests.store_world import DONE, world
+from tests.store_world import DONE, World, world
 
 CLAIM = """update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = 'w1', lease_until = %s
 where id = any(array(
     select id from session where job = %s and state = 0 order by id limit 5 for update skip locked))
 returning id"""
 """What a claim does, held open at its last moment: the first five run from then on."""
+
+
+@asynccontextmanager
+async def rivals(url: str) -> AsyncIterator[tuple[World, psycopg.AsyncConnection, psycopg.AsyncConnection]]:
+    """A store, who claims beside it and holds the transaction open, and who watches both."""
+    async with (
+        world(url) as w,
+        await psycopg.AsyncConnection.connect(url) as claimer,
+        await psycopg.AsyncConnection.connect(url, autocommit=True) as watcher,
+    ):
+        yield w, claimer, watcher
 
 
 async def blocked(conn: psycopg.AsyncConnection) -> None:
@@ -33,11 +45,7 @@ async def blocked(conn: psycopg.AsyncConnection) -> None:
 
 
 async def test_a_child_that_is_claimed_while_its_loop_is_narrowed_stays_its_worker_s(postgres_url: str) -> None:
-    async with (
-        world(postgres_url) as w,
-        await psycopg.AsyncConnection.connect(postgres_url) as claimer,
-        await psycopg.AsyncConnection.connect(postgres_url, autocommit=True) as watcher,
-    ):
+    async with rivals(postgres_url) as (w, claimer, watcher):
         job, _ = await w.open_loop(10)
         ids = [row[0] for row in await (await claimer.execute(CLAIM, [w.clock.now + 60, job])).fetchall()]
         narrowing = asyncio.create_task(w.store.set_concurrency(job, 2))
@@ -78,11 +86,7 @@ async def test_a_claim_counts_what_another_lets_out_of_the_loop_at_this_moment(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ending, "SLICE", 1)
-    async with (
-        world(postgres_url) as w,
-        await psycopg.AsyncConnection.connect(postgres_url) as claimer,
-        await psycopg.AsyncConnection.connect(postgres_url, autocommit=True) as watcher,
-    ):
+    async with rivals(postgres_url) as (w, claimer, watcher):
         job, root = await w.open_loop(10)
         await w.store.set_concurrency(job, 2)
         two_of_them = CLAIM.replace("limit 5", "limit 2")
@@ -99,11 +103,7 @@ async def test_a_child_that_is_claimed_while_its_job_is_canceled_stays_its_worke
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ending, "SLICE", 3)
-    async with (
-        world(postgres_url) as w,
-        await psycopg.AsyncConnection.connect(postgres_url) as claimer,
-        await psycopg.AsyncConnection.connect(postgres_url, autocommit=True) as watcher,
-    ):
+    async with rivals(postgres_url) as (w, claimer, watcher):
         job, root = await w.open_loop(10)
         ids = [row[0] for row in await (await claimer.execute(CLAIM, [w.clock.now + 60, job])).fetchall()]
         canceling = asyncio.create_task(w.store.cancel(job))

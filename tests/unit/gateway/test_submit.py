@@ -169,6 +169,7 @@ async def test_a_bad_field_is_refused_by_name(
         ({"url": "http://shop.example|x/"}, "url", "'shop.example|x' is no host name"),
         ({"url": "http://a.example/\nx"}, "url", "must not contain line breaks or other control characters"),
         ({"url": f"http://{'a' * 64}.example/"}, "url", None),
+        ({"url": f"http://{'a.' * 124}example/"}, "url", "has a host name of 255 characters; none has more than 253"),
     ],
 )
 async def test_what_nobody_could_do_is_refused_by_name(

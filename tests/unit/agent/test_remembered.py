@@ -1,0 +1,21 @@
+"""What functions of texts remember."""
+
+from __future__ import annotations
+
+from agent.remembered import remembered
+
+
+def test_an_answer_is_remembered_and_long_texts_are_not_kept() -> None:
+    asked: list[str] = []
+
+    @remembered(2, longest=3)
+    def length(text: str) -> int:
+        """How long it is."""
+        asked.append(text)
+        return len(text)
+
+    assert [length("abc"), length("abc"), length("abcd"), length("abcd")] == [3, 3, 4, 4]
+    assert asked == ["abc", "abcd", "abcd"]
+    assert [length(text) for text in ("a", "b", "abc")] == [1, 1, 3]
+    assert asked[3:] == ["a", "b", "abc"], "only the last two are remembered"
+    assert length.__doc__ == "How long it is."
