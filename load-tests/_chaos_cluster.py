@@ -47,8 +47,9 @@ BROWSERS_PER_NODE = 2
 _HTTP_S = 20.0
 _END_S = 8.0
 """What a part gets to end in order."""
-_GONE_S = 20.0
-"""What processes get to end by themselves once what they belong to has gone."""
+_GONE_S = 90.0
+"""What processes get to end by themselves once what they belong to has gone. A Ray worker that is just starting tries
+20 times to find its head before it looks for its raylet: 26 s on a quiet machine."""
 _ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 """What makes Ray use, and listen on, the loopback address only."""
 _HEALTH_CHECKS = {
@@ -424,8 +425,7 @@ class ChaosCluster:
             part.end_group()
         with suppress(TimeoutError):
             until(lambda: not self.tree(), _GONE_S, "nothing is left")
-        self.left = [line[:200] for _, line in self.tree()]
-
+        self.left = [f"{_age(process)} {line[:200]}" for process, line in self.tree()]
         if self.logs is not None:
             self._keep_logs(self.logs)
 
@@ -441,6 +441,12 @@ class ChaosCluster:
         if self.postgres_back_at:
             self.postgres.start()
         self.postgres.stop()
+
+
+def _age(process: psutil.Process) -> str:
+    with suppress(psutil.NoSuchProcess):
+        return f"pid {process.pid}, {time.time() - process.create_time():.0f} s old:"
+    return f"pid {process.pid}, gone meanwhile:"
 
 
 def _listens(host: str, port: int) -> bool:
