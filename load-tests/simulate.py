@@ -304,7 +304,6 @@ async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, sto
     tell_at = time.monotonic()
     while True:
         await asyncio.sleep(LOOK_S)
-        seen.waiting.update(dispatcher.waiting())
         workers = len(dispatcher.workers)
         seen.workers.append(workers)
         seen.utilisation.append(world.busy_slots / max(1, workers * slots))
@@ -313,6 +312,7 @@ async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, sto
             tell_at = time.monotonic() + TELL_S
             print(f"{seen.served[-1]:10,} items, {workers} workers, {seen.utilisation[-1]:.0%} busy", file=sys.stderr)
         (snapshot, _) = (await store.states("dispatcher/")).get("dispatcher/main", ({}, 0))
+        seen.waiting.update(snapshot.get("lanes_waiting", {}))
         if snapshot.get("size"):
             seen.causes_of_size[snapshot["size"]["why"]] += 1
         hungry &= set(snapshot.get("tenants", {}))

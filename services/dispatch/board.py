@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -13,12 +13,14 @@ import structlog
 from agent.status import FINAL, Status
 from agent.work import Work
 from services import tracing
+from services.dispatch.clock import loop_time
 from services.dispatch.config import DispatchConfig
 from services.dispatch.counting import Counting
 from services.dispatch.domains import Domains
 from services.dispatch.lanes import Lanes
+from services.dispatch.unserved import Unserved
 from services.events import LogEvent
-from services.store.records import Claimed, Finish, Freed
+from services.store.records import Claimed, Finish, Freed, Lane
 
 log = structlog.get_logger()
 
@@ -52,6 +54,7 @@ class Board:
     lanes: Lanes
     domains: Domains
     counting: Counting = field(default_factory=Counting)
+    unserved: Unserved = field(default_factory=Unserved)
     leases: dict[int, Lease] = field(default_factory=dict)
     asking: int = 0  # leases on sessions that ask the model
     wake: asyncio.Event = field(default_factory=asyncio.Event)  # there may be something to claim, and room for it
@@ -78,6 +81,18 @@ class Board:
         self.stale = True
         self.wake.set()
 
+    # --- lanes ---------------------------------------------------------------------------------------
+
+    def ready(self, lanes: Sequence[Lane]) -> None:
+        """These lanes have ready sessions."""
+        self.lanes.add(lanes)
+        self.unserved.ready(lanes, loop_time())
+
+    def empty(self, job: int, domain: int) -> None:
+        """This lane has nothing ready for now."""
+        self.lanes.drop(job, domain)
+        self.unserved.empty(job, domain)
+
     def note_store(self, *, away: bool, error: str = "") -> None:
         """The store did not answer, or does again."""
         if away and not self.store_away:
@@ -96,7 +111,7 @@ class Board:
         self.asking += asks
         self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now, asks)
         self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, now)
-        self.counting.served(work.job, one.domain)
+        self.unserved.served(work.job, one.domain, now)
 
     def end(self, one: Finish) -> None:
         """A report was written, or was late: the lease that it was made under is over."""

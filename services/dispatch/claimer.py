@@ -76,7 +76,7 @@ class Claimer:
         if not self._board.stale or began < self._read_after:
             return
         self._board.stale = False
-        self._board.lanes.add(await self._store.lanes())
+        self._board.ready(await self._store.lanes())
         self._board.note_store(away=False)
         took = loop_time() - began
         self._read_after = began + took * _SHARE
@@ -137,7 +137,7 @@ class Claimer:
                 board.domains.refused(take.domain, take.job, held, now)
                 board.lanes.park(*key)
             elif got[key] < take.n:
-                board.lanes.drop(*key)
+                board.empty(*key)
                 board.domains.look_again(take.domain)  # others that are parked there may have the place
 
     async def _scarce(self) -> Scarce | None:

@@ -222,7 +222,7 @@ class Committer:
                 log.info(LogEvent.REPORT_LATE, session=one.session)
                 board.counting.tally.add("shoal_reports_late")
             board.end(one)
-        board.lanes.add(written.ready)
+        board.ready(written.ready)
         board.wake.set()
         if written.unborn:
             board.unborn.set()

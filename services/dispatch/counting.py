@@ -1,8 +1,8 @@
-"""What a dispatcher counts for the metrics: how attempts ended, what they cost, how long queues wait."""
+"""What a dispatcher counts for the metrics: how attempts ended, what they cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import chain, islice
 from typing import Any
 
@@ -10,7 +10,6 @@ from agent import errors
 from agent.status import Status
 from agent.types import ErrorInfo, Outcome
 from services.browsers.pool import WorkerStats
-from services.store.records import Lane
 from services.tally import Figures, Tally
 
 Json = Any
@@ -68,7 +67,6 @@ class Counting:
         for family in {*_FAMILY_OF.values(), "other"}:
             self.tally.add("shoal_attempts", str(Status.FAILED), family, n=0)
         self._before: dict[str, Figures] = {}  # what each worker had counted at the last look
-        self._waiting_since: dict[tuple[int, int], float] = {}  # by job and domain
 
     def ended(self, outcome: Outcome) -> None:
         """An attempt's outcome was written."""
@@ -100,14 +98,3 @@ class Counting:
     def forget(self, worker: str) -> None:
         """A worker is gone; what it had counted stays counted."""
         self._before.pop(worker, None)
-
-    def served(self, job: int, domain: int) -> None:
-        """Sessions of this queue were claimed."""
-        self._waiting_since.pop((job, domain), None)
-
-    def queue_age_s(self, lanes: Iterable[Lane], now: float) -> float:
-        """For how long the queue that waits longest was not served, as far as this dispatcher saw; ask regularly."""
-        there = {(lane.job, lane.domain) for lane in lanes}
-        known: Mapping[tuple[int, int], float] = self._waiting_since
-        self._waiting_since = {key: known.get(key, now) for key in there}
-        return now - min(self._waiting_since.values(), default=now)

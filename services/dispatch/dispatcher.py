@@ -144,7 +144,7 @@ class Dispatcher:
             await self._board.unborn.wait()
             self._board.unborn.clear()
             while (piece := await self._store.unfold()).more:
-                self._board.lanes.add(piece.ready)
+                self._board.ready(piece.ready)
                 self._board.wake.set()
 
     async def _sweep(self) -> None:
@@ -154,7 +154,7 @@ class Dispatcher:
             self._board.ending.clear()
             while (piece := await self._store.sweep()).more:
                 if piece.ready:
-                    self._board.lanes.add(piece.ready)
+                    self._board.ready(piece.ready)
                     self._board.wake.set()
                 await asyncio.sleep(_BREATH_S)
 
@@ -282,10 +282,6 @@ class Dispatcher:
         return [snapshot for name, (snapshot, age_s) in said.items() if name != self._name and age_s < _SILENT_S]
 
     # --- looking -------------------------------------------------------------------------------------
-
-    def waiting(self) -> dict[str, int]:
-        """Lanes with ready sessions, by what they wait for."""
-        return self._telling.waiting()
 
     @property
     def workers(self) -> list[str]:

@@ -59,15 +59,11 @@ class Telling:
             "room": room,
             "size": None if size is None else {"workers": size.workers, "why": size.why},
             "model": self._admission.snapshot() if self._admission else None,
-            "queue_age_s": board.counting.queue_age_s(board.lanes, now),
+            "queue_age_s": board.unserved.longest_s(now),
             "figures": board.counting.tally.figures(),
             "ended": board.ended,
             "failed": board.failed,
         }
-
-    def waiting(self) -> dict[str, int]:
-        """Lanes with ready sessions, by what they wait for."""
-        return dict(self._waiting(loop_time())[0])
 
     def _waiting(self, now: float) -> tuple[Counter[str], dict[str, list[Lane]]]:
         """Lanes by what they wait for; and some of those that no free slot would help."""

@@ -72,15 +72,15 @@ async def test_jobs_without_a_model_go_on_while_the_model_server_is_away() -> No
         runs = await w.submit(extract=EXTRACT, url="http://shop.example/2", policy="rules")
         assert (await w.final(runs)).status is Status.COMPLETED
         assert (await w.store.job(waits)).status is Status.QUEUED
-        assert w.dispatcher.waiting() == {"the model server": 1}
         (waiting,) = [[lane.job, lane.domain] for lane in await w.store.lanes()]
         while (await w.store.states("dispatcher/"))["dispatcher/main"][0]["lanes_held"] != {
             "the model server": [waiting]
         }:
             await asyncio.sleep(0.01)
 
-        held = (await w.store.states("dispatcher/"))["dispatcher/main"][0]["held"]
-        assert held == {str(waits): {"shop.example": ["the model server", 0.0]}}
+        snapshot, _ = (await w.store.states("dispatcher/"))["dispatcher/main"]
+        assert snapshot["lanes_waiting"] == {"the model server": 1}
+        assert snapshot["held"] == {str(waits): {"shop.example": ["the model server", 0.0]}}
 
         server.up = True
         assert (await w.final(waits)).status is Status.COMPLETED

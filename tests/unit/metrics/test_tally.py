@@ -19,7 +19,6 @@ from services.gateway.overview import Overview, Snapshot
 from services.gateway.scrape import Snapshots, Values, read_values
 from services.gateway.waiting import Cause
 from services.metrics import CATALOGUE
-from services.store.records import Lane
 from services.store.sql import open_store
 from services.tally import Tally
 
@@ -156,22 +155,6 @@ def test_tenants_beyond_the_largest_are_one() -> None:
 def test_failures_have_few_classes() -> None:
     assert failure_of(None) == "none"
     assert failure_of(RecordInvalid("no").info()) == "data"
-
-
-def test_the_age_of_a_queue_begins_anew_when_it_is_served() -> None:
-    counting = Counting()
-    lanes = [_lane(1), _lane(2)]
-    assert counting.queue_age_s(lanes, 100.0) == 0
-    assert counting.queue_age_s(lanes, 130.0) == 30
-    counting.served(1, 7)
-    assert counting.queue_age_s(lanes, 140.0) == 40
-    counting.served(2, 7)
-    assert counting.queue_age_s(lanes, 150.0) == 10
-    assert counting.queue_age_s([], 160.0) == 0
-
-
-def _lane(job: int) -> Lane:
-    return Lane(job=job, tenant="t", domain=7, host="x.example", priority=0, cursor=0)
 
 
 def test_the_catalogue_is_in_order() -> None:

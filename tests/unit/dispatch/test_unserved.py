@@ -1,0 +1,37 @@
+"""How long queues wait to be served."""
+
+from __future__ import annotations
+
+from services.dispatch.unserved import Unserved
+from services.store.records import Lane
+
+
+def test_the_age_of_a_queue_begins_anew_when_it_is_served() -> None:
+    queues = Unserved()
+    assert queues.longest_s(90.0) == 0
+    queues.ready([_lane(1), _lane(2)], 100.0)
+    assert queues.longest_s(130.0) == 30
+    queues.served(1, 7, 130.0)
+    assert queues.longest_s(140.0) == 40
+    queues.served(2, 7, 135.0)
+    assert queues.longest_s(150.0) == 20
+    queues.ready([_lane(1), _lane(3)], 155.0)  # told again, it does not wait anew
+    assert queues.longest_s(160.0) == 30
+    queues.empty(1, 7)
+    assert queues.longest_s(160.0) == 25
+    queues.empty(2, 7)
+    assert queues.longest_s(160.0) == 5
+    queues.empty(3, 7)
+    assert queues.longest_s(170.0) == 0
+
+
+def test_what_was_claimed_from_an_empty_queue_does_not_wait() -> None:
+    queues = Unserved()
+    queues.ready([_lane(1)], 10.0)
+    queues.empty(1, 7)
+    queues.served(1, 7, 20.0)
+    assert queues.longest_s(30.0) == 0
+
+
+def _lane(job: int) -> Lane:
+    return Lane(job=job, tenant="t", domain=7, host="x.example", priority=0, cursor=0)
