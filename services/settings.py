@@ -208,7 +208,7 @@ class Settings(BaseSettings):
     batch_limit_mib: int = _setting(64, "Largest body of one batch.", part="gateway", unit="MiB", ge=1)
     requests_per_s: float = _setting(
         50.0,
-        "Requests that one tenant may make per second on average at one gateway; 0: no limit.",
+        "Requests that one tenant may make per second on average, at all gateways together; 0: no limit.",
         part="gateway",
         unit="1/s",
         ge=0,

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
-from services.errors import BadSetting, NotAllowed, QuotaExceeded, Unauthenticated
+from services.errors import BadSetting, NotAllowed, Unauthenticated
 from services.gateway.keys import EVERYBODY, PREFIX, Caller, Scope, hash_key
+from services.gateway.rate import RateLimit
 from services.store.store import Store
 
 KNOWN_FOR_S = 5.0
@@ -50,9 +51,8 @@ class Authenticator:
     def __init__(self, store: Store, *, required: bool, requests_per_s: float = 0.0) -> None:
         self._store = store
         self._required = required
-        self._rate = requests_per_s
+        self._rate = RateLimit(store, requests_per_s)
         self._known: OrderedDict[str, tuple[float, Caller]] = OrderedDict()
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     @property
     def required(self) -> bool:
@@ -72,7 +72,7 @@ class Authenticator:
         if kind.lower() != "bearer" or not key.strip():
             raise Unauthenticated("An API key is needed: send `Authorization: Bearer shoal_…`.")
         caller = await self.by_key(key.strip())
-        self._limit(caller)
+        await self._rate.admit(caller.tenant)
         require_scope(caller, scope)
         return caller
 
@@ -101,31 +101,9 @@ class Authenticator:
             raise Unauthenticated("The API key is not valid.")
         caller = Caller(tenant=row.tenant, scopes=frozenset(row.scopes), name=row.name, key_hash=key_hash)
         self._known[key_hash] = (time.monotonic() + KNOWN_FOR_S, caller)
-        _forget_oldest(self._known)
+        if len(self._known) > KNOWN_KEYS:
+            self._known.popitem(last=False)
         return caller
-
-    def _limit(self, caller: Caller) -> None:
-        """One token bucket per tenant, filled at the allowed rate, holding two seconds' worth.
-
-        It counts in this process only: with several gateways behind one address the limit is theirs added up.
-        """
-        if self._rate <= 0:
-            return
-        now = time.monotonic()
-        size = max(1.0, 2 * self._rate)
-        level, at = self._buckets.pop(caller.tenant, (size, now))
-        level = min(size, level + (now - at) * self._rate)
-        self._buckets[caller.tenant] = (max(0.0, level - 1), now)
-        _forget_oldest(self._buckets)
-        if level < 1:
-            raise QuotaExceeded(
-                f"This tenant may make {self._rate:g} requests per second.", retry_after_s=(1 - level) / self._rate
-            )
-
-
-def _forget_oldest(remembered: OrderedDict[str, tuple[float, Caller]] | OrderedDict[str, tuple[float, float]]) -> None:
-    while len(remembered) > KNOWN_KEYS:
-        remembered.popitem(last=False)
 
 
 def require_scope(caller: Caller, scope: Scope) -> None:

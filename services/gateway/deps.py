@@ -21,7 +21,7 @@ class GatewayOptions:
     rules: SpecRules = SpecRules()  # what jobs may ask for
     body_limit: int = 1 << 20  # bytes of one request's body, and of one line of a batch
     batch_limit: int = 64 << 20  # bytes of one batch
-    requests_per_s: float = 0.0  # per API key; 0: no limit
+    requests_per_s: float = 0.0  # of one tenant, at all gateways of the store; 0: no limit
     tenant_queued: int = 0  # sessions of one tenant that may wait before submissions are refused; 0: no limit
     tenant_quotas: Mapping[str, int] = field(default_factory=dict)  # the same of single tenants
     artifact_url_s: int = 300  # how long a signed artifact URL holds

@@ -13,6 +13,7 @@ from agent.status import Status
 from agent.types import Checkpoint
 from agent.work import PageTurn, PageWish, RobotsAnswer, RobotsWish
 from services.store import (
+    allowance,
     claim,
     control,
     finish,
@@ -367,6 +368,9 @@ class SqlStore:
     async def changed(self, timeout_s: float, *, since: int | None = None) -> int:
         self._db.require_open()
         return await self._db.pulse.wait(timeout_s, since)
+
+    async def spend(self, tenant: str, spent: int, *, per_s: float, most: float) -> float:
+        return await self._db.write(lambda tx: allowance.spend(tx, tenant, spent, per_s=per_s, most=most))
 
     async def put_state(self, name: str, data: Mapping[str, Json]) -> None:
         await self._db.write(lambda tx: snapshots.put_state(tx, name, data))

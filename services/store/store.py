@@ -385,6 +385,17 @@ class Store(Protocol):
         """
         ...
 
+    async def spend(self, tenant: str, spent: int, *, per_s: float, most: float) -> float:
+        """Counts so many requests of a tenant, which were let in already, and asks for one more.
+
+        All gateways draw on one token bucket per tenant, which gains `per_s` a second and holds `most`. What was let in
+        has to be made up for, so the rate holds over time even if the bucket was empty then.
+
+        Returns:
+            0.0 where one more may be let in, which counts it; else the seconds until it may.
+        """
+        ...
+
     async def put_state(self, name: str, data: Mapping[str, Json]) -> None:
         """Keeps a small snapshot under a name (a dispatcher's capacity and causes of waiting, say)."""
         ...

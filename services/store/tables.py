@@ -242,6 +242,15 @@ job_pace = Table(
     Column("last_page", Double, nullable=False, server_default=_ZERO),  # may lie ahead
 )
 
+allowance = Table(
+    "allowance",
+    metadata,
+    # The requests that a tenant may make at once, at any gateway; without a row it has made none yet.
+    Column("tenant", Text, primary_key=True),
+    Column("level", Double, nullable=False),  # less than 0: requests to be made up for
+    Column("at", Double, nullable=False),  # when it stood so
+)
+
 robots = Table(
     "robots",
     metadata,

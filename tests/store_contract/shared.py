@@ -30,6 +30,25 @@ async def test_keys_are_found_by_hash_and_revoked(w: World) -> None:
         await w.store.revoke_key(other.id + 1)
 
 
+async def test_requests_of_one_tenant_are_counted_for_all_gateways(w: World) -> None:
+    async def ask(spent: int = 0, tenant: str = "acme") -> float:
+        return await w.store.spend(tenant, spent, per_s=2.0, most=4.0)
+
+    waits = await asyncio.gather(*(ask() for _ in range(6)))
+    assert sorted(waits) == [0, 0, 0, 0, 0.5, 0.5]
+    assert await ask(tenant="other") == 0
+    w.clock.now += 0.5
+    assert await ask() == 0 and await ask() == 0.5
+    assert await ask(spent=3) == 2  # these were let in already: they are made up for
+    assert await ask() == 2  # who is refused is not charged
+    w.clock.now += 2
+    assert await ask() == 0 and await ask() == 0.5
+    w.clock.now += 3600  # what was not used is lost beyond the most
+    assert [await ask() for _ in range(5)] == [0, 0, 0, 0, 0.5]
+    w.clock.now -= 60  # a clock that was set back gives nothing and takes nothing
+    assert await ask() == 0.5
+
+
 async def test_snapshots_are_kept_by_name_with_their_age(w: World) -> None:
     await w.store.put_state("dispatcher/a", {"slots": 1})
     await w.store.put_state("dispatcher/b", {"slots": 2})

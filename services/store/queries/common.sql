@@ -194,6 +194,14 @@ select id from job where deadline_at is not null and finished_at is null and dea
 insert into state (name, data, at) values (:name, :data, :at)
 on conflict (name) do update set data = excluded.data, at = excluded.at
 
+-- name: add_allowance
+-- Makes the row of a tenant that asks for the first time.
+insert into allowance (tenant, level, at) values (:tenant, :level, :at) on conflict (tenant) do nothing
+
+-- name: set_allowance
+-- Keeps what a tenant has left.
+update allowance set level = :level, at = :at where tenant = :tenant
+
 -- name: open_by_tenant
 -- Sessions that are not final, by tenant and state, from the partial indexes.
 select j.tenant, s.state, j.status, sum(s.n) as n from (

@@ -426,6 +426,10 @@ delete from robots where origin = any(array(
   select origin from robots where expires_at < :now and fetching_until < :now order by expires_at limit :most
   for update skip locked))
 
+-- name: allowance
+-- What a tenant has left of its requests, locked: two gateways must not both spend the last one.
+select level, at from allowance where tenant = :tenant for no key update
+
 -- name: job_pages
 -- When the last pages of some jobs on some domains are opened that have their place.
 select job, domain, last_page from job_pace

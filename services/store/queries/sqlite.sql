@@ -381,6 +381,10 @@ insert into robots (origin) select value from json_each(:origins) where true on 
 delete from robots where origin in (
   select origin from robots where expires_at < :now and fetching_until < :now order by expires_at limit :most)
 
+-- name: allowance
+-- What a tenant has left of its requests; the writer's transaction is the lock.
+select level, at from allowance where tenant = :tenant
+
 -- name: job_pages
 -- When the last pages of some jobs on some domains are opened that have their place.
 select job, domain, last_page from job_pace

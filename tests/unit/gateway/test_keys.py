@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 
 from services.errors import BadSetting
+from services.gateway.app import create_app
 from services.gateway.auth import needs_keys
 from services.gateway.keys import hash_key, make_key
 from tests.gateway_world import World, completed, world
@@ -105,6 +107,15 @@ async def test_one_tenant_may_only_ask_so_often() -> None:
         assert answers[-1].headers["retry-after"] == "1"
         assert (await limited.client.get("/v1/jobs", headers=second)).status_code == 429  # the same tenant's
         assert (await limited.client.get("/v1/jobs", headers=other)).status_code == 200
+
+
+async def test_a_tenant_has_one_rate_at_all_gateways() -> None:
+    async with world(auth=True, requests_per_s=2.0) as first:
+        key = bearer(await first.key("read"))
+        other = httpx.ASGITransport(create_app(first.deps))
+        async with httpx.AsyncClient(transport=other, base_url="http://127.0.0.1:8700") as second:
+            answers = [await client.get("/v1/jobs", headers=key) for client in [first.client, second] * 3]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 429, 429]
 
 
 async def test_keys_are_kept_as_hashes_only(locked: World) -> None:
