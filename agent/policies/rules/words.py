@@ -17,6 +17,10 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
 _LABEL = 300
 """Characters of the longest label that is remembered: pages have longer ones, but not often."""
+_LONG_WORD = 60
+"""Characters of a word that are looked at: no name has longer ones, and what a page has as one is perhaps a picture."""
+_FEW_WORDS = 12
+"""Words of the longest phrase of which likenesses are remembered."""
 
 
 def fold(text: str) -> str:
@@ -28,7 +32,7 @@ def fold(text: str) -> str:
 @remembered(20_000, longest=_LABEL)
 def phrase(text: str) -> Phrase:
     """The folded words of a name or label, plural endings dropped."""
-    return tuple(_stem(fold(word)) for part in _CAMEL.split(text) for word in _WORD.findall(part))
+    return tuple(_stem(fold(word[:_LONG_WORD])) for part in _CAMEL.split(text) for word in _WORD.findall(part))
 
 
 def _stem(word: str) -> str:
@@ -44,13 +48,17 @@ QUALIFIER_WORDS = frozenset(word for text in QUALIFIERS for word in phrase(text)
 UNIT_WORDS = frozenset(word for text in UNITS for word in phrase(text))
 
 
-@lru_cache(maxsize=50_000)
 def likeness(wanted: Phrase, label: Phrase) -> float:
     """How well `label` names what `wanted` asks for: 1 is the same name, 0 another thing.
 
     A label may say more ("price incl. VAT"); it loses by each further word, and all when that word makes it
     something else ("old price", "price per kg").
     """
+    few = len(wanted) <= _FEW_WORDS and len(label) <= _FEW_WORDS
+    return _remembered_likeness(wanted, label) if few else _likeness(wanted, label)
+
+
+def _likeness(wanted: Phrase, label: Phrase) -> float:
     if not wanted or not label:
         return 0.0
     if wanted == label:
@@ -72,6 +80,9 @@ def likeness(wanted: Phrase, label: Phrase) -> float:
     if len(common) >= 2 and not all(word.isdecimal() for word in common) and not (said - asked) & QUALIFIER_WORDS:
         return 0.75 * len(common) / len(asked | said)
     return 0.0
+
+
+_remembered_likeness = lru_cache(maxsize=50_000)(_likeness)
 
 
 def best_likeness(wanted: Iterable[Phrase], label: Phrase) -> float:

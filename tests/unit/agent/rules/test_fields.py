@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agent.policies.rules import words
 from agent.policies.rules.facts import Facts
 from agent.policies.rules.fields import page_reader, read_record
 from agent.policies.rules.records import shown_total
@@ -54,6 +55,14 @@ def test_likeness_of_names() -> None:
     assert likeness(phrase("price"), phrase("basket total")) == 0
     assert phrase("inStock") == phrase("in-stock") == ("in", "stock")
     assert phrase("Größen") == ("grossen",)
+
+
+def test_a_page_cannot_fill_the_memory_of_names_by_long_labels() -> None:
+    before = words._remembered_likeness.cache_info().currsize
+    many = [phrase(f"price {' '.join(f'w{i}x{n}' for n in range(20))}") for i in range(50)]
+    assert {likeness(phrase("price"), label) for label in many} == {0.3}
+    assert words._remembered_likeness.cache_info().currsize == before
+    assert len(phrase("picture" * 10_000)[0]) == 60
 
 
 def test_old_prices_and_prices_of_others_are_no_prices() -> None:
