@@ -50,7 +50,7 @@ class Claimer:
 
     @property
     def _wanted(self) -> bool:
-        return any(member.wants_more for member in self._crew.members.values())
+        return self._board.room.is_set() and any(member.wants_more for member in self._crew.members.values())
 
     async def _wait(self) -> None:
         """Until something may have changed, or a domain is worth another look."""

@@ -77,8 +77,9 @@ class Committer:
                 await asyncio.sleep(config.group_s)
             await self._commit_next()
             self._board.note_store(away=False)
-            if not self._full:
+            if not self._full and not self._board.room.is_set():
                 self._board.room.set()
+                self._board.wake.set()  # the claimer waits for this, too
 
     async def write_rest(self) -> None:
         """Commits what is left, as far as the store answers."""
