@@ -68,7 +68,14 @@ async def served(app: Any, listener: socket.socket, name: str) -> AsyncIterator[
     Raises:
         ClusterFailed: it did not start.
     """
-    config = uvicorn.Config(app, interface="asgi3", log_config=None, lifespan="off", timeout_graceful_shutdown=_GRACE_S)
+    config = uvicorn.Config(
+        app,
+        interface="asgi3",
+        http="h11",  # httptools, which uvicorn prefers where it is installed, takes headers without end into memory
+        log_config=None,
+        lifespan="off",
+        timeout_graceful_shutdown=_GRACE_S,
+    )
     server = Server(config)
     task = asyncio.create_task(server.serve(sockets=[listener]), name=name)
     try:
