@@ -25,6 +25,12 @@ _MOST = 1_024
 
 _SHARE = 20
 """Reading all lanes may take at most this part of the time: with ten thousand jobs it takes a tenth of a second."""
+_LANE_S = 30e-6
+"""What it takes for each of them. More is not the lanes' fault: a database that was slow once is asked again soon."""
+_READ_S = 0.003
+"""What it takes at least."""
+_LONGEST_REST_S = 10.0
+"""Whoever resumes a job, or hands one in, is seen by then, however many lanes there are."""
 
 
 class Claimer:
@@ -76,10 +82,14 @@ class Claimer:
         if not self._board.stale or began < self._read_after:
             return
         self._board.stale = False
-        self._board.ready(await self._store.lanes())
+        try:
+            lanes = await self._store.lanes()
+        except BaseException:
+            self._board.stale = True
+            raise
+        self._board.ready(lanes)
         self._board.note_store(away=False)
-        took = loop_time() - began
-        self._read_after = began + took * _SHARE
+        self._read_after = began + rest_s(loop_time() - began, len(lanes))
 
     async def claim_once(self) -> bool:
         """One claim for all workers that have room; False when there was nothing to do."""
@@ -148,6 +158,11 @@ class Claimer:
 
     def _room_in(self, lane: Lane, now: float) -> int:
         return self._board.domains.room(lane.domain, lane.job, lane.politeness, now)
+
+
+def rest_s(took_s: float, lanes: int) -> float:
+    """For how long no lanes are read after a reading that took so long and gave so many."""
+    return min(_SHARE * min(took_s, _READ_S + lanes * _LANE_S), _LONGEST_REST_S)
 
 
 def places_of(members: Iterable[Member]) -> list[str]:
