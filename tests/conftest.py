@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
 import structlog
@@ -17,6 +20,13 @@ settings.load_profile("shoal")
 
 # Where a test sets up no logs itself: drawing a traceback with all local variables takes seconds.
 structlog.configure(processors=[structlog.processors.format_exc_info, structlog.dev.ConsoleRenderer(colors=False)])
+
+_MIGRATE = """
+import asyncio, sys
+from services.store.migrate import migrate
+asyncio.run(migrate(sys.argv[1]))
+"""
+# In a process of its own: no connection to the template may be open, and who needs no store does not import it.
 
 pytest.register_assert_rewrite("tests.store_contract", "tests.store_world")
 
@@ -34,7 +44,22 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
+def empty_postgres_url(postgres_server: str) -> Iterator[str]:
     """The URL of an empty database."""
     with postgres.database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str) -> Iterator[str]:
+    """The name of a database that has today's schema."""
+    with postgres.database(postgres_server) as url:
+        subprocess.run([sys.executable, "-c", _MIGRATE, url], check=True)
+        yield urlsplit(url).path[1:]
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
+    """The URL of a database that has today's schema and no rows."""
+    with postgres.database(postgres_server, postgres_template) as url:
         yield url

@@ -57,11 +57,11 @@ def running() -> Iterator[str]:
 
 
 @contextmanager
-def database(server: str) -> Iterator[str]:
-    """An empty database on a server; gives its URL and drops it afterwards."""
+def database(server: str, template: str = "template1") -> Iterator[str]:
+    """A database on a server, empty or like its template; gives its URL and drops it afterwards."""
     name = f"t{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as conn:
-        conn.execute(f'create database "{name}"')
+        conn.execute(f'create database "{name}" template "{template}"')
     try:
         yield server.replace("/postgres?", f"/{name}?")
     finally:

@@ -20,7 +20,7 @@ from tests.store_world import world
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/shoal.db"
-    found: str = request.getfixturevalue("postgres_url")
+    found: str = request.getfixturevalue("empty_postgres_url")
     return found
 
 

@@ -116,11 +116,11 @@ async def test_a_server_that_only_reads_after_a_failover_is_away_until_there_is_
         assert (await w.finish((held, DONE))).accepted
 
 
-async def test_several_processes_may_migrate_at_once(postgres_url: str) -> None:
+async def test_several_processes_may_migrate_at_once(empty_postgres_url: str) -> None:
     with pytest.raises(StoreOutdated):
-        await open_store(postgres_url, migrate=False)
-    await asyncio.gather(*(migrate(postgres_url) for _ in range(4)))
-    await (await open_store(postgres_url, migrate=False)).close()
+        await open_store(empty_postgres_url, migrate=False)
+    await asyncio.gather(*(migrate(empty_postgres_url) for _ in range(4)))
+    await (await open_store(empty_postgres_url, migrate=False)).close()
 
 
 async def test_dispatchers_gateways_and_owners_at_once_lose_nothing(postgres_url: str) -> None:
