@@ -13,6 +13,6 @@ def spend(tx: Tx, tenant: str, spent: int, *, per_s: float, most: float) -> floa
     (row,) = tx.rows_made("allowance", "add_allowance", n=1, tenant=tenant, level=most, at=tx.now)
     level: float = min(most, row.level + max(0.0, tx.now - row.at) * per_s) - spent
     wait_s = max(0.0, (1 - level) / per_s)
-    if spent or not wait_s:
-        tx.run("set_allowance", tenant=tenant, level=level - (not wait_s), at=max(tx.now, row.at))
+    if spent or not wait_s or row.at > tx.now:
+        tx.run("set_allowance", tenant=tenant, level=level - (not wait_s), at=tx.now)
     return wait_s

@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W_]+")
 _LABEL = 300
 """Characters of the longest label that is remembered: pages have longer ones, but not often."""
 _LONG_WORD = 60
-"""Characters of a word that are looked at: no name has longer ones, and what a page has as one is perhaps a picture."""
+"""Characters of a word that are looked at: no name has longer ones."""
 _FEW_WORDS = 12
 """Words of the longest phrase of which likenesses are remembered."""
 
