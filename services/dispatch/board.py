@@ -81,6 +81,14 @@ class Board:
         self.stale = True
         self.wake.set()
 
+    def note_store(self, *, away: bool, error: str = "") -> None:
+        """The store did not answer, or does again."""
+        if away and not self.store_away:
+            log.warning(LogEvent.STORE_AWAY, error=error)
+        elif self.store_away and not away:
+            log.info(LogEvent.STORE_BACK)
+        self.store_away = away
+
     # --- lanes ---------------------------------------------------------------------------------------
 
     def ready(self, lanes: Sequence[Lane]) -> None:
@@ -92,14 +100,6 @@ class Board:
         """This lane has nothing ready for now."""
         self.lanes.drop(job, domain)
         self.unserved.empty(job, domain)
-
-    def note_store(self, *, away: bool, error: str = "") -> None:
-        """The store did not answer, or does again."""
-        if away and not self.store_away:
-            log.warning(LogEvent.STORE_AWAY, error=error)
-        elif self.store_away and not away:
-            log.info(LogEvent.STORE_BACK)
-        self.store_away = away
 
     # --- leases --------------------------------------------------------------------------------------
 

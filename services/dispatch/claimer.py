@@ -24,11 +24,12 @@ _MOST = 1_024
 """Sessions of one claim: a transaction of some 50 ms."""
 
 _SHARE = 20
-"""Reading all lanes may take at most this part of the time: with ten thousand jobs it takes a tenth of a second."""
+"""Nothing is read for so many times as long as it should take to read all lanes."""
 _LANE_S = 30e-6
-"""What it takes for each of them. More is not the lanes' fault: a database that was slow once is asked again soon."""
+"""What a lane should take: ten thousand took a tenth of a second. More is not the lanes' fault: a database that was
+slow once is asked again soon."""
 _READ_S = 0.003
-"""What it takes at least."""
+"""What a reading should take at most beyond that."""
 _LONGEST_REST_S = 10.0
 """Whoever resumes a job, or hands one in, is seen by then, however many lanes there are."""
 
@@ -89,7 +90,8 @@ class Claimer:
             raise
         self._board.ready(lanes)
         self._board.note_store(away=False)
-        self._read_after = began + rest_s(loop_time() - began, len(lanes))
+        ended = loop_time()
+        self._read_after = ended + rest_s(ended - began, len(lanes))
 
     async def claim_once(self) -> bool:
         """One claim for all workers that have room; False when there was nothing to do."""
@@ -161,8 +163,11 @@ class Claimer:
 
 
 def rest_s(took_s: float, lanes: int) -> float:
-    """For how long no lanes are read after a reading that took so long and gave so many."""
-    return min(_SHARE * min(took_s, _READ_S + lanes * _LANE_S), _LONGEST_REST_S)
+    """For how long no lanes are read after a reading that took so long and gave so many.
+
+    As long as it took in any case: who reads does not claim.
+    """
+    return min(max(took_s, _SHARE * min(took_s, _READ_S + lanes * _LANE_S)), _LONGEST_REST_S)
 
 
 def places_of(members: Iterable[Member]) -> list[str]:
