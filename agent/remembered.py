@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from functools import lru_cache, wraps
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def remembered(size: int, *, longest: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Lets a pure function remember its last `size` answers, for several threads.
+def remembered(size: int, *, longest: int) -> Callable[[F], F]:
+    """Lets a pure function of texts, or of tuples of them, remember its last `size` answers, for several threads.
 
-    Texts of more than `longest` characters are asked about anew each time: callers send them, as long as they like,
-    and so what is remembered takes some `size` times `longest` characters at most.
+    Arguments that are longer together than `longest` (characters, or parts of tuples) are asked about anew each time:
+    callers send them, as long as they like, and so what is remembered takes some `size` times `longest` at most.
+    As with `functools.lru_cache`, the function's `cache_info` tells how much that is.
     """
 
-    def decorate(f: Callable[[str], T]) -> Callable[[str], T]:
+    def decorate(f: F) -> F:
         known = lru_cache(maxsize=size)(f)
 
         @wraps(f)
-        def ask(text: str) -> T:
-            return known(text) if len(text) <= longest else f(text)
+        def ask(*texts: Sized) -> Any:
+            return known(*texts) if sum(map(len, texts)) <= longest else f(*texts)
 
-        return ask
+        ask.cache_info = known.cache_info  # type: ignore[attr-defined]
+        return cast(F, ask)
 
     return decorate

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
 
 from agent.policies.rules.vocabulary import NEUTRAL, QUALIFIERS, UNITS
 from agent.remembered import remembered
@@ -19,8 +18,8 @@ _LABEL = 300
 """Characters of the longest label that is remembered: pages have longer ones, but not often."""
 _LONG_WORD = 60
 """Characters of a word that are looked at: no name has longer ones."""
-_FEW_WORDS = 12
-"""Words of the longest phrase of which likenesses are remembered."""
+_WORDS = 24
+"""Words of the longest two phrases of which a likeness is remembered."""
 
 
 def fold(text: str) -> str:
@@ -48,17 +47,13 @@ QUALIFIER_WORDS = frozenset(word for text in QUALIFIERS for word in phrase(text)
 UNIT_WORDS = frozenset(word for text in UNITS for word in phrase(text))
 
 
+@remembered(50_000, longest=_WORDS)
 def likeness(wanted: Phrase, label: Phrase) -> float:
     """How well `label` names what `wanted` asks for: 1 is the same name, 0 another thing.
 
     A label may say more ("price incl. VAT"); it loses by each further word, and all when that word makes it
     something else ("old price", "price per kg").
     """
-    few = len(wanted) <= _FEW_WORDS and len(label) <= _FEW_WORDS
-    return _remembered_likeness(wanted, label) if few else _likeness(wanted, label)
-
-
-def _likeness(wanted: Phrase, label: Phrase) -> float:
     if not wanted or not label:
         return 0.0
     if wanted == label:
@@ -80,9 +75,6 @@ def _likeness(wanted: Phrase, label: Phrase) -> float:
     if len(common) >= 2 and not all(word.isdecimal() for word in common) and not (said - asked) & QUALIFIER_WORDS:
         return 0.75 * len(common) / len(asked | said)
     return 0.0
-
-
-_remembered_likeness = lru_cache(maxsize=50_000)(_likeness)
 
 
 def best_likeness(wanted: Iterable[Phrase], label: Phrase) -> float:

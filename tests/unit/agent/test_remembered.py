@@ -19,3 +19,17 @@ def test_an_answer_is_remembered_and_long_texts_are_not_kept() -> None:
     assert [length(text) for text in ("a", "b", "abc")] == [1, 1, 3]
     assert asked[3:] == ["a", "b", "abc"], "only the last two are remembered"
     assert length.__doc__ == "How long it is."
+
+
+def test_several_arguments_are_remembered_while_they_are_short_together() -> None:
+    asked: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+
+    @remembered(2, longest=3)
+    def same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+        asked.append((one, other))
+        return one == other
+
+    assert [same(("a",), ("a", "b")) for _ in range(3)] == [False] * 3
+    assert asked == [(("a",), ("a", "b"))]
+    assert [same(("a", "b"), ("a", "b")) for _ in range(3)] == [True] * 3
+    assert len(asked) == 4, "four words together are not kept"
