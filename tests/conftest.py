@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -20,13 +22,6 @@ settings.load_profile("shoal")
 
 # Where a test sets up no logs itself: drawing a traceback with all local variables takes seconds.
 structlog.configure(processors=[structlog.processors.format_exc_info, structlog.dev.ConsoleRenderer(colors=False)])
-
-_MIGRATE = """
-import asyncio, sys
-from services.store.migrate import migrate
-asyncio.run(migrate(sys.argv[1]))
-"""
-# In a process of its own: no connection to the template may be open, and who needs no store does not import it.
 
 pytest.register_assert_rewrite("tests.store_contract", "tests.store_world")
 
@@ -54,7 +49,9 @@ def empty_postgres_url(postgres_server: str) -> Iterator[str]:
 def postgres_template(postgres_server: str) -> Iterator[str]:
     """The name of a database that has today's schema."""
     with postgres.database(postgres_server) as url:
-        subprocess.run([sys.executable, "-c", _MIGRATE, url], check=True)
+        # In a process of its own: no connection to a template may be open, and who needs no store does not import it.
+        shoal = Path(sys.executable).with_name("shoal")
+        subprocess.run([shoal, "migrate"], env={**os.environ, "SHOAL_STORE_URL": url}, check=True)
         yield urlsplit(url).path[1:]
 
 
