@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 
@@ -21,7 +21,7 @@ def remembered(size: int, *, longest: int) -> Callable[[F], F]:
         known = lru_cache(maxsize=size)(f)
 
         @wraps(f)
-        def ask(*texts: Sized) -> Any:
+        def ask(*texts: Any) -> Any:
             return known(*texts) if sum(map(len, texts)) <= longest else f(*texts)
 
         ask.cache_info = known.cache_info  # type: ignore[attr-defined]
