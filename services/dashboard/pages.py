@@ -16,6 +16,7 @@ from agent.status import Status
 from services.dashboard.login import Door, LoginNeeded
 from services.dashboard.words import FILTERS
 from services.errors import ServiceError
+from services.events import JobEvent
 from services.gateway import problems
 from services.gateway.keys import Caller, Scope
 from services.store import ids
@@ -42,7 +43,11 @@ class Pages:
         )
         self._environment.filters.update(FILTERS)
         self._environment.globals.update(
-            job_id=ids.job_id, session_id=ids.session_id, delivery_id=ids.delivery_id, Status=Status
+            job_id=ids.job_id,
+            session_id=ids.session_id,
+            delivery_id=ids.delivery_id,
+            Status=Status,
+            JobEvent=JobEvent,
         )
 
     def page(self, request: Request, template: str, *, status: int = 200, **context: Json) -> Response:

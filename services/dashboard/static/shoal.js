@@ -4,40 +4,76 @@
 
 const LIST_EVERY_MS = 2500;
 const JOB_AT_MOST_EVERY_MS = 1000;
+const page = document.body.dataset;
 
+// Gives whether all of it is current.
 async function refresh() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin" });
-  if (!answer.ok || answer.redirected) return;
+  if (answer.status === 429 || answer.status >= 500) throw new Error(`not now: ${answer.status}`);
+  if (!answer.ok || answer.redirected) return true; // gone, or logged out: what is shown stays
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!fresh.body.dataset.follow) delete page.follow;
+  let all = true;
   for (const part of document.querySelectorAll("[data-live]")) {
     const next = fresh.querySelector(`[data-live="${CSS.escape(part.dataset.live)}"]`);
+    if (!next || next.innerHTML === part.innerHTML) continue;
     // What a person is doing in a part is not taken away from under their hands.
-    if (!next || part.contains(document.activeElement) || next.innerHTML === part.innerHTML) continue;
-    part.replaceChildren(...next.childNodes);
+    if (part.contains(document.activeElement)) all = false;
+    else part.replaceChildren(...next.childNodes);
+  }
+  return all;
+}
+
+// Nobody looks at a hidden page: the pause lasts until somebody does.
+async function pause(ms) {
+  await new Promise((done) => setTimeout(done, ms));
+  while (document.hidden) {
+    await new Promise((shown) => document.addEventListener("visibilitychange", shown, { once: true }));
   }
 }
 
-function quietly(work) {
-  return work().catch(() => undefined); // the gateway is away for a moment: the next turn tries again
+async function poll() {
+  for (;;) {
+    await pause(LIST_EVERY_MS);
+    await refresh().catch(() => undefined); // the gateway is away for a moment: the next turn tries again
+  }
 }
 
-function poll() {
-  setInterval(() => document.hidden || quietly(refresh), LIST_EVERY_MS);
-}
-
-function follow(address) {
-  let due = 0;
-  const look = () => {
-    if (due) return;
-    due = setTimeout(async () => {
-      await quietly(refresh);
-      due = 0;
-    }, JOB_AT_MOST_EVERY_MS);
+// Gives the function that is called when there is something new. Looks do not overlap, and what is told during one
+// gets another: the answer on its way may have been read before it.
+function watcher() {
+  let told = false;
+  let looking = false;
+  const look = async () => {
+    told = true;
+    if (looking) return;
+    looking = true;
+    while (told) {
+      await pause(JOB_AT_MOST_EVERY_MS);
+      told = false;
+      try {
+        if (!(await refresh())) document.addEventListener("focusout", look, { once: true });
+      } catch {
+        told = true; // the gateway is away for a moment
+      }
+    }
+    looking = false;
   };
-  const source = new EventSource(address);
-  for (const name of ["submitted", "started", "progress", "fanned_out", "paused", "resumed", "retried", "canceled", "finished"]) {
-    source.addEventListener(`job.${name}`, look);
+  return look;
+}
+
+function follow(look, after) {
+  const source = new EventSource(`${page.follow}?after=${after}`);
+  let last = after;
+  for (const name of page.events.split(" ")) {
+    source.addEventListener(name, (event) => { last = event.lastEventId; look(); });
   }
+  source.addEventListener("error", async () => {
+    if (source.readyState !== EventSource.CLOSED) return; // cut off: the browser comes back by itself
+    await pause(LIST_EVERY_MS);
+    await look(); // refused, or over: the page itself says which
+    if (page.follow) follow(look, last);
+  });
 }
 
 document.addEventListener("submit", (event) => {
@@ -45,6 +81,5 @@ document.addEventListener("submit", (event) => {
   if (question && !confirm(question)) event.preventDefault();
 });
 
-const page = document.body.dataset;
-if (page.follow) follow(page.follow);
+if (page.follow) follow(watcher(), 0);
 else if (page.poll !== undefined) poll();

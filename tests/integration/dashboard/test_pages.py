@@ -7,13 +7,27 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
+import pytest_asyncio
 import uvicorn
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, Route, async_playwright, expect
 
 from agent.chromium.find import find_chromium
 from tests.gateway_world import World, completed, loop_of, world
 from tests.integration.dashboard.seed import Seeder
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+expect.set_options(timeout=20_000)  # tests share the processors with those of other files
+
+HEARD = """
+const add = EventSource.prototype.addEventListener;
+EventSource.prototype.addEventListener = function (name, listener) {
+  add.call(this, name, (event) => {
+    listener(event);
+    document.documentElement.dataset.heard = `${document.documentElement.dataset.heard ?? ""} ${name}`;
+  });
+};
+"""
+"""Notes which events a page's own listeners have had."""
 PAGES = ("/", "/jobs/j1", "/jobs/j2", "/jobs/j5", "/jobs/j7", "/status", "/login", "/jobs/j999", "{session}")
 
 
@@ -24,8 +38,8 @@ class Site:
     browser: Browser
 
 
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def seeded() -> AsyncIterator[Site]:
     async with world() as made, async_playwright() as playwright:
         await Seeder(made).fill()
         config = uvicorn.Config(made.app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1)
@@ -41,9 +55,18 @@ async def site() -> AsyncIterator[Site]:
             socket.close()
 
 
+@pytest_asyncio.fixture(loop_scope="module")
+async def site(seeded: Site) -> AsyncIterator[Site]:
+    """What all tests look at; each makes the jobs that it changes. Its pages are closed with it."""
+    yield seeded
+    for context in seeded.browser.contexts:
+        await context.close()
+
+
 async def opened(site: Site, path: str, width: int = 1280, scheme: str = "light") -> tuple[Page, list[str]]:
     """A page, and what its console complains about."""
     context = await site.browser.new_context(viewport={"width": width, "height": 850}, color_scheme=scheme)
+    await context.add_init_script(HEARD)
     page = await context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -87,6 +110,91 @@ async def test_a_job_page_follows_its_job_to_the_end_by_itself(site: Site) -> No
     await expect(page.locator("[data-live=results] tbody tr")).to_have_count(2)
     await expect(page.locator("[data-live=results]")).to_contain_text("blue")
     assert complaints == []
+
+
+async def heard(page: Page, name: str) -> None:
+    await page.locator(f'html[data-heard~="{name}"]').wait_for(state="attached")
+
+
+async def watched(site: Site) -> tuple[str, Page]:
+    """A job of one session, and its page, which has heard all there is so far."""
+    job = await site.world.submit(url="https://live.example/", goal="watch me")
+    page, _ = await opened(site, f"/jobs/{job}")
+    await heard(page, "job.submitted")
+    return job, page
+
+
+async def change(site: Site, job: str) -> None:
+    answer = await site.world.client.patch(f"/v1/jobs/{job}", json={"priority": 3})
+    assert answer.status_code == 200, answer.text
+
+
+async def end(site: Site, job: str) -> None:
+    mine = [work for work in await site.world.claim() if f"j{work.job}" == job]
+    await site.world.finish(mine, lambda work: completed({"colour": "blue"}))
+
+
+async def test_what_happens_while_a_page_is_being_read_again_is_shown_too(site: Site) -> None:
+    """Its last event came while an answer that was read before it was on its way, and it stayed as it was for good."""
+    job, page = await watched(site)
+
+    async def overtaken(route: Route) -> None:
+        before = await route.fetch()
+        await end(site, job)
+        await heard(page, "job.finished")
+        await route.fulfill(response=before)
+
+    await page.route(f"**/jobs/{job}", overtaken, times=1)
+    await change(site, job)
+    await expect(page.locator("[data-live=progress] .badge")).to_have_text("completed")
+
+
+async def test_a_page_that_could_not_be_read_again_is_read_later(site: Site) -> None:
+    job, page = await watched(site)
+    refused: list[str] = []
+
+    async def away(route: Route) -> None:
+        refused.append(route.request.url)
+        await (route.abort() if len(refused) == 1 else route.fulfill(status=503))
+
+    await page.route(f"**/jobs/{job}", away, times=2)
+    await end(site, job)
+    await expect(page.locator("[data-live=progress] .badge")).to_have_text("completed")
+    assert len(refused) == 2
+
+
+async def test_a_page_whose_events_were_refused_asks_for_them_again(site: Site) -> None:
+    """A browser comes back by itself to a stream that was cut off, but never to one that was refused."""
+    job = await site.world.submit(url="https://live.example/", goal="watch me")
+    page, _ = await opened(site, "/")
+    asked: list[str] = []
+
+    async def away(route: Route) -> None:
+        asked.append(route.request.url)
+        await route.fulfill(status=503)
+
+    await page.route(f"**/jobs/{job}/events*", away, times=1)
+    await page.goto(f"{site.url}/jobs/{job}")
+    await heard(page, "job.submitted")
+    await end(site, job)
+    await expect(page.locator("[data-live=progress] .badge")).to_have_text("completed")
+    assert len(asked) == 1
+
+
+async def test_a_part_in_which_somebody_is_at_work_is_left_alone_until_they_leave_it(site: Site) -> None:
+    job, page = await watched(site)
+    await page.get_by_role("button", name="Cancel").focus()
+    await end(site, job)
+    await expect(page.locator("[data-live=progress] .badge")).to_have_text("completed")
+    await expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+    await page.locator("nav a").first.focus()
+    await expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+
+
+async def test_a_page_is_read_again_for_every_event_there_is(site: Site) -> None:
+    job, page = await watched(site)
+    await change(site, job)
+    await heard(page, "job.changed")
 
 
 async def test_the_list_shows_a_new_job_without_being_asked(site: Site) -> None:
