@@ -17,6 +17,7 @@ PAGE = HERE.parents[1] / "docs" / "benchmarks.md"
 BENCHES = (
     "dispatch",
     "fanout",
+    "newcomer",
     "control",
     "submit",
     "pages",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -20,7 +20,7 @@ from services.dispatch.domains import Domains
 from services.dispatch.lanes import Lanes
 from services.dispatch.unserved import Unserved
 from services.events import LogEvent
-from services.store.records import Claimed, Finish, Freed, Lane
+from services.store.records import Claimed, Finish, Lane, Reaped
 
 log = structlog.get_logger()
 
@@ -61,7 +61,8 @@ class Board:
     room: asyncio.Event = field(default_factory=asyncio.Event)  # the committer is not too far behind
     unborn: asyncio.Event = field(default_factory=asyncio.Event)  # long loops have children to be stored
     ending: asyncio.Event = field(default_factory=asyncio.Event)  # jobs or loops may have sessions left to be ended
-    stale: bool = True  # the lanes must be read anew
+    stale: bool = True  # all lanes are to be read anew
+    news: bool = True  # others may have made sessions ready
     stopping: bool = False
     store_away: bool = False
     ended: int = 0  # sessions, since the start
@@ -78,7 +79,7 @@ class Board:
 
     def look_again(self) -> None:
         """Something happened in the store that this dispatcher did not do itself."""
-        self.stale = True
+        self.stale = self.news = True
         self.wake.set()
 
     def note_store(self, *, away: bool, error: str = "") -> None:
@@ -144,15 +145,14 @@ class Board:
                 self._drop(session)
         return {session: lease for session, lease in self.leases.items() if lease.worker not in others}
 
-    def freed(self, some: Iterable[Freed]) -> None:
+    def reaped(self, some: Reaped) -> None:
         """Leases ended without a report."""
-        found = False
-        for one in some:
-            found = True
+        for one in some.sessions:
             log.warning(LogEvent.LEASE_REAPED, session=one.session, job=one.job, status=one.status)
             self.counting.tally.add("shoal_leases_expired")
             self._drop(one.session)
-        if found:
+        if some.sessions:
+            self.ready(some.ready)
             self.look_again()
 
     def _drop(self, session: int) -> None:

@@ -14,6 +14,7 @@ from services.dispatch.crew import Crew
 from services.dispatch.lanes import Scarce
 from services.dispatch.member import Member, claiming
 from services.dispatch.model_bound import ModelBound
+from services.dispatch.reader import Reader
 from services.store.records import Claimed, Claims, Lane, Take
 from services.store.store import Store
 
@@ -23,26 +24,16 @@ _LONGEST_PAUSE_S = 5.0
 _MOST = 1_024
 """Sessions of one claim: a transaction of some 50 ms."""
 
-_SHARE = 20
-"""Nothing is read for so many times as long as it should take to read all lanes."""
-_LANE_S = 30e-6
-"""What a lane should take: ten thousand took a tenth of a second. More is not the lanes' fault: a database that was
-slow once is asked again soon."""
-_READ_S = 0.003
-"""What a reading should take at most beyond that."""
-_LONGEST_REST_S = 10.0
-"""Whoever resumes a job, or hands one in, is seen by then, however many lanes there are."""
-
 
 class Claimer:
     """Woken by room at a worker, by ready sessions, by a domain's pause that is over."""
 
-    def __init__(self, store: Store, board: Board, crew: Crew, model_bound: ModelBound | None) -> None:
+    def __init__(self, store: Store, board: Board, reader: Reader, crew: Crew, model_bound: ModelBound | None) -> None:
         self._store = store
         self._board = board
+        self._reader = reader
         self._crew = crew
         self._model_bound = model_bound
-        self._read_after = 0.0  # when the lanes may be read again
 
     async def run(self) -> None:
         """Claims until the dispatcher stops."""
@@ -51,7 +42,7 @@ class Claimer:
             await self._wait()
             if not self._wanted:
                 continue  # nobody could take what the lanes have; whoever can, wakes this loop
-            await self.read_lanes()
+            await self._reader.read()
             while not board.stopping and await self.claim_once():
                 pass
 
@@ -71,27 +62,8 @@ class Claimer:
 
     def _pause(self) -> float:
         now = loop_time()
-        change = self._board.domains.next_change(now)
-        pause = _LONGEST_PAUSE_S if change is None else min(change, _LONGEST_PAUSE_S)
-        if self._board.stale:  # the lanes were read only just now
-            pause = min(pause, max(0.0, self._read_after - now))
-        return pause
-
-    async def read_lanes(self) -> None:
-        """Has the board know of all lanes, unless nothing changed or they were read only just now."""
-        began = loop_time()
-        if not self._board.stale or began < self._read_after:
-            return
-        self._board.stale = False
-        try:
-            lanes = await self._store.lanes()
-        except BaseException:
-            self._board.stale = True
-            raise
-        self._board.ready(lanes)
-        self._board.note_store(away=False)
-        ended = loop_time()
-        self._read_after = ended + rest_s(ended - began, len(lanes))
+        due = (self._board.domains.next_change(now), self._reader.due_s(now))
+        return min((seconds for seconds in due if seconds is not None), default=_LONGEST_PAUSE_S)
 
     async def claim_once(self) -> bool:
         """One claim for all workers that have room; False when there was nothing to do."""
@@ -151,6 +123,7 @@ class Claimer:
             elif got[key] < take.n:
                 board.empty(*key)
                 board.domains.look_again(take.domain)  # others that are parked there may have the place
+        board.ready(claims.woken)
 
     async def _scarce(self) -> Scarce | None:
         """The places at the model server that are left; None where nobody has to wait for one."""
@@ -160,14 +133,6 @@ class Claimer:
 
     def _room_in(self, lane: Lane, now: float) -> int:
         return self._board.domains.room(lane.domain, lane.job, lane.politeness, now)
-
-
-def rest_s(took_s: float, lanes: int) -> float:
-    """For how long no lanes are read after a reading that took so long and gave so many.
-
-    As long as it took in any case: who reads does not claim.
-    """
-    return min(max(took_s, _SHARE * min(took_s, _READ_S + lanes * _LANE_S)), _LONGEST_REST_S)
 
 
 def places_of(members: Iterable[Member]) -> list[str]:

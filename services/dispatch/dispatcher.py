@@ -25,6 +25,7 @@ from services.dispatch.crew import Crew
 from services.dispatch.limits import news
 from services.dispatch.memory import free_bytes
 from services.dispatch.model_bound import ModelBound
+from services.dispatch.reader import Reader
 from services.dispatch.sizing import Bounds, Load, Size, desired, share
 from services.dispatch.succession import take_over
 from services.dispatch.telling import Telling
@@ -79,7 +80,8 @@ class Dispatcher:
         model_bound = ModelBound(self._admission, store) if self._admission else None
         self._committer = Committer(store, self._board, seed)
         self._crew = Crew(pool, self._board, self._committer.take_in, self._reap_of)
-        self._claimer = Claimer(store, self._board, self._crew, model_bound)
+        self._reader = Reader(store, self._board)
+        self._claimer = Claimer(store, self._board, self._reader, self._crew, model_bound)
         self._telling = Telling(self._board, model_bound, self._admission)
         self._size: Size | None = None
         self._gone: set[str] = set()  # lost workers whose leases the store did not end yet
@@ -211,7 +213,7 @@ class Dispatcher:
             self._crew.tell(name, unwanted.get(name, []), limits.get(name, {}))
 
     async def _reap(self, owner: str | None = None) -> None:
-        self._board.freed(await self._store.reap(owner=owner))
+        self._board.reaped(await self._store.reap(owner=owner))
 
     async def _reap_of(self, owner: str) -> None:
         self._gone.add(owner)
@@ -268,7 +270,7 @@ class Dispatcher:
         ready = await self._store.ready_count(self._config.most_workers * self._crew.slots + elsewhere)
         # A million sessions of one site are no reason for more workers, when it takes eight at once.
         if ready:
-            await self._claimer.read_lanes()
+            await self._reader.read()
         places = self._board.domains.places((lane.domain for lane in self._board.lanes), loop_time())
         return share(min(ready, places), mine=self._room, elsewhere=elsewhere)
 

@@ -16,7 +16,7 @@ from services.events import JobEvent
 from services.store import codec
 from services.store.fanout import item_of
 from services.store.jobs import Leased, counts_json, counts_of, ended_of, leased, specs_naming, specs_of
-from services.store.lanes import host_names, wake_due
+from services.store.lanes import host_names, lanes_at, wake_due
 from services.store.pace import Manners
 from services.store.records import Claimed, Claims, Held, Renewal, Standing, Take
 from services.store.states import State
@@ -32,20 +32,21 @@ def claim_lanes(
     """Leases up to `n` ready sessions of each lane, in order of their ids, as far as their domains have room."""
     if sum(take.n for take in takes) > len(owners):
         raise ValueError(f"sessions are wanted for more than {len(owners)} places")
-    wake_due(tx)
+    due = wake_due(tx)
     takes = [take for take in takes if take.n > 0]
     manners = Manners(tx, takes, per_domain) if per_domain is not None and takes else None
     allowed = takes if manners is None else manners.cut(takes)
     found = sorted(_lease(tx, owners, allowed, tx.now + lease_s), key=lambda row: row.id)
     held = {} if manners is None else _still_held(manners.held, allowed, found)
     rows = _put_back(tx, found)
+    woken = lanes_at(tx, due)
     if not rows:
-        return Claims((), held)
+        return Claims((), held, woken)
     if manners is not None:
         manners.started(rows, allowed)
     jobs = _jobs(tx, {row.job for row in rows})
     _start_jobs(tx, [job.id for job in jobs.values() if job.status == State.QUEUED])
-    return Claims(_claimed(tx, rows, jobs), held)
+    return Claims(_claimed(tx, rows, jobs), held, woken)
 
 
 def _put_back(tx: Tx, rows: Sequence[Row[Any]]) -> Sequence[Row[Any]]:

@@ -12,7 +12,7 @@ from agent.types import ErrorInfo, Outcome
 from services.store import codec, ending
 from services.store.finish import write_group
 from services.store.jobs import LockedJob, lock_jobs, specs_naming
-from services.store.records import Finish, Freed
+from services.store.records import Finish, Freed, Reaped
 from services.store.states import State, state_of
 from services.store.tx import Tx
 
@@ -25,11 +25,11 @@ _LATE_JOBS = 50
 _TOO_LATE = ErrorInfo("DeadlinePassed", "deadline_passed", "the job's deadline passed", retryable=False)
 
 
-def reap_leases(tx: Tx, owner: str | None) -> list[Freed]:
+def reap_leases(tx: Tx, owner: str | None) -> Reaped:
     """Ends leases that ran out, or all of one owner's, as if their workers had reported it."""
     over = tx.rows("expired", now=tx.now) if owner is None else tx.rows("owned", owner=owner)
     if not over:
-        return []
+        return Reaped((), ())
     # Under the jobs' locks, so that nobody else ends these attempts between this look and the write.
     lock_jobs(tx, sorted({row.job for row in over}))
     rows = [
@@ -39,8 +39,8 @@ def reap_leases(tx: Tx, owner: str | None) -> list[Freed]:
     ]
     specs = specs_naming(tx, {row.job for row in rows}, "max_attempts")
     reports = [_report(row, specs[row.job].max_attempts) for row in rows]
-    write_group(tx, reports)
-    return _freed(tx, rows)
+    written = write_group(tx, reports)
+    return Reaped(_freed(tx, rows), written.ready)
 
 
 def _report(row: Row[Any], max_attempts: int) -> Finish:
@@ -55,9 +55,9 @@ def _report(row: Row[Any], max_attempts: int) -> Finish:
     return Finish(row.id, row.fence, outcome)
 
 
-def _freed(tx: Tx, rows: Sequence[Row[Any]]) -> list[Freed]:
+def _freed(tx: Tx, rows: Sequence[Row[Any]]) -> tuple[Freed, ...]:
     after = {row.id: State(row.state).status for row in tx.rows("leases", ids=tx.many([row.id for row in rows]))}
-    return [Freed(row.id, row.job, row.domain, after[row.id]) for row in rows]
+    return tuple(Freed(row.id, row.job, row.domain, after[row.id]) for row in rows)
 
 
 def expire_jobs(tx: Tx) -> list[int]:

@@ -232,6 +232,7 @@ class Claims:
 
     sessions: Sequence[Claimed]
     held: Mapping[tuple[int, int], Held]  # by (job, domain); a lane that is not here had no more to give
+    woken: tuple[Lane, ...] = ()  # lanes that have ready sessions because a delay of theirs was over
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +299,23 @@ class Freed:
     job: int
     domain: int
     status: Status  # queued again, or failed / unsure when its attempts or its pending action say so
+
+
+@dataclass(frozen=True, slots=True)
+class Reaped:
+    """What became of leases that ended without a report."""
+
+    sessions: tuple[Freed, ...]
+    ready: tuple[Lane, ...]  # lanes that have ready sessions by it
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What others did that makes sessions ready."""
+
+    seq: int  # the event up to which this goes
+    ready: tuple[Lane, ...]
+    more: bool  # whether there may be further events
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -49,12 +50,13 @@ from services.store.records import (
     DropSlice,
     EventRow,
     Finish,
-    Freed,
     JobChanges,
     JobFilter,
     JobRow,
     Lane,
     NewJob,
+    News,
+    Reaped,
     Renewal,
     ResultRow,
     SessionDetail,
@@ -273,6 +275,12 @@ class SqlStore:
             await self._db.write(lanes.wake_due)
         return await self._db.read(lanes.all_lanes)
 
+    async def news(self, after: int | None) -> News:
+        if after is None:
+            return await self._db.read(lanes.no_news)
+        due, found = await self._db.read(lambda tx: (lanes.any_due(tx), lanes.news(tx, after)))
+        return replace(found, ready=found.ready + await self._db.write(lanes.wake)) if due else found
+
     async def claim(
         self, owners: str | Sequence[str], takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None
     ) -> Claims:
@@ -327,7 +335,7 @@ class SqlStore:
                 return swept
         return sweep.NOTHING
 
-    async def reap(self, *, owner: str | None = None) -> list[Freed]:
+    async def reap(self, *, owner: str | None = None) -> Reaped:
         return await self._db.write(lambda tx: reap.reap_leases(tx, owner))
 
     async def expire_deadlines(self) -> list[int]:

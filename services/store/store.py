@@ -22,12 +22,13 @@ from services.store.records import (
     DropSlice,
     EventRow,
     Finish,
-    Freed,
     JobChanges,
     JobFilter,
     JobRow,
     Lane,
     NewJob,
+    News,
+    Reaped,
     Renewal,
     ResultRow,
     SessionDetail,
@@ -216,6 +217,18 @@ class Store(Protocol):
         """Every (job, domain) with ready sessions whose job may run, found by a loose index scan; cursor 0."""
         ...
 
+    async def news(self, after: int | None) -> News:
+        """Lanes that others have made ready since an event: whoever handed in, resumed, retried, changed or settled a
+        job, and dispatchers that opened a loop; and those of sessions whose delay is over.
+
+        Costs by what happened, where `lanes` costs by all there is. It is no more than a hint: of very much it tells
+        the first part, and what another dispatcher let go of is not in it.
+
+        Args:
+            after: the event up to which the caller knows; None: it asks only how far the events go.
+        """
+        ...
+
     async def claim(
         self, owners: str | Sequence[str], takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None
     ) -> Claims:
@@ -312,7 +325,7 @@ class Store(Protocol):
         """
         ...
 
-    async def reap(self, *, owner: str | None = None) -> list[Freed]:
+    async def reap(self, *, owner: str | None = None) -> Reaped:
         """Ends leases that ran out (or, with `owner`, all of that owner's), raising their fences.
 
         A session goes back to queued; it fails when its attempts are used up, and becomes unsure when its checkpoint

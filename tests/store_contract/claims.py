@@ -80,7 +80,10 @@ async def test_one_claim_serves_several_workers_in_the_order_that_it_names(w: Wo
     held = (await w.store.claim(["a", "b", "a", "c"], [Take(job, lane.domain, 0, 4)], lease_s=60)).sessions
     assert [one.owner for one in held] == ["a", "b", "a", "c"]
     assert [(await w.store.session(one.work.session)).row.owner for one in held] == ["a", "b", "a", "c"]
-    assert {one.session for one in await w.store.reap(owner="a")} == {held[0].work.session, held[2].work.session}
+    assert {one.session for one in (await w.store.reap(owner="a")).sessions} == {
+        held[0].work.session,
+        held[2].work.session,
+    }
     last = (
         await w.store.claim(["d", "e", "f", "g"], [Take(job, lane.domain, held[3].work.session, 4)], lease_s=60)
     ).sessions

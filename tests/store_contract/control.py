@@ -53,7 +53,7 @@ async def test_a_canceled_job_whose_worker_dies_is_over(w: World) -> None:
     job = await w.submit()
     await w.claim_one()
     assert (await w.store.cancel(job)).status is S.RUNNING
-    (freed,) = await w.store.reap(owner="w1")
+    (freed,) = (await w.store.reap(owner="w1")).sessions
     assert freed.status is S.CANCELED
     assert (await w.check_sums(job)).status is S.CANCELED
 

@@ -24,9 +24,9 @@ async def test_a_renewed_lease_does_not_run_out(w: World) -> None:
     w.clock.now += 50
     assert await w.store.renew([lease, Renewal(held.work.session, 99), Renewal(999, 1)], lease_s=60) == {lease.session}
     w.clock.now += 50
-    assert await w.store.reap() == []
+    assert (await w.store.reap()).sessions == ()
     w.clock.now += 11
-    assert len(await w.store.reap()) == 1
+    assert len((await w.store.reap()).sessions) == 1
     assert await w.store.renew([lease], lease_s=60) == frozenset()
     assert await w.store.renew([], lease_s=60) == frozenset()
     await w.check_sums(job)
@@ -48,13 +48,13 @@ async def test_a_session_whose_worker_died_goes_on_until_its_attempts_are_used_u
     first = await w.claim_one()
     kept = Checkpoint(url="https://shop.example/3")
     assert await w.store.checkpoint(first.work.session, first.work.fence, kept)
-    assert await w.store.reap() == [] and await w.store.reap(owner="w2") == []
-    (freed,) = await w.store.reap(owner="w1")
+    assert (await w.store.reap()).sessions == (await w.store.reap(owner="w2")).sessions == ()
+    (freed,) = (await w.store.reap(owner="w1")).sessions
     assert (freed.session, freed.domain, freed.status) == (first.work.session, first.domain, S.QUEUED)
     assert not await w.store.checkpoint(first.work.session, first.work.fence, Checkpoint())
     second = await w.claim_one()
     assert (second.work.attempt, second.work.checkpoint) == (2, kept)
-    (freed,) = await w.store.reap(owner="w1")
+    (freed,) = (await w.store.reap(owner="w1")).sessions
     assert freed.status is S.FAILED
     row = await w.check_sums(job)
     assert row.status is S.FAILED and row.error is not None and row.error.code == "lease_lost"
@@ -94,7 +94,7 @@ async def test_a_session_that_died_inside_an_unrepeatable_action_is_unsure(w: Wo
     job = await w.submit()
     held = await w.claim_one()
     assert await w.store.checkpoint(held.work.session, held.work.fence, Checkpoint(pending_action="click('12')"))
-    (freed,) = await w.store.reap(owner="w1")
+    (freed,) = (await w.store.reap(owner="w1")).sessions
     assert freed.status is S.UNSURE
     row = await w.check_sums(job)
     assert row.status is S.UNSURE and row.counts.unsure == 1
@@ -104,7 +104,7 @@ async def test_a_reaped_last_child_lets_its_parent_go_on(w: World) -> None:
     job, root = await w.open_loop(2, max_attempts=1)
     one, _ = await w.claim()
     await w.finish((one, DONE))
-    (freed,) = await w.store.reap(owner="w1")
+    (freed,) = (await w.store.reap(owner="w1")).sessions
     assert freed.status is S.FAILED
     assert (await w.claim_one()).work.session == root
     await w.check_sums(job)
@@ -116,11 +116,11 @@ async def test_a_checkpoint_and_a_reap_at_once_agree(w: World) -> None:
     for _ in range(10):
         job = await w.submit()
         (held,) = await w.claim(job=job)
-        kept, freed = await asyncio.gather(
+        kept, reaped = await asyncio.gather(
             w.store.checkpoint(held.work.session, held.work.fence, Checkpoint(pending_action="click('1')")),
             other.reap(owner="w1"),
         )
-        assert [one.status for one in freed] == [S.UNSURE if kept else S.QUEUED]
+        assert [one.status for one in reaped.sessions] == [S.UNSURE if kept else S.QUEUED]
         await w.store.cancel(job) if not kept else None
 
 

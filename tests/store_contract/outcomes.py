@@ -79,7 +79,7 @@ async def test_a_late_outcome_after_a_reap_changes_nothing(w: World) -> None:
     job = await w.submit()
     late = await w.claim_one()
     w.clock.now += 61
-    (freed,) = await w.store.reap()
+    (freed,) = (await w.store.reap()).sessions
     assert (freed.session, freed.job, freed.status) == (late.work.session, job, S.QUEUED)
     again = await w.claim_one()
     assert again.work.fence > late.work.fence and again.work.attempt == 2

@@ -136,6 +136,14 @@ select l.job, l.domain, l.id, j.tenant, j.priority, j.politeness, d.host
 from lane l join job j on j.id = l.job join domain d on d.id = l.domain
 where j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
 
+-- name: last_event
+-- The number of the newest event; 0 without any.
+select coalesce(max(seq), 0) from event
+
+-- name: events_after
+-- The events of all jobs after one of them, without what they tell.
+select seq, job, name from event where seq > :after order by seq limit :n
+
 -- name: write_pace
 -- How a domain is to be treated from now on.
 update pace set most = :most, good = :good, blocked_until = :blocked_until, delay_s = :delay_s,

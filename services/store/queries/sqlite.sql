@@ -244,9 +244,32 @@ update session set lease_until = :until from json_each(:leases) as v
 where session.id = json_extract(v.value, '$[0]') and session.fence = json_extract(v.value, '$[1]') and session.state = 1
 returning session.id, session.job
 
+-- name: lanes_of_jobs
+-- The first lanes of some jobs, as `lanes` walks over those of all.
+with recursive lane (job, domain, id, tenant, priority, politeness) as (
+  select s.job, s.domain, s.id, j.tenant, j.priority, j.politeness
+  from job j join session s on s.id = (
+    select n.id from session n where n.state = 0 and n.job = j.id order by n.domain, n.id limit 1)
+  where j.id in (select value from json_each(:jobs)) and j.status in (0, 1) and not j.cancel_requested
+    and (j.deadline_at is null or j.deadline_at > :now)
+  union all
+  select s.job, s.domain, s.id, l.tenant, l.priority, l.politeness from lane l join session s on s.id = (
+    select n.id from session n where n.state = 0 and n.job = l.job and n.domain > l.domain
+    order by n.domain, n.id limit 1))
+select l.job, l.domain, l.id, l.tenant, l.priority, l.politeness, d.host
+from lane l join domain d on d.id = l.domain limit :n
+
+-- name: lanes_at
+-- The lanes of those of some sessions that are ready, with the lowest id of each.
+select s.job, s.domain, min(s.id) as id, j.tenant, j.priority, j.politeness, d.host
+from session s join job j on j.id = s.job join domain d on d.id = s.domain
+where s.id in (select value from json_each(:ids)) and s.state = 0
+  and j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+group by s.job, s.domain, j.tenant, j.priority, j.politeness, d.host
+
 -- name: wake
 -- Makes delayed sessions ready whose time has come.
-update session set state = 0 where state = 9 and ready_at <= :now
+update session set state = 0 where state = 9 and ready_at <= :now returning id
 
 -- name: add_events
 -- Adds rows to the feed; the one writer keeps them in order of commit.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,22 @@ from agent.status import Status
 from agent.testing import FakeBrowser, FakePage
 from services.browsers.pool import WorkerStats
 from services.dispatch.config import DispatchConfig
+from services.dispatch.reader import Reader
 from tests.cluster_world import EXTRACT, LOOP, form, shop, world
+
+
+@pytest.fixture(params=["all lanes", "news only"], autouse=True)
+def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing may depend on all lanes being read again: of a hundred thousand they are but seldom."""
+    if request.param == "all lanes":
+        return
+    read_all = Reader._read_all
+
+    async def once(reader: Reader) -> None:
+        await read_all(reader)
+        reader._all_after = math.inf
+
+    monkeypatch.setattr(Reader, "_read_all", once)
 
 
 async def test_a_loop_is_fanned_out_and_each_item_gives_its_record_in_order() -> None:

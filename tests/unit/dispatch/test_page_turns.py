@@ -20,8 +20,8 @@ from services.browsers.gate import PoliteGate, SiteGate, Turns
 from services.browsers.local_pool import LocalPool
 from services.browsers.robots import Shared
 from services.browsers.worker import Worker
-from services.dispatch import claimer
 from services.dispatch import dispatcher as module
+from services.dispatch import reader
 from services.dispatch.config import DispatchConfig
 from services.dispatch.dispatcher import Dispatcher
 from services.errors import StoreAway
@@ -84,7 +84,7 @@ SITE = {f"{URL}{n}": FakePage(read={"n": n}) for n in range(PAGES)}
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.05)
-    monkeypatch.setattr(claimer, "_SHARE", 0)  # lanes are read again at once, however long it took
+    monkeypatch.setattr(reader, "_SHARE", 0)  # lanes are read again at once, however long it took
     monkeypatch.setattr(Walker, "begin", asyncio.Event(), raising=False)
     Walker.begin.set()
     ALL.clear()

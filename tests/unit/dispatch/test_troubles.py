@@ -17,7 +17,7 @@ from services.browsers.parcel import Parcel
 from services.dispatch import dispatcher as module
 from services.dispatch.config import DispatchConfig
 from services.errors import StoreAway
-from services.store.records import Finish, Freed, Renewal, Written
+from services.store.records import Finish, Reaped, Renewal, Written
 from tests.cluster_world import EXTRACT, LOOP, World, form, shop, world
 
 URL = "http://shop.example/"
@@ -53,7 +53,7 @@ async def test_a_worker_that_dies_while_the_store_is_away_for_a_moment_gives_its
     async with world({URL: FakePage(read={"n": 1}, seconds=0.5)}, dispatch=DispatchConfig(lease_s=3600)) as w:
         its_own, away = w.store.reap, [True]
 
-        async def reap(*, owner: str | None = None) -> list[Freed]:
+        async def reap(*, owner: str | None = None) -> Reaped:
             if owner is not None and away:
                 away.pop()
                 raise StoreAway("for a moment")
@@ -72,8 +72,8 @@ async def test_the_leases_of_a_worker_that_is_gone_are_not_renewed(monkeypatch: 
     async with world({URL: FakePage(read={"n": 1}, seconds=0.5)}, dispatch=DispatchConfig(lease_s=0.5)) as w:
         its_own = w.store.reap
 
-        async def reap(*, owner: str | None = None) -> list[Freed]:
-            return [] if owner is not None else await its_own()
+        async def reap(*, owner: str | None = None) -> Reaped:
+            return Reaped((), ()) if owner is not None else await its_own()
 
         monkeypatch.setattr(w.store, "reap", reap)
         job = await begun(w, max_attempts=3)

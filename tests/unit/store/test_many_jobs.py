@@ -199,7 +199,7 @@ async def test_a_lost_session_has_the_attempts_of_its_spec_though_nobody_remembe
         await w.claim(lease_s=1.0)
         w.clock.now += 2.0
         freed = await w.store.reap()
-        assert {one.job: one.status for one in freed} == dict(
+        assert {one.job: one.status for one in freed.sessions} == dict(
             zip(jobs, (Status.FAILED, Status.QUEUED, Status.QUEUED), strict=True)
         )
 
