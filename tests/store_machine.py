@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -21,16 +21,14 @@ from services.errors import WrongState
 from services.store import ending
 from services.store.records import (
     Claimed,
-    Claims,
     Finish,
     JobChanges,
-    Lane,
     Renewal,
     Settlement,
     Take,
     Written,
 )
-from services.store.sql import SqlStore
+from tests.known_lanes import KnownLanes
 from tests.store_world import BROKEN, World, links, loop, world
 
 S = Status
@@ -58,56 +56,6 @@ class Session:
     children: list[int] = field(default_factory=list)
     domain: int = 0  # known once it was claimed
     marked: bool = False  # its checkpoint says that an action began which must not be repeated
-
-
-class KnownLanes:
-    """What a dispatcher knows that never reads all lanes: what calls of its own and news have told it."""
-
-    def __init__(self) -> None:
-        self.cursors: dict[tuple[int, int], int] = {}  # by job and domain
-        self._seq = 0
-
-    def listen_to(self, store: SqlStore) -> None:
-        """Adds what its calls tell."""
-        for name, told in (
-            *dict.fromkeys(("finish", "unfold", "sweep", "reap", "news"), "ready").items(),
-            ("claim", "woken"),
-        ):
-            setattr(store, name, self._listened(getattr(store, name), told))
-
-    def _listened(
-        self, call: Callable[..., Coroutine[Any, Any, Any]], told: str
-    ) -> Callable[..., Coroutine[Any, Any, Any]]:
-        async def listened(*args: Any, **options: Any) -> Any:
-            answer = await call(*args, **options)
-            self.add(getattr(answer, told))
-            return answer
-
-        return listened
-
-    async def hear(self, store: SqlStore) -> None:
-        """Asks for news."""
-        news = await store.news(self._seq)
-        self._seq = news.seq
-
-    def add(self, lanes: Iterable[Lane]) -> None:
-        for lane in lanes:
-            key = (lane.job, lane.domain)
-            self.cursors[key] = min(lane.cursor, self.cursors.get(key, lane.cursor))
-
-    def note(self, takes: Iterable[Take], claims: Claims) -> None:
-        """What was claimed is behind the cursor; a lane that gave less than it was asked for has no more."""
-        got: dict[tuple[int, int], list[int]] = {}
-        for one in claims.sessions:
-            got.setdefault((one.work.job, one.domain), []).append(one.work.session)
-        for take in takes:
-            key = (take.job, take.domain)
-            ids = got.get(key, [])
-            if len(ids) < take.n and key not in claims.held:
-                del self.cursors[key]
-            elif ids:
-                self.cursors[key] = max(ids)
-        self.add(claims.woken)
 
 
 class StoreMachine(RuleBasedStateMachine):

@@ -214,7 +214,7 @@ class Store(Protocol):
     # --- dispatcher ----------------------------------------------------------------------------------
 
     async def lanes(self) -> list[Lane]:
-        """Every (job, domain) with ready sessions whose job may run, found by a loose index scan; cursor 0."""
+        """Every (job, domain) with ready sessions whose job may run, by a loose index scan; cursors just below them."""
         ...
 
     async def news(self, after: int | None) -> News:

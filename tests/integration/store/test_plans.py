@@ -76,6 +76,26 @@ async def test_checkpoints_and_summaries_read_the_sessions_that_they_are_of(post
         assert entries_read(postgres_url) < 3 * ITEMS
 
 
+async def test_news_reads_what_is_new_and_not_the_lanes_of_others(postgres_url: str) -> None:
+    async with world(postgres_url) as w:
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            conn.execute("alter table session set (autovacuum_enabled = false)")
+            await w.submit()
+            conn.execute("analyze session, job, event")
+        await w.open_loop(ITEMS, hosts=LANES)
+        seq = (await w.store.news(None)).seq
+        await w.store.close()
+    before = entries_read(postgres_url)
+    async with world(postgres_url) as w:
+        for _ in range(ROUNDS):
+            job = await w.submit()
+            news = await w.store.news(seq)
+            assert [lane.job for lane in news.ready] == [job] and news.seq > seq
+            seq = news.seq
+        await w.store.close()
+    assert entries_read(postgres_url) - before < 20 * ROUNDS
+
+
 @pytest.mark.parametrize("limit", [5, None])
 async def test_a_slice_of_another_concurrency_reads_what_it_changes(
     postgres_url: str, limit: int | None, monkeypatch: pytest.MonkeyPatch

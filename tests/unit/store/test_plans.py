@@ -53,6 +53,8 @@ def test_open_jobs_are_read_from_an_index_that_holds_no_others() -> None:
         ("waiting_of", "session_waiting (job=?)"),
         ("listed_page", "session_listed (job=? AND state=? AND path>?)"),
         ("running_page", "session_leased (job=?)"),
+        ("lanes_of_jobs", "session_ready (job=?)"),
+        ("lanes_of_jobs", "session_ready (job=? AND domain>?)"),
         ("delayed_of", "session_delayed"),
         ("delayed_in", "session_delayed"),
         ("claim_deliveries", "delivery_waits (tenant=? AND due_at<?)"),
@@ -69,6 +71,22 @@ def test_sessions_in_few_states_are_found_by_an_index_that_holds_little_else(que
     engine.dispose()
     assert any(f"INDEX {index}" in step for step in plan), plan
     assert not any("session_path" in step or step.startswith("SCAN session USING INDEX session_w") for step in plan)
+
+
+def test_events_and_sessions_that_are_asked_for_by_number_are_found_by_it() -> None:
+    engine = create_engine("sqlite://")
+    metadata.create_all(engine)
+    with engine.connect() as conn:
+        for query, step in (
+            ("events_after", "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)"),
+            ("last_event", "SEARCH event"),
+            ("lanes_at", "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"),
+        ):
+            asked = queries.load("sqlite")[query]
+            given = {name: 1 for name in re.findall(r":(\w+)", asked)}
+            plan = [row.detail for row in conn.exec_driver_sql(f"explain query plan {asked}", given)]
+            assert step in plan, plan
+    engine.dispose()
 
 
 def test_what_has_ended_is_told_without_a_look_at_the_jobs_that_have() -> None:

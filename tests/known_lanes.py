@@ -1,0 +1,60 @@
+"""What a dispatcher would know of the lanes that never reads them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from services.store.records import Claims, Lane, Take
+from services.store.sql import SqlStore
+
+Call = Callable[..., Coroutine[Any, Any, Any]]
+
+TOLD = {"finish": "ready", "unfold": "ready", "sweep": "ready", "reap": "ready", "news": "ready", "claim": "woken"}
+"""Calls of a store, and what in their answers tells of ready sessions."""
+
+
+class KnownLanes:
+    """What a dispatcher knows that never reads all lanes: what calls of its own and news have told it."""
+
+    def __init__(self) -> None:
+        self.cursors: dict[tuple[int, int], int] = {}  # by job and domain
+        self._seq = 0
+
+    def listen_to(self, store: SqlStore) -> None:
+        """Adds what its calls tell."""
+        for name, told in TOLD.items():
+            setattr(store, name, self._listened(getattr(store, name), told))
+
+    def _listened(self, call: Call, told: str) -> Call:
+        async def listened(*args: Any, **options: Any) -> Any:
+            answer = await call(*args, **options)
+            self.add(getattr(answer, told))
+            return answer
+
+        return listened
+
+    async def hear(self, store: SqlStore) -> None:
+        """Asks for news."""
+        news = await store.news(self._seq)
+        self._seq = news.seq
+
+    def add(self, lanes: Iterable[Lane]) -> None:
+        """These have ready sessions."""
+        for lane in lanes:
+            key = (lane.job, lane.domain)
+            self.cursors[key] = min(lane.cursor, self.cursors.get(key, lane.cursor))
+
+    def note(self, takes: Iterable[Take], claims: Claims) -> None:
+        """What was claimed is behind the cursor; a lane that gave less than it was asked for has no more."""
+        got: dict[tuple[int, int], list[int]] = {}
+        for one in claims.sessions:
+            got.setdefault((one.work.job, one.domain), []).append(one.work.session)
+        for take in takes:
+            key = (take.job, take.domain)
+            ids = got.get(key, [])
+            if len(ids) < take.n and key not in claims.held:
+                del self.cursors[key]
+            elif ids:
+                self.cursors[key] = max(ids)
+        self.add(claims.woken)
