@@ -62,8 +62,8 @@ class Claimer:
 
     def _pause(self) -> float:
         now = loop_time()
-        due = (self._board.domains.next_change(now), self._reader.due_s(now))
-        return min((seconds for seconds in due if seconds is not None), default=_LONGEST_PAUSE_S)
+        due = (_LONGEST_PAUSE_S, self._board.domains.next_change(now), self._reader.due_s(now))
+        return min(seconds for seconds in due if seconds is not None)
 
     async def claim_once(self) -> bool:
         """One claim for all workers that have room; False when there was nothing to do."""
