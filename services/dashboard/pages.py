@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from agent.status import Status
+from agent.status import FINAL, Status
 from services.dashboard.login import Door, LoginNeeded
 from services.dashboard.words import FILTERS
 from services.errors import ServiceError
@@ -47,6 +47,7 @@ class Pages:
             session_id=ids.session_id,
             delivery_id=ids.delivery_id,
             Status=Status,
+            FINAL=FINAL,
             JobEvent=JobEvent,
         )
 

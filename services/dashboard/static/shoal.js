@@ -2,7 +2,7 @@
 // work; they are then as old as their last load.
 "use strict";
 
-const LIST_EVERY_MS = 2500;
+const POLL_EVERY_MS = 2500;
 const JOB_AT_MOST_EVERY_MS = 1000;
 const page = document.body.dataset;
 
@@ -12,7 +12,8 @@ async function refresh() {
   if (answer.status === 429 || answer.status >= 500) throw new Error(`not now: ${answer.status}`);
   if (!answer.ok || answer.redirected) return true; // gone, or logged out: what is shown stays
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  if (!fresh.body.dataset.follow) delete page.follow;
+  if (fresh.body.dataset.follow === undefined) delete page.follow; // it is over
+  if (fresh.body.dataset.poll === undefined) delete page.poll;
   let all = true;
   for (const part of document.querySelectorAll("[data-live]")) {
     const next = fresh.querySelector(`[data-live="${CSS.escape(part.dataset.live)}"]`);
@@ -33,8 +34,8 @@ async function pause(ms) {
 }
 
 async function poll() {
-  for (;;) {
-    await pause(LIST_EVERY_MS);
+  while (page.poll !== undefined) {
+    await pause(POLL_EVERY_MS);
     await refresh().catch(() => undefined); // the gateway is away for a moment: the next turn tries again
   }
 }
@@ -70,7 +71,7 @@ function follow(look, after) {
   }
   source.addEventListener("error", async () => {
     if (source.readyState !== EventSource.CLOSED) return; // cut off: the browser comes back by itself
-    await pause(LIST_EVERY_MS);
+    await pause(POLL_EVERY_MS);
     await look(); // refused, or over: the page itself says which
     if (page.follow) follow(look, last);
   });

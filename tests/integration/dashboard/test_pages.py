@@ -197,6 +197,21 @@ async def test_a_page_is_read_again_for_every_event_there_is(site: Site) -> None
     await heard(page, "job.changed")
 
 
+async def test_a_sessions_page_follows_it_to_its_end_and_asks_no_more_then(site: Site) -> None:
+    job = await site.world.submit(url="https://live.example/", goal="watch me")
+    root = (await site.world.client.get(f"/v1/jobs/{job}")).json()["root_session"]
+    page, complaints = await opened(site, f"/sessions/{root}")
+    await expect(page.locator("[data-live=status]")).to_have_text("queued")
+    await expect(page.locator("[data-live=session]")).to_contain_text("waits for")
+    await page.locator("summary", has_text="JSON").click()
+    await end(site, job)
+    await expect(page.locator("[data-live=status]")).to_have_text("completed")
+    await expect(page.locator("[data-live=session]")).to_contain_text("blue")
+    await expect(page.locator("[data-live=whole]")).to_contain_text('"blue"')  # what was opened stays open
+    assert await page.evaluate("document.body.dataset.poll === undefined")
+    assert complaints == []
+
+
 async def test_the_list_shows_a_new_job_without_being_asked(site: Site) -> None:
     page, _ = await opened(site, "/")
     await site.world.submit(goal="a job that came later")
