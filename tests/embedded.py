@@ -50,7 +50,9 @@ class Up:
         for process in psutil.process_iter():
             try:
                 in_folder = process.environ().get("TMPDIR", "").startswith(str(self.temp))
-                if in_folder or any(f"{self.temp}/" in part for part in process.cmdline()):  # Chromium hides the former
+                # Chromium hides that, and Ray's agents the next, too.
+                named = any(f"{self.temp}/" in part for part in process.cmdline())
+                if in_folder or named or any(f"{self.temp}/" in file.path for file in process.open_files()):
                     found.append(process)
             except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
                 continue

@@ -104,16 +104,23 @@ def clear(path: Path, *, spare: int) -> None:
 
 
 def users_of(path: Path, *, spare: int) -> list[psutil.Process]:
-    """Processes of this user that were started with `path` in their command line or as their TMPDIR."""
+    """Processes of this user that were started with `path` in their command line or as their TMPDIR, or use it."""
     text = str(path)
     found: list[psutil.Process] = []
     for process in psutil.process_iter():
         try:
             if process.pid in (spare, os.getpid()) or process.status() == psutil.STATUS_ZOMBIE:
                 continue
-            in_folder = process.environ().get("TMPDIR", "").startswith(text)
-            if in_folder or any(text in part for part in process.cmdline()):
+            if _works_in(text, process):
                 found.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
             continue  # ended meanwhile, or another user's
     return found
+
+
+def _works_in(folder: str, process: psutil.Process) -> bool:
+    environment = process.environ()
+    if environment.get("TMPDIR", "").startswith(folder) or any(folder in part for part in process.cmdline()):
+        return True
+    # Ray's processes write their titles over both. What is left of it is known by its logs.
+    return not environment and any(file.path.startswith(folder) for file in process.open_files())

@@ -15,6 +15,7 @@ import pytest
 from services.cluster.run_dir import RunDir, sweep, users_of
 
 SLEEPER = "import sys, time; print('up', flush=True); time.sleep(600)"
+RETITLED = f"import ray, ray._raylet; ray._raylet.setproctitle('ray::Agent'); {SLEEPER}"
 OWNER = f"""
 import os, subprocess, sys, time
 from services.cluster.run_dir import RunDir
@@ -78,6 +79,22 @@ def test_removing_the_folder_ends_what_runs_out_of_it(own_base: Path) -> None:
     child.stdout.close()
     assert not psutil.pid_exists(child.pid)
     assert list(own_base.iterdir()) == []
+
+
+def test_a_process_that_wrote_its_title_over_its_environment_is_ended_too() -> None:
+    """As Ray's agents do, which live on for a minute or two when their raylet and the head are killed together."""
+    run_dir = RunDir.make()
+    with (run_dir.path / "agent.log").open("wb") as log:
+        environment = os.environ | {"TMPDIR": str(run_dir.tmp)}
+        child = subprocess.Popen([sys.executable, "-c", RETITLED], env=environment, stdout=subprocess.PIPE, stderr=log)
+    assert child.stdout is not None
+    child.stdout.readline()
+    assert psutil.Process(child.pid).environ() == {}
+    assert [p.pid for p in users_of(run_dir.path, spare=0)] == [child.pid]
+
+    run_dir.remove()
+    child.wait(10)
+    child.stdout.close()
     run_dir.remove()
 
 
