@@ -10,6 +10,7 @@ from agent.types import Checkpoint
 from services.store import ending
 from services.store.records import Take
 from services.store.states import State
+from tests.embedded import wait_until
 from tests.store_world import BROKEN, DONE, links, loop, world
 
 ITEMS = 20_000
@@ -204,12 +205,19 @@ insert into total (tenant, completed) values ('acme', 1)"""
 """Their totals say one, so that a sum over them would be seen."""
 
 
+OTHERS = """
+select count(*) from pg_stat_activity
+where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()"""
+
+
 def entries_read(url: str, *indexes: str, table: str = "session") -> int:
     """Entries of these indexes of a table that were read; of all, and of the table row by row, without a name."""
     rows = "select seq_tup_read from pg_stat_user_tables where relname = %s"
     entries = "select sum(idx_tup_read) from pg_stat_user_indexes where relname = %s and indexrelname = any(%s)"
     every = "select sum(idx_tup_read) from pg_stat_user_indexes where relname = %s"
     with psycopg.connect(url, autocommit=True) as conn:
+        # A connection that was closed has told what it did once it is listed no more: its process ends a moment later.
+        wait_until(lambda: conn.execute(OTHERS).fetchone() == (0,), 20, "the other connections have ended")
         if indexes:
             read = [conn.execute(entries, [table, list(indexes)]).fetchone()]
         else:
