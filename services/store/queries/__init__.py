@@ -1,7 +1,8 @@
 """Named SQL: `common.sql`, and one file for each database where they differ.
 
 A query is `-- name: NAME`, a comment that says what it does, then the statement. Parameters are `:name`. A parameter
-that holds many values is an array on PostgreSQL and JSON text on SQLite (`Tx.many` makes either).
+that holds many values is an array on PostgreSQL and JSON text on SQLite (`Tx.many` makes either); `id in many(:ids,
+bigint)` asks for those rows on both.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 
 _HEAD = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_MANY = re.compile(r"\bin many\(:(\w+), (\w+)\)")
 _PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
 
 
@@ -19,8 +21,13 @@ def load(dialect: str) -> dict[str, str]:
     """Every query for `sqlite` or `postgresql` as its driver wants it, by name."""
     queries = {name: sql for name, (_, sql) in (read("common") | read(dialect)).items()}
     if dialect == "sqlite":
-        return queries
-    return {name: _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")) for name, sql in queries.items()}
+        return {name: _MANY.sub(r"in (select value from json_each(:\1))", sql) for name, sql in queries.items()}
+    return {name: _for_psycopg(sql) for name, sql in queries.items()}
+
+
+def _for_psycopg(sql: str) -> str:
+    sql = _MANY.sub(r"= any(cast(:\1 as \2[]))", sql)
+    return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%"))
 
 
 def read(name: str) -> dict[str, tuple[str, str]]:

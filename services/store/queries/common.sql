@@ -318,3 +318,132 @@ delete from event where seq in (select seq from event where job = :job order by 
 -- name: drop_deliveries
 -- Removes the last webhook messages of a job: those that wait are among them.
 delete from delivery where id in (select id from delivery where job = :job order by id desc limit :n)
+
+-- name: sessions
+-- Sessions as they stand, without their outcome; while their jobs are locked, no lease on them ends.
+select id, job, parent, depth, path, domain, state, fence, attempt, children, loop_children
+from session where id in many(:ids, bigint)
+
+-- name: roots
+-- How some root sessions stand.
+select id, state, outcome from session where id in many(:ids, bigint)
+
+-- name: loops
+-- Sessions that fanned out, as parents; their job's lock holds them too.
+select id, job, depth, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
+  stop_on_error, stopped, reseating
+from session where id in many(:ids, bigint)
+
+-- name: reopen_items
+-- Opens items that were over, with fresh attempts.
+update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null
+where id in many(:ids, bigint)
+
+-- name: hold
+-- Holds queued sessions back, save those that a claim takes at this moment.
+update session set state = 10 where id in many(:ids, bigint) and state = 0
+
+-- name: emptied
+-- Those of some loops that wait for nothing.
+select id from session where id in many(:ids, bigint) and state = 2 and pending_children = 0
+
+-- name: bounded_of
+-- Those of some loops of which not all that is ready may begin: they are stopped, or have more of it than seats.
+select id, job, stopped, seat_limit from session
+where id in many(:ids, bigint) and state = 2 and (stopped or (reseating and seats > seat_limit))
+
+-- name: put_back
+-- Takes sessions back from a claim that may not begin: the attempt does not count.
+update session set state = :state, attempt = attempt - 1, owner = null, lease_until = null
+where id in many(:ids, bigint) and state = 1
+
+-- name: running_sessions
+-- Running sessions with what a claim gives.
+select id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
+from session where id in many(:ids, bigint) and state = 1 order by id
+
+-- name: loop_states
+-- The storage state that each parent's children start with.
+select id, loop_state from session where id in many(:ids, bigint) and loop_state is not null
+
+-- name: lanes_of_jobs
+-- The first lanes of some jobs, as `lanes` walks over those of all.
+with recursive lane (job, domain, id, tenant, priority, politeness) as (
+  select s.job, s.domain, s.id, j.tenant, j.priority, j.politeness
+  from job j join session s on s.id = (
+    select n.id from session n where n.state = 0 and n.job = j.id order by n.domain, n.id limit 1)
+  where j.id in many(:jobs, bigint) and j.status in (0, 1) and not j.cancel_requested
+    and (j.deadline_at is null or j.deadline_at > :now)
+  union all
+  select s.job, s.domain, s.id, l.tenant, l.priority, l.politeness from lane l join session s on s.id = (
+    select n.id from session n where n.state = 0 and n.job = l.job and n.domain > l.domain
+    order by n.domain, n.id limit 1))
+select l.job, l.domain, l.id, l.tenant, l.priority, l.politeness, d.host
+from lane l join domain d on d.id = l.domain limit :n
+
+-- name: lanes_at
+-- The lanes of those of some sessions that are ready, with the lowest id of each.
+select s.job, s.domain, min(s.id) as id, j.tenant, j.priority, j.politeness, d.host
+from session s join job j on j.id = s.job join domain d on d.id = s.domain
+where s.id in many(:ids, bigint) and s.state = 0
+  and j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+group by s.job, s.domain, j.tenant, j.priority, j.politeness, d.host
+
+-- name: hosts
+-- The ids of host names.
+select id, host from domain where host in many(:hosts, text)
+
+-- name: host_names
+-- Host names by the ids of their domains.
+select id, host from domain where id in many(:ids, integer)
+
+-- name: claimed_jobs
+-- What every session of a job is told.
+select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, completion_tokens, token_limit, expected, completed
+from job where id in many(:ids, bigint)
+
+-- name: specs
+-- The specs of jobs.
+select id, spec from job where id in many(:ids, bigint)
+
+-- name: wanted_jobs
+-- Those of some jobs whose running sessions may go on.
+select id from job where id in many(:ids, bigint) and status in (0, 1) and not cancel_requested
+
+-- name: running_in
+-- The running sessions of some jobs.
+select id from session where state = 1 and job in many(:jobs, bigint) order by id
+
+-- name: slow_paces
+-- Those of some domains that were slowed down or have a crawl-delay.
+select domain from pace where domain in many(:domains, integer) and (most is not null or delay_s > 0)
+
+-- name: busy_on
+-- How many sessions are leased on some domains.
+select domain, count(*) as n from session where state = 1 and domain in many(:domains, integer) group by domain
+
+-- name: busy_of
+-- How many sessions of some jobs are leased on some domains.
+select domain, job, count(*) as n from session
+where state = 1 and domain in many(:domains, integer) and job in many(:jobs, bigint) group by domain, job
+
+-- name: job_pages
+-- When the last pages of some jobs on some domains are opened that have their place.
+select job, domain, last_page from job_pace
+where job in many(:jobs, bigint) and domain in many(:domains, integer)
+
+-- name: job_paces
+-- When some jobs last began a session on each domain, and the last page there that has its place.
+select job, domain, last_start, last_page from job_pace where job in many(:jobs, bigint)
+
+-- name: drop_sessions
+-- Removes sessions.
+delete from session where id in many(:ids, bigint)
+
+-- name: drop_details
+-- Removes the tasks of sessions.
+delete from session_detail where session in many(:ids, bigint)
+
+-- name: drop_artifacts
+-- Removes the artifacts of sessions of a job.
+delete from artifact where job = :job and session in many(:ids, bigint)

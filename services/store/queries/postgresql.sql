@@ -27,21 +27,6 @@ select id, tenant, root, priority, politeness, status, cancel_requested, deadlin
   cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below
 from job where id = any(cast(:ids as bigint[])) order by id for no key update
 
--- name: sessions
--- Sessions as they stand, without their outcome; while their jobs are locked, no lease on them ends.
-select id, job, parent, depth, path, domain, state, fence, attempt, children, loop_children
-from session where id = any(cast(:ids as bigint[]))
-
--- name: roots
--- How some root sessions stand.
-select id, state, outcome from session where id = any(cast(:ids as bigint[]))
-
--- name: loops
--- Sessions that fanned out, as parents; their job's lock holds them too.
-select id, job, depth, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
-  stop_on_error, stopped, reseating
-from session where id = any(cast(:ids as bigint[]))
-
 -- name: end_attempts
 -- Ends attempts: state, outcome and checkpoint of each, guarded by its fence alone.
 update session s set state = v.state, fence = s.fence + 1, attempt = s.attempt - v.given_back, owner = null,
@@ -72,11 +57,6 @@ select id from job where retry_below is not null
 select id, parent, depth, state, children, domain from session
 where state in (5, 6, 8) and job = :job and id < :below order by id desc limit :n
 
--- name: reopen_items
--- Opens items that were over, with fresh attempts.
-update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null
-where id = any(cast(:ids as bigint[]))
-
 -- name: reopen_loops
 -- Writes parents of which children were reopened; one that was over (`raised`) begins anew with its loop.
 update session s set state = v.state, fence = s.fence + v.raised, attempt = s.attempt * (1 - v.raised), ready_at = null,
@@ -91,10 +71,6 @@ update session set state = 0, fence = fence + 1 where id = any(array(
   select id from session where state = 2 and pending_children = 0 and job = :job and id >= :first limit :n))
 returning id, domain
 
--- name: hold
--- Holds queued sessions back, save those that a claim takes at this moment.
-update session set state = 10 where id = any(cast(:ids as bigint[])) and state = 0
-
 -- name: end_sessions
 -- Ends those of some sessions that are not final, and running ones where that is asked for; an outcome replaces theirs.
 -- It waits for a claim that holds one of them, and leaves it alone then: the claim asked before the job was marked.
@@ -102,10 +78,6 @@ update session set state = :state, fence = fence + 1, owner = null, lease_until 
   outcome = coalesce(cast(:outcome as text), outcome)
 where id = any(cast(:ids as bigint[])) and (state in (0, 2, 9, 10) or (state = 1 and cast(:running as boolean)))
 returning id, parent, children
-
--- name: emptied
--- Those of some loops that wait for nothing.
-select id from session where id = any(cast(:ids as bigint[])) and state = 2 and pending_children = 0
 
 -- name: held_of
 -- Some held sessions of a job: from loop to loop, since they are indexed by it.
@@ -164,11 +136,6 @@ where job = :job and state = :state and state in (2, 5, 6, 7) and path >= :least
 select id, path from session
 where job = :job and state = 1 and path || '' >= :least order by path || '' limit :n
 
--- name: bounded_of
--- Those of some loops of which not all that is ready may begin: they are stopped, or have more of it than seats.
-select id, job, stopped, seat_limit from session
-where id = any(cast(:ids as bigint[])) and state = 2 and (stopped or (reseating and seats > seat_limit))
-
 -- name: count_alone
 -- Waits for other claims that count who is out of some loops, and keeps the next ones waiting.
 select pg_advisory_xact_lock(-id) from unnest(cast(:ids as bigint[])) as id
@@ -178,11 +145,6 @@ select pg_advisory_xact_lock(-id) from unnest(cast(:ids as bigint[])) as id
 select (select count(*) from (select 1 from session where state = 1 and job = :job and parent = :loop limit :most) as r)
   + (select count(*) from (select 1 from session where state = 2 and job = :job and parent = :loop limit :most) as w)
   + (select count(*) from (select 1 from session where state = 9 and parent = :loop limit :most) as d)
-
--- name: put_back
--- Takes sessions back from a claim that may not begin: the attempt does not count.
-update session set state = :state, attempt = attempt - 1, owner = null, lease_until = null
-where id = any(cast(:ids as bigint[])) and state = 1
 
 -- name: running
 -- How many sessions of each job are leased, and how many of those are items.
@@ -209,20 +171,11 @@ update session set state = 1, fence = fence + 1, attempt = attempt + 1,
 from picked where session.id = any(picked.ids)
 returning id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
 
--- name: running_sessions
--- Running sessions with what a claim gives.
-select id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
-from session where id = any(cast(:ids as bigint[])) and state = 1 order by id
-
 -- name: start_jobs
 -- Marks queued jobs as running; one that is locked just now is marked by its next claim or outcome instead.
 update job set status = 1, started_at = coalesce(started_at, :now) where id = any(array(
   select id from job where id = any(cast(:ids as bigint[])) and status = 0 for no key update skip locked))
 returning id, tenant, expected, completed, terminated, failed, unsure, canceled
-
--- name: loop_states
--- The storage state that each parent's children start with.
-select id, loop_state from session where id = any(cast(:ids as bigint[])) and loop_state is not null
 
 -- name: loops_completed
 -- How many children of some loops are completed, each in a range of ids.
@@ -258,29 +211,6 @@ with ours as (
   where s.state = 1 order by s.id for no key update of s)
 update session set lease_until = :until where id = any(array(select id from ours))
 returning id, job
-
--- name: lanes_of_jobs
--- The first lanes of some jobs, as `lanes` walks over those of all.
-with recursive lane (job, domain, id, tenant, priority, politeness) as (
-  select s.job, s.domain, s.id, j.tenant, j.priority, j.politeness
-  from job j join session s on s.id = (
-    select n.id from session n where n.state = 0 and n.job = j.id order by n.domain, n.id limit 1)
-  where j.id = any(cast(:jobs as bigint[])) and j.status in (0, 1) and not j.cancel_requested
-    and (j.deadline_at is null or j.deadline_at > :now)
-  union all
-  select s.job, s.domain, s.id, l.tenant, l.priority, l.politeness from lane l join session s on s.id = (
-    select n.id from session n where n.state = 0 and n.job = l.job and n.domain > l.domain
-    order by n.domain, n.id limit 1))
-select l.job, l.domain, l.id, l.tenant, l.priority, l.politeness, d.host
-from lane l join domain d on d.id = l.domain limit :n
-
--- name: lanes_at
--- The lanes of those of some sessions that are ready, with the lowest id of each.
-select s.job, s.domain, min(s.id) as id, j.tenant, j.priority, j.politeness, d.host
-from session s join job j on j.id = s.job join domain d on d.id = s.domain
-where s.id = any(cast(:ids as bigint[])) and s.state = 0
-  and j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
-group by s.job, s.domain, j.tenant, j.priority, j.politeness, d.host
 
 -- name: wake
 -- Makes delayed sessions ready whose time has come; whoever holds one just now sees to it himself.
@@ -336,17 +266,9 @@ order by v.n
 -- Gives new host names an id; sorted, so that two writers cannot wait for each other.
 insert into domain (host) select h from unnest(cast(:hosts as text[])) as h order by h on conflict (host) do nothing
 
--- name: hosts
--- The ids of host names.
-select id, host from domain where host = any(cast(:hosts as text[]))
-
 -- name: now
 -- The database's clock.
 select cast(extract(epoch from clock_timestamp()) as double precision)
-
--- name: host_names
--- Host names by the ids of their domains.
-select id, host from domain where id = any(cast(:ids as integer[]))
 
 -- name: add_jobs
 -- Stores jobs.
@@ -366,26 +288,9 @@ insert into session (id, job, depth, idx, path, domain, state)
 select v.id, v.job, 0, 0, '', v.domain, v.state
 from json_to_recordset(cast(:rows as json)) as v (id bigint, job bigint, domain integer, state smallint)
 
--- name: claimed_jobs
--- What every session of a job is told.
-select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, completion_tokens, token_limit, expected, completed
-from job where id = any(cast(:ids as bigint[]))
-
--- name: specs
--- The specs of jobs.
-select id, spec from job where id = any(cast(:ids as bigint[]))
-
 -- name: specs_naming
 -- The specs of those of some jobs that have a field of that name.
 select id, spec from job where id = any(cast(:ids as bigint[])) and strpos(spec, cast(:name as text)) > 0
-
--- name: wanted_jobs
--- Those of some jobs whose running sessions may go on.
-select id from job where id = any(cast(:ids as bigint[])) and status in (0, 1) and not cancel_requested
-
--- name: running_in
--- The running sessions of some jobs.
-select id from session where state = 1 and job = any(cast(:jobs as bigint[])) order by id
 
 -- name: leases
 -- Sessions as leases, locked: a checkpoint that says "an unrepeatable action begins" is kept before this look or refused.
@@ -422,19 +327,6 @@ select * from pace where domain = any(cast(:domains as integer[])) order by doma
 insert into pace (domain) select d from unnest(cast(:domains as integer[])) as d order by d
 on conflict (domain) do nothing
 
--- name: slow_paces
--- Those of some domains that were slowed down or have a crawl-delay.
-select domain from pace where domain = any(cast(:domains as integer[])) and (most is not null or delay_s > 0)
-
--- name: busy_on
--- How many sessions are leased on some domains.
-select domain, count(*) as n from session where state = 1 and domain = any(cast(:domains as integer[])) group by domain
-
--- name: busy_of
--- How many sessions of some jobs are leased on some domains.
-select domain, job, count(*) as n from session
-where state = 1 and domain = any(cast(:domains as integer[])) and job = any(cast(:jobs as bigint[])) group by domain, job
-
 -- name: lock_robots
 -- What is known of some origins' robots.txt, locked in order: two dispatchers must not both send somebody there.
 select * from robots where origin = any(cast(:origins as text[])) order by origin for no key update
@@ -453,27 +345,6 @@ delete from robots where origin = any(array(
 -- name: allowance
 -- What a tenant has left of its requests, locked: two gateways must not both spend the last one.
 select level, at from allowance where tenant = :tenant for no key update
-
--- name: job_pages
--- When the last pages of some jobs on some domains are opened that have their place.
-select job, domain, last_page from job_pace
-where job = any(cast(:jobs as bigint[])) and domain = any(cast(:domains as integer[]))
-
--- name: job_paces
--- When some jobs last began a session on each domain, and the last page there that has its place.
-select job, domain, last_start, last_page from job_pace where job = any(cast(:jobs as bigint[]))
-
--- name: drop_sessions
--- Removes sessions.
-delete from session where id = any(cast(:ids as bigint[]))
-
--- name: drop_details
--- Removes the tasks of sessions.
-delete from session_detail where session = any(cast(:ids as bigint[]))
-
--- name: drop_artifacts
--- Removes the artifacts of sessions of a job.
-delete from artifact where job = :job and session = any(cast(:ids as bigint[]))
 
 -- name: artifacts_of_alone
 -- The artifacts of some sessions of a job whose content no others refer to.

@@ -21,21 +21,6 @@ select id, tenant, root, priority, politeness, status, cancel_requested, deadlin
   cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below
 from job where id in (select value from json_each(:ids)) order by id
 
--- name: sessions
--- Sessions as they stand, without their outcome.
-select id, job, parent, depth, path, domain, state, fence, attempt, children, loop_children
-from session where id in (select value from json_each(:ids))
-
--- name: roots
--- How some root sessions stand.
-select id, state, outcome from session where id in (select value from json_each(:ids))
-
--- name: loops
--- Sessions that fanned out, as parents.
-select id, job, depth, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
-  stop_on_error, stopped, reseating
-from session where id in (select value from json_each(:ids))
-
 -- name: end_attempts
 -- Ends an attempt: its state, outcome and checkpoint, guarded by its fence alone.
 update session set state = :state, fence = fence + 1, attempt = attempt - :given_back, owner = null,
@@ -63,11 +48,6 @@ select id from job indexed by job_retrying where retry_below is not null
 select id, parent, depth, state, children, domain from session indexed by session_retriable
 where state in (5, 6, 8) and job = :job and id < :below order by id desc limit :n
 
--- name: reopen_items
--- Opens items that were over, with fresh attempts.
-update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null
-where id in (select value from json_each(:ids))
-
 -- name: reopen_loops
 -- Writes a parent of which children were reopened; one that was over (`raised`) begins anew with its loop.
 update session set state = :state, fence = fence + :raised, attempt = attempt * (1 - :raised), ready_at = null,
@@ -81,20 +61,12 @@ update session set state = 0, fence = fence + 1 where id in (
   where state = 2 and pending_children = 0 and job = :job and id >= :first limit :n)
 returning id, domain
 
--- name: hold
--- Holds queued sessions back.
-update session set state = 10 where id in (select value from json_each(:ids)) and state = 0
-
 -- name: end_sessions
 -- Ends those of some sessions that are not final, and running ones where that is asked for; an outcome replaces theirs.
 update session set state = :state, fence = fence + 1, owner = null, lease_until = null, ready_at = null,
   outcome = coalesce(:outcome, outcome)
 where id in (select value from json_each(:ids)) and (state in (0, 2, 9, 10) or (state = 1 and :running))
 returning id, parent, children
-
--- name: emptied
--- Those of some loops that wait for nothing.
-select id from session where id in (select value from json_each(:ids)) and state = 2 and pending_children = 0
 
 -- name: held_of
 -- Some held sessions of a job: from loop to loop, since they are indexed by it.
@@ -149,11 +121,6 @@ where job = :job and state = :state and state in (2, 5, 6, 7) and path >= :least
 select id, path from session indexed by session_leased
 where job = :job and state = 1 and path || '' >= :least order by path || '' limit :n
 
--- name: bounded_of
--- Those of some loops of which not all that is ready may begin: they are stopped, or have more of it than seats.
-select id, job, stopped, seat_limit from session
-where id in (select value from json_each(:ids)) and state = 2 and (stopped or (reseating and seats > seat_limit))
-
 -- name: begun_in
 -- How many children of a loop run, or have begun and wait; of each kind, counted up to :most.
 select (
@@ -163,11 +130,6 @@ select (
     where state = 2 and job = :job and parent = :loop limit :most) as w) + (
   select count(*) from (select 1 from session indexed by session_delayed
     where state = 9 and parent = :loop limit :most) as d)
-
--- name: put_back
--- Takes sessions back from a claim that may not begin: the attempt does not count.
-update session set state = :state, attempt = attempt - 1, owner = null, lease_until = null
-where id in (select value from json_each(:ids)) and state = 1
 
 -- name: running
 -- How many sessions of each job are leased, and how many of those are items.
@@ -201,20 +163,11 @@ from json_each(:given) as v where session.id = json_extract(v.value, '$[0]')
 returning session.id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child,
   loop_children, owner
 
--- name: running_sessions
--- Running sessions with what a claim gives.
-select id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
-from session where id in (select value from json_each(:ids)) and state = 1 order by id
-
 -- name: start_jobs
 -- Marks queued jobs as running.
 update job set status = 1, started_at = coalesce(started_at, :now)
 where status = 0 and id in (select value from json_each(:ids))
 returning id, tenant, expected, completed, terminated, failed, unsure, canceled
-
--- name: loop_states
--- The storage state that each parent's children start with.
-select id, loop_state from session where id in (select value from json_each(:ids)) and loop_state is not null
 
 -- name: loops_completed
 -- How many children of some loops are completed, each in a range of ids.
@@ -243,29 +196,6 @@ returning session.id, session.fence
 update session set lease_until = :until from json_each(:leases) as v
 where session.id = json_extract(v.value, '$[0]') and session.fence = json_extract(v.value, '$[1]') and session.state = 1
 returning session.id, session.job
-
--- name: lanes_of_jobs
--- The first lanes of some jobs, as `lanes` walks over those of all.
-with recursive lane (job, domain, id, tenant, priority, politeness) as (
-  select s.job, s.domain, s.id, j.tenant, j.priority, j.politeness
-  from job j join session s on s.id = (
-    select n.id from session n where n.state = 0 and n.job = j.id order by n.domain, n.id limit 1)
-  where j.id in (select value from json_each(:jobs)) and j.status in (0, 1) and not j.cancel_requested
-    and (j.deadline_at is null or j.deadline_at > :now)
-  union all
-  select s.job, s.domain, s.id, l.tenant, l.priority, l.politeness from lane l join session s on s.id = (
-    select n.id from session n where n.state = 0 and n.job = l.job and n.domain > l.domain
-    order by n.domain, n.id limit 1))
-select l.job, l.domain, l.id, l.tenant, l.priority, l.politeness, d.host
-from lane l join domain d on d.id = l.domain limit :n
-
--- name: lanes_at
--- The lanes of those of some sessions that are ready, with the lowest id of each.
-select s.job, s.domain, min(s.id) as id, j.tenant, j.priority, j.politeness, d.host
-from session s join job j on j.id = s.job join domain d on d.id = s.domain
-where s.id in (select value from json_each(:ids)) and s.state = 0
-  and j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
-group by s.job, s.domain, j.tenant, j.priority, j.politeness, d.host
 
 -- name: wake
 -- Makes delayed sessions ready whose time has come.
@@ -305,14 +235,6 @@ values (:tenant, :job, :event, :url, :body, :state, :at, :at)
 -- Gives new host names an id.
 insert into domain (host) select value from json_each(:hosts) where true on conflict (host) do nothing
 
--- name: hosts
--- The ids of host names.
-select id, host from domain where host in (select value from json_each(:hosts))
-
--- name: host_names
--- Host names by the ids of their domains.
-select id, host from domain where id in (select value from json_each(:ids))
-
 -- name: add_jobs
 -- Stores a job.
 insert into job (id, tenant, key, spec, priority, politeness, root, status, deadline_at, created_at)
@@ -326,26 +248,9 @@ insert into job_label (name, value, job) values (:name, :value, :job)
 -- Stores the root session of a job.
 insert into session (id, job, depth, idx, path, domain, state) values (:id, :job, 0, 0, '', :domain, :state)
 
--- name: claimed_jobs
--- What every session of a job is told.
-select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, completion_tokens, token_limit, expected, completed
-from job where id in (select value from json_each(:ids))
-
--- name: specs
--- The specs of jobs.
-select id, spec from job where id in (select value from json_each(:ids))
-
 -- name: specs_naming
 -- The specs of those of some jobs that have a field of that name.
 select id, spec from job where id in (select value from json_each(:ids)) and instr(spec, :name) > 0
-
--- name: wanted_jobs
--- Those of some jobs whose running sessions may go on.
-select id from job where id in (select value from json_each(:ids)) and status in (0, 1) and not cancel_requested
-
--- name: running_in
--- The running sessions of some jobs.
-select id from session where state = 1 and job in (select value from json_each(:jobs)) order by id
 
 -- name: leases
 -- Sessions as leases.
@@ -378,19 +283,6 @@ select * from pace where domain in (select value from json_each(:domains)) order
 -- Makes the rows of domains that are asked for the first time.
 insert into pace (domain) select value from json_each(:domains) where true on conflict (domain) do nothing
 
--- name: slow_paces
--- Those of some domains that were slowed down or have a crawl-delay.
-select domain from pace where domain in (select value from json_each(:domains)) and (most is not null or delay_s > 0)
-
--- name: busy_on
--- How many sessions are leased on some domains.
-select domain, count(*) as n from session where state = 1 and domain in (select value from json_each(:domains)) group by domain
-
--- name: busy_of
--- How many sessions of some jobs are leased on some domains.
-select domain, job, count(*) as n from session
-where state = 1 and domain in (select value from json_each(:domains)) and job in (select value from json_each(:jobs)) group by domain, job
-
 -- name: lock_robots
 -- What is known of some origins' robots.txt; the writer's transaction is the lock.
 select * from robots where origin in (select value from json_each(:origins)) order by origin
@@ -407,27 +299,6 @@ delete from robots where origin in (
 -- name: allowance
 -- What a tenant has left of its requests; the writer's transaction is the lock.
 select level, at from allowance where tenant = :tenant
-
--- name: job_pages
--- When the last pages of some jobs on some domains are opened that have their place.
-select job, domain, last_page from job_pace
-where job in (select value from json_each(:jobs)) and domain in (select value from json_each(:domains))
-
--- name: job_paces
--- When some jobs last began a session on each domain, and the last page there that has its place.
-select job, domain, last_start, last_page from job_pace where job in (select value from json_each(:jobs))
-
--- name: drop_sessions
--- Removes sessions.
-delete from session where id in (select value from json_each(:ids))
-
--- name: drop_details
--- Removes the tasks of sessions.
-delete from session_detail where session in (select value from json_each(:ids))
-
--- name: drop_artifacts
--- Removes the artifacts of sessions of a job.
-delete from artifact where job = :job and session in (select value from json_each(:ids))
 
 -- name: artifacts_of_alone
 -- The artifacts of some sessions of a job whose content no others refer to.
