@@ -19,15 +19,7 @@ from agent.status import FINAL, Status
 from agent.types import Checkpoint, Outcome
 from services.errors import WrongState
 from services.store import ending
-from services.store.records import (
-    Claimed,
-    Finish,
-    JobChanges,
-    Renewal,
-    Settlement,
-    Take,
-    Written,
-)
+from services.store.records import Claimed, Finish, JobChanges, Renewal, Settlement, Take, Written
 from tests.known_lanes import KnownLanes
 from tests.store_world import BROKEN, World, links, loop, world
 

@@ -36,7 +36,7 @@ def items(lanes: int) -> Iterator[LoopItem]:
 
 
 async def fill(store: SqlStore, lanes: int) -> list[int]:
-    """So many lanes, of a tenth as many domains; gives the jobs."""
+    """So many lanes, a tenth of them of each job; gives the jobs."""
     jobs = [done.job for done in await store.submit([NewJob("big", GENTLE, f"start{n}.example") for n in range(JOBS)])]
     takes = [Take(lane.job, lane.domain, 0, 1) for lane in await store.lanes()]
     for root in (await store.claim("bench", takes, lease_s=600)).sessions:
@@ -45,10 +45,10 @@ async def fill(store: SqlStore, lanes: int) -> list[int]:
     return jobs
 
 
-async def until(store: SqlStore, job: int, met: str, least: int) -> JobRow:
-    """The job, once so many of its sessions are what `met` counts."""
+async def completed(store: SqlStore, job: int, least: int) -> JobRow:
+    """The job, once so many of its sessions are completed."""
     seen = await store.changed(0)
-    while getattr((row := await store.job(job)).counts, met) < least:
+    while (row := await store.job(job)).counts.completed < least:
         seen = await store.changed(5.0, since=seen)
     return row
 
@@ -61,10 +61,10 @@ async def waits(url: str, lanes: int, newcomers: int) -> list[float]:
         dispatcher = Dispatcher(store, EmptyPool(SLOTS), DispatchConfig(per_domain=JOBS, drain_s=1))
         await dispatcher.start()
         for job in jobs:
-            await until(store, job, "completed", lanes // JOBS)
+            await completed(store, job, lanes // JOBS)
         for n in range(newcomers):
             (done,) = await gateway.submit([NewJob("small", PLAIN, f"new{n}.example")])
-            row = await until(gateway, done.job, "completed", 1)
+            row = await completed(gateway, done.job, 1)
             assert row.started_at is not None
             found.append((row.started_at - row.created_at).total_seconds())
         await dispatcher.stop()

@@ -79,6 +79,7 @@ def test_removing_the_folder_ends_what_runs_out_of_it(own_base: Path) -> None:
     child.stdout.close()
     assert not psutil.pid_exists(child.pid)
     assert list(own_base.iterdir()) == []
+    run_dir.remove()
 
 
 def test_a_process_that_wrote_its_title_over_its_environment_is_ended_too() -> None:
@@ -95,7 +96,7 @@ def test_a_process_that_wrote_its_title_over_its_environment_is_ended_too() -> N
     run_dir.remove()
     child.wait(10)
     child.stdout.close()
-    run_dir.remove()
+    assert not psutil.pid_exists(child.pid)
 
 
 def test_the_watchdog_cleans_up_after_an_owner_that_was_killed() -> None:

@@ -137,8 +137,10 @@ async def end(site: Site, job: str) -> None:
 async def test_what_happens_while_a_page_is_being_read_again_is_shown_too(site: Site) -> None:
     """Its last event came while an answer that was read before it was on its way, and it stayed as it was for good."""
     job, page = await watched(site)
+    changed = asyncio.Event()
 
     async def overtaken(route: Route) -> None:
+        await changed.wait()
         before = await route.fetch()
         await end(site, job)
         await heard(page, "job.finished")
@@ -146,6 +148,7 @@ async def test_what_happens_while_a_page_is_being_read_again_is_shown_too(site: 
 
     await page.route(f"**/jobs/{job}", overtaken, times=1)
     await change(site, job)
+    changed.set()
     await expect(page.locator("[data-live=progress] .badge")).to_have_text("completed")
 
 

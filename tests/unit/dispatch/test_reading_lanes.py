@@ -10,11 +10,14 @@ import pytest
 from agent.spec import JobSpec
 from agent.status import Status
 from agent.testing import FakePage
+from services.dispatch.board import Board
 from services.dispatch.clock import loop_time
-from services.dispatch.reader import rest_s
+from services.dispatch.config import DispatchConfig
+from services.dispatch.reader import Reader, rest_s
 from services.errors import StoreAway
 from services.store import lanes as store_lanes
 from services.store.records import Lane, NewJob
+from services.store.sql import open_store
 from tests.cluster_world import world
 
 URL = "http://shop.example/"
@@ -36,9 +39,22 @@ async def test_news_is_read_while_all_lanes_are_not_to_be_read_again() -> None:
         reader._all_after = loop_time() + 3600
         job = await w.submit(extract=EXTRACT)
         assert (await w.final(job)).status is Status.COMPLETED
-        assert board.stale and not board.news
-        due_s = reader.due_s(loop_time())
-        assert due_s is not None and due_s > 3000, "nothing is looked for meanwhile"
+        assert board.stale and reader._all_after > loop_time()
+
+
+async def test_while_all_lanes_rest_nothing_is_due_until_something_happens() -> None:
+    store = await open_store("sqlite://")
+    board = Board.of(DispatchConfig())
+    reader = Reader(store, board)
+    await reader.read()
+    assert reader.due_s(loop_time()) is None
+    reader._all_after = loop_time() + 3600
+    board.look_again()
+    assert reader.due_s(loop_time()) == 0, "news can be read at once"
+    await reader.read()
+    due_s = reader.due_s(loop_time())
+    assert due_s is not None and 3000 < due_s <= 3600, "there was none, and all lanes are still to be read"
+    await store.close()
 
 
 async def test_more_news_than_one_look_takes_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
