@@ -1,6 +1,6 @@
 # Every target sets up what it needs by itself; the second time that takes a second.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-vllm test-chaos test-deploy unit check bench images pin-images lock clean
+.PHONY: help setup demo up test test-fuzz test-vllm test-chaos test-deploy test-cluster unit check bench images pin-images lock clean
 
 # Not PYTHON: that one names the Python to make .venv with, for scripts/setup.
 VENV_PYTHON := .venv/bin/python
@@ -21,6 +21,9 @@ up: setup ## start the embedded cluster: gateway, dashboard, dispatcher, browser
 test: setup ## checks and all tests
 	@scripts/test
 
+test-fuzz: setup ## 10,000 random specs and requests for a gateway: no 5xx, no slow answer, no pause
+	@scripts/test-fuzz
+
 test-vllm: setup ## tests against real vLLM on the CPU (its own venv, 2.4 GB, kept)
 	@scripts/test-vllm
 
@@ -29,6 +32,9 @@ test-chaos: setup ## a cluster of several nodes, its parts killed again and agai
 
 test-deploy: setup ## the chart, images, rules, dashboards and compose file, checked with their own tools
 	@scripts/test-deploy
+
+test-cluster: setup ## the chart in a real Kubernetes control plane (KUBEBUILDER_ASSETS names its programs)
+	@scripts/test-cluster
 
 unit: setup ## the first ring of tests: seconds, no browser, Ray or database server
 	@scripts/unit

@@ -1,4 +1,5 @@
-"""The browser seam: what a session needs of a browser. Implementations: `agent.chromium`, `agent.testing`."""
+"""The browser seam: what a session needs of a browser. Implementations: `shoal.agent.chromium`,
+`shoal.agent.testing`."""
 
 from __future__ import annotations
 
@@ -6,11 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agent.hooks import Hooks
-from agent.spec import BrowserSpec
-from agent.types import Action, ActionResult, Box, Download, Observation
+from shoal.agent.sessions.hooks import Hooks
+from shoal.agent.spec import BrowserSpec
+from shoal.agent.support.web_addresses import WEB
+from shoal.agent.types import Action, ActionResult, Box, Download, Observation
 
 Json = Any
+
+
+NO_BYPASS = "<-loopback>"
+"""For Chromium: what leads to loopback goes through the proxy like everything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +24,15 @@ class ContextOptions:
     """How one isolated context looks."""
 
     browser: BrowserSpec = BrowserSpec()  # viewport, locale, headers, proxy, ...
+    proxy: str | None = None  # "http://host:port" that all its requests go through; None: as the browser's own
     storage_state: Json = None  # cookies and storage to begin with, in Playwright's format
     downloads_dir: str | None = None  # where downloads land; None: a temporary folder of the context
     action_timeout_s: float = 10.0  # limit of one action
     navigation_timeout_s: float = 30.0  # limit of one navigation
     download_timeout_s: float = 60.0  # limit of one download
     max_download_bytes: int = 100_000_000  # a larger file is not kept
+    max_downloads: int = 100  # files that may be begun; later ones are refused
+    max_downloaded_bytes: int = 500_000_000  # of all files together
     upload_dirs: tuple[str, ...] | None = None  # local files may be uploaded from these folders only; None: from all
     human_timeout_s: float = 600.0  # limit of an action that a person answers
     search_url: str | None = None  # address of the search engine with {query} in it; None: no searching
@@ -31,6 +40,7 @@ class ContextOptions:
     hooks: Hooks = Hooks()  # who answers what the browser cannot
     reuse: str | None = None  # may serve, emptied, the next session that gives the same key; None: made for this one
     reading: bool = False  # a hint: its pages are likely to be only read, neither observed nor acted on
+    schemes: tuple[str, ...] = WEB  # of addresses that are opened; others only for pages that the caller wrote
     accept_dialogs: bool = True  # confirm and prompt get yes and the default text; False: they are dismissed
 
 
@@ -88,7 +98,7 @@ class Context(Protocol):
         ...
 
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
-        """Opens `url` in the active tab, up to its parsed document.
+        """Opens `url` in the active tab, up to its parsed document: http, https or about:blank, and `options.schemes`.
 
         An HTTP error status is an answer, not an exception (the caller decides by `Landing.status`).
 
@@ -103,12 +113,18 @@ class Context(Protocol):
         It runs in an isolated world: page scripts do not see it. The value must be JSON.
 
         Raises:
-            ActionTimeout, PageCrashed, BrowserGone.
+            ActionTimeout: the script takes too long, on a page that is well.
+            PageHangs, PageCrashed, BrowserGone.
         """
         ...
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
-        """The active tab as an observation, without goal, history and elapsed time."""
+        """The active tab as an observation, without goal, history and elapsed time.
+
+        Raises:
+            PageHangs: it did not come in time, though the browser answers.
+            PageCrashed, BrowserGone: the latter of a browser that hangs, too.
+        """
         ...
 
     async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
@@ -127,6 +143,18 @@ class Context(Protocol):
 
         Raises:
             PageCrashed, BrowserGone: only what ends the context.
+        """
+        ...
+
+    async def harmless(self, action: Action) -> bool:
+        """Whether the action provably sends nothing on the page as it is.
+
+        That is so where it only fills a field, or follows a plain link, and no script listens there.
+        False where that cannot be told. Of actions that never send, or always may, it need not be asked.
+
+        Raises:
+            ElementMissing: there is no element with the id that it names.
+            PageCrashed, BrowserGone.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from enum import StrEnum
 
-from agent.types import ErrorInfo
+from shoal.agent.types import ErrorInfo
 
 
 class Recourse(StrEnum):
@@ -17,6 +17,9 @@ class Recourse(StrEnum):
     """Another browser must try: this one is gone or tainted."""
     GIVE_UP = "give_up"
     """Trying again gives the same answer."""
+    OPERATOR = "operator"
+    """Something of the installation's own is full, away or missing. The session may try again when it is mended, as
+    often as that takes: these attempts do not count."""
     CALLER = "caller"
     """The job itself must be changed."""
 
@@ -35,7 +38,7 @@ class AgentError(Exception):
     @property
     def retryable(self) -> bool:
         """True when another attempt may succeed without anybody changing the job."""
-        return self.recourse in (Recourse.RETRY, Recourse.OTHER_SESSION)
+        return self.recourse in (Recourse.RETRY, Recourse.OTHER_SESSION, Recourse.OPERATOR)
 
     def info(self) -> ErrorInfo:
         """The record of this error that results, events and the store carry."""
@@ -73,10 +76,23 @@ class BrowserNotFound(BrowserError):
     code = "browser_not_found"
 
 
+class NoBrowser(BrowserError):
+    """No browser could be started for this session."""
+
+    recourse = Recourse.OPERATOR
+    code = "no_browser"
+
+
 class PageCrashed(BrowserError):
     """The page's renderer crashed or hangs."""
 
     code = "page_crashed"
+
+
+class PageHangs(PageCrashed):
+    """The page does not answer, while its browser does."""
+
+    code = "page_hangs"
 
 
 # --- navigation -------------------------------------------------------------------------------------
@@ -99,6 +115,12 @@ class HostUnreachable(NavigationError):
     """The host's name does not resolve, or nothing accepts connections there."""
 
     code = "host_unreachable"
+
+
+class ConnectionLost(NavigationError):
+    """The connection ended before the page was whole."""
+
+    code = "connection_lost"
 
 
 class ServerBusy(NavigationError):
@@ -142,7 +164,8 @@ class RobotsForbidden(NavigationError):
 
 
 class AddressForbidden(NavigationError):
-    """The address is private, loopback, link-local or a metadata service, which the operator does not allow."""
+    """The address is not on the web; or it is private, loopback, link-local or a metadata service, which the operator
+    does not allow."""
 
     recourse = Recourse.CALLER
     code = "address_forbidden"
@@ -191,6 +214,10 @@ class DownloadFailed(ActionError):
     """The download did not start, did not end, or is too large."""
 
     code = "download_failed"
+
+
+class DownloadRefused(DownloadFailed):
+    """The file was not waited for: where it comes from, or how much came before it."""
 
 
 class ReplyUnparsable(AgentError):
@@ -298,6 +325,10 @@ class FormIncomplete(AgentError):
     code = "form_incomplete"
 
 
+class FormRefused(FormIncomplete):
+    """The site says that it did not take the form."""
+
+
 class NothingWorks(AgentError):
     """Whatever was tried on the page failed, several times in a row."""
 
@@ -340,8 +371,15 @@ class SecretRefused(AgentError):
 class ArtifactsAway(AgentError):
     """The artifact store does not take what the session must keep."""
 
-    recourse = Recourse.RETRY
+    recourse = Recourse.OPERATOR
     code = "artifacts_away"
+
+
+class NoRoom(AgentError):
+    """The machine has no room left: its disk is full or can only be read, or it has no files or memory to give."""
+
+    recourse = Recourse.OPERATOR
+    code = "no_room"
 
 
 class Canceled(AgentError):
@@ -355,3 +393,15 @@ class Unexpected(AgentError):
 
     recourse = Recourse.OTHER_SESSION
     code = "unexpected"
+
+
+def errors_for(recourse: Recourse) -> frozenset[str]:
+    """The names of the errors about which these can do something, as `ErrorInfo.cls` has them."""
+    found: set[str] = set()
+    todo: list[type[AgentError]] = [AgentError]
+    while todo:
+        one = todo.pop()
+        todo += one.__subclasses__()
+        if one.recourse is recourse:
+            found.add(one.__name__)
+    return frozenset(found)

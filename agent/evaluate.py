@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from agent.models.model import Ask, Image, Model
-from agent.models.reply import ReplyProblem, ask_for
-from agent.policies.model.asking import fitting, messages_for
-from agent.policies.model.history import call_text
-from agent.spec import JobSpec
-from agent.types import LoopItem, Record, Task, Usage
+from shoal.agent.models.model import Ask, Image, Model
+from shoal.agent.models.reply import ReplyProblem, ask_for
+from shoal.agent.policies.model.requests.history import call_text
+from shoal.agent.policies.model.requests.messages import fitting, messages_for
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import LoopItem, Record, Task, Usage
 
 Json = Any
 Complete = Literal["yes", "no", "unsure"]

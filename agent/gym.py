@@ -18,11 +18,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-from agent.actions.dialects.notations import Dialect, read_reply_on
-from agent.browser import Browser, Context, ContextOptions, ObserveOptions
-from agent.chromium.launch import launch
-from agent.errors import BrowserError, ReplyUnparsable
-from agent.types import ActionResult, Observation
+from shoal.agent.actions.dialects.notations import Dialect, read_reply_on
+from shoal.agent.browser import Browser, Context, ContextOptions, ObserveOptions
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.errors import BrowserError, ReplyUnparsable
+from shoal.agent.types import ActionResult, Observation
 
 Info = dict[str, Any]
 
@@ -103,7 +103,8 @@ class BrowserEnv:
         if self._browser is None:
             self._browser = await self._start()
         await self._leave()
-        self._context = await self._browser.new_context(self._options)
+        local = (*self._options.schemes, "file")  # tasks are pages of packages on this machine
+        self._context = await self._browser.new_context(replace(self._options, schemes=local))
         self._goal = await self.task.setup(self._context, seed)
         self._steps = 0
         return await self._look(), {"goal": self._goal}

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Literal
 
 import orjson
-from jsonschema import Draft202012Validator
 
-from agent.evaluate import Evaluation
-from agent.types import ErrorInfo, Json, Task
+from shoal.agent.evaluate import Evaluation
+from shoal.agent.schemas.engine import compiled, faults, fits
+from shoal.agent.types import ErrorInfo, Json, Task
 
 Stage = Literal["instantiation", "execution", "dataflow"]
 _FOLDERS: Mapping[Stage, tuple[str, ...]] = {
@@ -184,10 +184,10 @@ def check(record: Mapping[str, Json]) -> None:
         RecordRefused: naming the first place that does not follow it.
     """
     schema = EXECUTION_SCHEMA if "execution_result" in record else INSTANTIATION_SCHEMA
-    error = next(iter(Draft202012Validator(schema).iter_errors(record)), None)
-    if error is not None:
-        place = "/".join(str(part) for part in error.absolute_path) or "the record"
-        raise RecordRefused(f"{place}: {error.message[:300]}")
+    validator = compiled(schema)
+    if not fits(validator, record):
+        first = faults(validator, record, 1)[0]
+        raise RecordRefused(f"{'/'.join(map(str, first.path)) or 'the record'}: {first.message}")
 
 
 def folder_of(record: Mapping[str, Json]) -> str:

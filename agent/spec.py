@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from jsonschema.exceptions import SchemaError
-from jsonschema.validators import Draft202012Validator, validator_for
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticSerializationError, to_json
 
-from agent.remembered import remembered
+from shoal.agent.schemas.bounds import LONG_SCHEMA
+from shoal.agent.schemas.engine import meta_fault
+from shoal.agent.support.bounded_cache import bounded_cache
 
 Json = Any
 
@@ -46,10 +46,6 @@ def _http_url(text: str) -> str:
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 
 
-LONG_SCHEMA = 65_536
-"""Characters of a schema beyond which nothing that was found out about it is remembered."""
-
-
 def schema_text(schema: Mapping[str, Json]) -> str:
     """A JSON Schema as text, by which what was found out about it is remembered."""
     try:
@@ -58,23 +54,13 @@ def schema_text(schema: Mapping[str, Json]) -> str:
         return json.dumps(schema)
 
 
-@remembered(512, longest=LONG_SCHEMA)
+@bounded_cache(512, longest=LONG_SCHEMA)
 def _schema_fault(text: str) -> str | None:
     """What is wrong with a JSON Schema; None when nothing is.
 
     Remembered, because a check takes a millisecond and the jobs of a batch mostly share their schema.
     """
-    schema = json.loads(text)
-    if not isinstance(schema.get("$schema", ""), str):  # the library looks it up before it checks anything
-        return "is not a valid JSON Schema at $schema: it must be a string"
-    try:
-        validator_for(schema, default=Draft202012Validator).check_schema(schema)
-    except RecursionError:
-        return "is nested too deeply"
-    except SchemaError as err:
-        place = "/".join(str(part) for part in err.absolute_path) or "the top"
-        return f"is not a valid JSON Schema at {place}: {err.message}"
-    return None
+    return meta_fault(json.loads(text))
 
 
 class ExtractSpec(_Part):
@@ -135,7 +121,9 @@ class LoopSpec(_Part):
     )
     max_items: int | None = Field(None, ge=1, description="stop collecting after so many items")
     concurrency: int | None = Field(None, ge=1, description="at most so many items at once")
-    on_error: Literal["continue", "stop"] = "continue"
+    on_error: Literal["continue", "stop"] = Field(
+        "continue", description="what a failed item does to the items that have not begun"
+    )
     loop: LoopSpec | None = Field(None, description="each item is itself a loop: how its items are found")
 
     @cached_property  # asked before each action, of perhaps 100,000 values
@@ -168,16 +156,16 @@ class LoopSpec(_Part):
 class Viewport(_Part):
     """Size of the page in CSS pixels."""
 
-    width: int = Field(1280, ge=200, le=7680)
-    height: int = Field(800, ge=200, le=4320)
+    width: int = Field(1280, ge=200, le=7680, description="CSS pixels")
+    height: int = Field(800, ge=200, le=4320, description="CSS pixels")
 
 
 class ProxySpec(_Part):
     """A proxy for this job's browsers."""
 
     server: str = Field(description="http://host:port, https:// or socks5://")
-    bypass: str | None = None
-    username: str | None = None
+    bypass: str | None = Field(None, description="hosts that are reached without the proxy, separated by commas")
+    username: str | None = Field(None, description="for a proxy that asks for one")
     password: str | None = Field(None, description="use secret:NAME rather than the password itself")
 
 
@@ -187,7 +175,7 @@ class BrowserSpec(_Part):
     viewport: Viewport = Viewport()
     locale: str | None = Field(None, description="BCP 47, such as de-DE")
     timezone: str | None = Field(None, description="IANA name, such as Europe/Berlin")
-    user_agent: str | None = None
+    user_agent: str | None = Field(None, description="sent instead of the installation's own")
     headers: dict[str, str] = Field(default_factory=dict, description="sent with every request")
     proxy: ProxySpec | None = None
     storage_state: str | None = Field(None, description="artifact id or profile name of a saved login")
@@ -200,7 +188,7 @@ class BrowserSpec(_Part):
     isolation: Literal["reset", "fresh"] = Field(
         "reset", description="items of a loop get a context that an earlier item used, emptied, or always a new one"
     )
-    headless: bool = True
+    headless: bool = Field(True, description="false: a visible browser; not available in this version")
     attach: str | None = Field(None, description="DevTools address of a browser that runs already")
 
 
@@ -215,7 +203,7 @@ class PolitenessSpec(_Part):
 
 
 class SecretUse(_Part):
-    """Where a stored secret may be filled in."""
+    """Where this job may fill in a stored secret: of the sites that it is bound to, those of these domains."""
 
     domains: tuple[str, ...] = Field(min_length=1, description="host names; sub-domains are included")
 
@@ -255,18 +243,22 @@ class HelpSpec(_Part):
 class ArtifactsSpec(_Part):
     """What evidence is kept."""
 
-    screenshots: Literal["all", "errors", "none"] = "all"
-    recording: bool = False
-    trace: bool = False
-    har: bool = False
-    retention_days: int | None = Field(None, ge=1)
+    screenshots: Literal["all", "errors", "none"] = Field("all", description="which sessions keep pictures of pages")
+    recording: bool = Field(False, description="the page's DOM events; not available in this version")
+    trace: bool = Field(False, description="Playwright's trace; not available in this version")
+    har: bool = Field(False, description="the requests as HAR; not available in this version")
+    retention_days: int | None = Field(
+        None, ge=1, description="days until the finished job is dropped; default: the installation's setting"
+    )
 
 
 class WebhookSpec(_Part):
     """Where to tell that the job has ended."""
 
-    url: HttpUrl
-    events: tuple[Literal["job.finished", "session.finished"], ...] = ("job.finished",)
+    url: HttpUrl = Field(description="gets each message by POST, signed")
+    events: tuple[Literal["job.finished", "session.finished"], ...] = Field(
+        ("job.finished",), description="which events are sent"
+    )
 
 
 class JobSpec(_Part):
@@ -277,15 +269,22 @@ class JobSpec(_Part):
     data: Json = Field(None, description="the caller's details for forms and goals (any JSON)")
     extract: ExtractSpec | None = None
     loop: LoopSpec | None = None
-    policy: str = Field("auto", pattern=r"^(auto|model|rules|workflow:[A-Za-z0-9_-]+)$")
+    policy: str = Field(
+        "auto",
+        pattern=r"^(auto|model|rules|workflow:[A-Za-z0-9_-]+)$",
+        description="who decides: `auto` (the model where one is configured, else rules), `model` or `rules`; "
+        "`workflow:NAME` is not available in this version",
+    )
     complete_criterion: str | None = Field(None, description="what must hold on the page when the goal is reached")
     error_codes: dict[str, str] = Field(default_factory=dict, description="the caller's codes: code to meaning")
-    allow_terminate: bool = True
+    allow_terminate: bool = Field(True, description="whether a session may end because the goal cannot be reached")
     max_steps: int = Field(50, ge=1, le=10_000, description="steps of one session")
     deadline_s: float | None = Field(None, gt=0, description="seconds from submission to the end of the job")
     max_attempts: int = Field(3, ge=1, le=100, description="attempts of one session")
     action_sets: tuple[str, ...] = Field((), description="names from `shoal actions`; empty: the default sets")
-    grounding: Literal["bid", "mark", "attributes", "choice", "coordinates"] = "bid"
+    grounding: Literal["bid", "mark", "attributes", "choice", "coordinates"] = Field(
+        "bid", description="how a model names the element that it acts on"
+    )
     repeatable: bool | None = Field(
         None,
         description="false: a submitting action is never repeated after a crash; default: true where neither `data` "
@@ -301,8 +300,13 @@ class JobSpec(_Part):
     artifacts: ArtifactsSpec = ArtifactsSpec()
     webhook: WebhookSpec | None = None
     priority: int = Field(0, ge=-100, le=100, description="10 more is twice the share within a tenant")
-    labels: dict[str, str] = Field(default_factory=dict)
-    idempotency_key: str | None = Field(None, min_length=1, max_length=200)
+    labels: dict[str, str] = Field(default_factory=dict, description="the caller's own names and values, to filter by")
+    idempotency_key: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="a job that is handed in again with the same key is the same job",
+    )
 
     @model_validator(mode="after")
     def _wants_something(self) -> JobSpec:

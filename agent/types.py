@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from agent.status import Status
+from shoal.agent.status import Status
 
 Json = Any
 """A value that JSON can express."""
@@ -112,12 +112,12 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One call of a primitive from `agent.actions`."""
+    """One call of a primitive from `shoal.agent.actions`."""
 
     name: str  # the primitive, e.g. "click"
     args: Mapping[str, Json] = field(default_factory=dict)  # by parameter name
     reasoning: str = ""  # why, in the policy's words; no user data in it
-    submits: bool = False  # sends, pays or books: must not be repeated when the job says so
+    submits: bool = False  # may send, pay or book: must not be repeated when the job says so
     target: str = ""  # what the page calls the element that it is for, where the policy knows it
 
 
@@ -258,6 +258,7 @@ class Checkpoint:
     records: tuple[Record, ...] = ()  # extracted so far
     usage: Usage = Usage()
     pending_action: str = ""  # an unrepeatable action that began and is not confirmed
+    confirmed: tuple[str, ...] = ()  # unrepeatable actions that took place, each once, as `pending_action` names them
     steps: tuple[Step, ...] = ()  # of the task that goes on, once it has done such an action
     proposed: Json = None  # the JSON Schema that a model proposed for a job without one; a loop's items get it too
 

@@ -15,8 +15,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -29,10 +29,10 @@ from _chaos_ports import free_ports
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from services.cluster.run_dir import RunDir, users_of
-from services.cluster.watchdog import Watchdog
-from services.events import LogEvent
-from services.store.states import FINAL_STATES
+from shoal.services.cluster.run_dir import RunDir, users_of
+from shoal.services.cluster.watchdog import Watchdog
+from shoal.services.events import LogEvent
+from shoal.services.store.database.states import FINAL_STATES
 from tests.postgres import Server
 
 Json = Any
@@ -65,6 +65,8 @@ _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parent
 Hindrance = Literal["cut", "slow", "lag"]
 """Of a node's link to the cluster."""
+SPILL_MIB = 8
+"""Where it is a disk of its own: of uploads that wait while the S3 server is away."""
 _MARKS = (_HERE / "_chaos_marks.sql").read_text()
 _WORKER_LOGS = "*/session_2*/logs/worker-*.err"
 _CLIENT_LOGS = "*/session_2*/logs/ray_client_server*.err"
@@ -161,6 +163,8 @@ class ChaosCluster:
     shop: str = ""
     left: list[str] = field(default_factory=list)  # after the end: command lines of processes that outlived it
     postgres_back_at: float = 0.0  # of the monotonic clock: its outage lasts until then
+    full_disks: bool = False  # uploads that wait for S3 have a small disk of their own, which can be filled
+    mends: list[tuple[float, Callable[[], object]]] = field(default_factory=list)  # what ends a fault, and when
     hindered_until: dict[tuple[Hindrance, int], float] = field(default_factory=dict)  # by node; of the monotonic clock
 
     def __enter__(self) -> Self:
@@ -183,6 +187,9 @@ class ChaosCluster:
         stack.callback(run_dir.remove)
         stack.callback(Watchdog(run_dir.path).dismiss)
         self.folder, self.temp = run_dir.path, run_dir.tmp
+        self.spill = self.folder / "data" / "waiting-uploads"
+        if self.full_disks:
+            stack.enter_context(self._spill_disk())
         gateway, s3, shop, gcs, client, door = free_ports(LOOPBACK, 6)
         host, sites = (CLUSTER, SITES) if self.network else (LOOPBACK, LOOPBACK)
         self.url, self.shop = f"http://{LOOPBACK}:{gateway}", f"http://{sites}:{shop}"
@@ -286,8 +293,34 @@ class ChaosCluster:
         environment = {**environment, **self.own.get(name, {}), "TMPDIR": str(own)}
         self.parts[name] = Part(name, command, environment, self.folder / f"{name}.log")
 
+    def later(self, seconds: float, mend: Callable[[], object]) -> None:
+        """Ends a fault after so long."""
+        self.mends.append((time.monotonic() + seconds, mend))
+
+    def mend(self, *, all_of_it: bool = False) -> None:
+        """Ends the faults whose time is over, or all of them."""
+        for at, mend in list(self.mends):
+            if all_of_it or time.monotonic() >= at:
+                try:
+                    mend()
+                except psycopg.OperationalError:  # the database is away just now
+                    if not all_of_it:
+                        continue
+                self.mends.remove((at, mend))
+
+    @contextmanager
+    def _spill_disk(self) -> Iterator[None]:
+        """The folder of waiting uploads as a small disk of its own."""
+        self.spill.mkdir(parents=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SPILL_MIB}m", "tmpfs", str(self.spill)], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", "--lazy", str(self.spill)], check=True)
+
     def keep_running(self) -> None:
         """Does what an orchestrator does: starts what is gone, ends the outage of what was stopped."""
+        self.mend()
         if self.postgres_back_at and time.monotonic() >= self.postgres_back_at:
             self.postgres.start()
             self.postgres_back_at = 0.0
@@ -352,7 +385,8 @@ class ChaosCluster:
         Raises:
             psycopg.OperationalError: it is away.
         """
-        with psycopg.connect(self.postgres.url, connect_timeout=2) as connection:
+        patience = "-c statement_timeout=5s"  # a lock must not hold up who is to end it
+        with psycopg.connect(self.postgres.url, connect_timeout=2, options=patience) as connection:
             return connection.execute(query).fetchall()
 
     def marks(self, session: int) -> list[tuple[float, str | None, str]]:
@@ -414,6 +448,7 @@ class ChaosCluster:
 
     def _end_parts(self) -> None:
         """Asks everything to end, and what does not obey is ended."""
+        self.mend(all_of_it=True)
         nodes = (f"node{n}" for n in range(self.nodes))
         order = ("gateway", "supervisor", "second", *nodes, APART, "head", "s3", "door", "site")
         parts = [self.parts[name] for name in order if name in self.parts]
@@ -438,6 +473,7 @@ class ChaosCluster:
             shutil.copy(path, folder / f"{path.parents[2].name}-{path.name}")
 
     def _end_postgres(self) -> None:
+        self.mend(all_of_it=True)
         if self.postgres_back_at:
             self.postgres.start()
         self.postgres.stop()

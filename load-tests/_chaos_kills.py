@@ -1,4 +1,4 @@
-"""What can be killed in a chaos cluster, how, and how often beside the others."""
+"""What can be killed or broken in a chaos cluster, how, and how often beside the others."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import psutil
 from _chaos_cluster import ChaosCluster, Hindrance
 from _chaos_doubts import Kill
+from _chaos_faults import cut_connections, fail_over, fill_disk, for_a_while, freeze, freeze_postgres, lock_tables
 
 AWAY_S = (1.0, 4.0)
 """For how long PostgreSQL and the S3 server are away."""
@@ -19,6 +20,12 @@ CUT_S = (3.0, 25.0)
 
 SLOW_S = (10.0, 30.0)
 """For how long a node's link is slow, or each packet on it late and some lost."""
+
+FREEZE_S = (5.0, 25.0)
+"""For how long a process stands still: shorter and longer than the leases of 15 s, and than a worker is waited for."""
+
+LOCK_S = (5.0, 25.0)
+"""For how long the database hangs, is locked, only reads or has no disk: shorter and longer than leases."""
 
 WEIGHTS: Mapping[str, int] = {
     "chromium": 3,
@@ -32,12 +39,25 @@ WEIGHTS: Mapping[str, int] = {
     "network": 2,
     "slow link": 2,
     "late packets": 2,
+    "frozen worker": 1,
+    "frozen chromium": 1,
+    "frozen raylet": 1,
+    "frozen dispatcher": 1,
+    "frozen gateway": 1,
+    "frozen postgres": 1,
+    "write lock": 1,
+    "cut connections": 1,
+    "failover": 1,
+    "full disk": 1,
     "head": 1,
 }
 """Of one round, in which each kind has its turns, in an order by chance."""
 
 NEEDS_LINKS = frozenset({"network", "slow link", "late packets"})
 """Only with namespaces."""
+
+NEEDS_DISK = frozenset({"full disk"})
+"""Only where a disk can be mounted."""
 
 
 def order(dice: random.Random, kinds: Sequence[str]) -> Iterator[str]:
@@ -134,6 +154,46 @@ def _hinder(how: Hindrance, seconds: tuple[float, float]) -> _How:
     return hinder
 
 
+def _frozen(word: str) -> _How:
+    def stop(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
+        found = [process for process, line in cluster.tree() if word in line and "--type=" not in line]
+        return _freeze_one(cluster, found, dice)
+
+    return stop
+
+
+def _freeze_one(cluster: ChaosCluster, found: Sequence[psutil.Process], dice: random.Random) -> _Hit | None:
+    if not found:
+        return None
+    chosen, for_s = dice.choice(sorted(found, key=lambda one: one.pid)), dice.uniform(*FREEZE_S)
+    try:
+        workers = _worker_of(chosen)
+    except psutil.NoSuchProcess:
+        return None
+    return _Hit(for_s, workers) if freeze(cluster, [chosen], for_s) else None
+
+
+def _frozen_raylet(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
+    nodes = {one: f"node{n}" for n in range(cluster.nodes) for one in cluster.parts[f"node{n}"].below("raylet")}
+    hit = _freeze_one(cluster, list(nodes), dice)
+    return hit and _Hit(hit.lasts_s, None)  # its workers end with it when it is given up, or live on
+
+
+def _frozen_gateway(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
+    process = cluster.parts["gateway"].process
+    return _freeze_one(cluster, [psutil.Process(process.pid)], dice) if process and process.poll() is None else None
+
+
+def _stores(begin: Callable[[ChaosCluster, float], None], workers: frozenset[int] | None = frozenset()) -> _How:
+    hurt_store = for_a_while(begin, LOCK_S)
+
+    def hurt_it(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
+        for_s = hurt_store(cluster, dice)
+        return None if for_s is None else _Hit(for_s, workers)
+
+    return hurt_it
+
+
 _HOW: Mapping[str, _How] = {
     "chromium": _titled("--user-data-dir="),
     "worker": _titled(_WORKER),
@@ -147,4 +207,14 @@ _HOW: Mapping[str, _How] = {
     "late packets": _hinder("lag", SLOW_S),
     "head": _part("head", hit=_Hit(workers=None)),  # Ray ends every worker of a cluster without a head
     "s3": _part("s3", AWAY_S),
+    "frozen worker": _frozen(_WORKER),
+    "frozen chromium": _frozen("--user-data-dir="),
+    "frozen raylet": _frozen_raylet,
+    "frozen dispatcher": _frozen("ray::DispatcherActor"),
+    "frozen gateway": _frozen_gateway,
+    "frozen postgres": _stores(freeze_postgres),
+    "write lock": _stores(lock_tables),
+    "cut connections": _stores(lambda cluster, _: cut_connections(cluster)),
+    "failover": _stores(fail_over),
+    "full disk": _stores(fill_disk, workers=None),
 }

@@ -21,7 +21,7 @@ from _chaos_ports import free_ports
 from ray._private.node import Node
 from ray._private.parameter import RayParams
 
-from services.cluster.local_ray import vital_parts_only
+from shoal.services.cluster.local_ray import vital_parts_only
 
 _LOOK_S = 0.2
 

@@ -9,7 +9,7 @@ from typing import Any
 from _chaos_cluster import ChaosCluster
 from _chaos_doubts import Doubt
 
-from services.store.ids import parse_session
+from shoal.services.store.ids import parse_session
 
 Json = Any
 
@@ -26,19 +26,21 @@ def products_wrong(rows: Sequence[Json], truth: Sequence[Json]) -> list[str]:
     return wrong
 
 
-def forms_wrong(rows: Sequence[Json], emails: Sequence[str], sent: Sequence[Json]) -> list[str]:
+def forms_wrong(rows: Sequence[Json], emails: Sequence[str], sent: Sequence[Json], form: str = "forms") -> list[str]:
     """What is wrong between the forms that the shop received and what the results say."""
-    wrong = _incomplete(rows, len(emails), "forms")
+    wrong = _incomplete(rows, len(emails), form)
     received = Counter(one["fields"]["email"] for one in sent)
     for row in rows:
         index, status = row["item"]["index"], row["status"]
         times = received[emails[index]]
         if times > 1:
-            wrong.append(f"forms: item {index} is {status} and was sent {times} times")
+            wrong.append(f"{form}: item {index} is {status} and was sent {times} times")
         if status == "completed" and times == 0:
-            wrong.append(f"forms: item {index} is completed and was never sent")
-        if status not in ("completed", "unsure"):
-            wrong.append(f"forms: item {index} is {status} and was sent {times} times: {row['error']}")
+            wrong.append(f"{form}: item {index} is completed and was never sent")
+        if status == "failed" and times:
+            wrong.append(f"{form}: item {index} was received and is told as failed: {row['error']}")
+        elif status not in ("completed", "unsure"):
+            wrong.append(f"{form}: item {index} is {status} and was sent {times} times: {row['error']}")
     return wrong
 
 

@@ -1,14 +1,17 @@
-"""Kills parts of a real cluster again and again while it works, then holds what the shop saw against the store.
+"""Breaks parts of a real cluster again and again while it works, then holds what the shop saw against the store.
 
-Two loops run at once in real browsers on the demo shop: one extracts products, one sends the shop's quote form once
-per item. Every few seconds, by a seeded die, something is killed: Chromium, a worker, a raylet, the dispatcher, the
-gateway, the supervisor, PostgreSQL, the S3 server, Ray's head; it is started again as an orchestrator would. With
+Three loops run at once in real browsers on the demo shop: one extracts products, one sends the shop's quote form once
+per item, one the request to be called back, whose answer can be seen once. Every few seconds, by a seeded die,
+something is killed: Chromium, a worker, a raylet, the dispatcher, the gateway, the supervisor, PostgreSQL, the S3
+server, Ray's head; it is started again as an orchestrator would. Or it stands still for a while (SIGSTOP), the database
+is locked, loses its connections or only reads, or the S3 server is away while the disk is full on which uploads wait
+for it. With
 `--namespaces` nodes are cut off the network too, or their links are slow or lose packets, while the shop stays within
 their reach. When the jobs are over there must hold:
 
 * every item is final, and in the store and in the results exactly once;
 * every record is what the shop's own list says;
-* no form was sent twice, every completed one was sent, none failed;
+* no form was sent twice, every completed one was sent, none failed: least of all one that was received;
 * an item is `unsure` only where a kill fell into its sending, and names the action;
 * no process outlives the cluster.
 
@@ -28,6 +31,7 @@ import statistics
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,9 +39,11 @@ from typing import Any
 
 from _chaos_cluster import ChaosCluster, until
 from _chaos_doubts import Kill, unexplained
-from _chaos_kills import NEEDS_LINKS, WEIGHTS, hurt, order
+from _chaos_kills import NEEDS_DISK, NEEDS_LINKS, WEIGHTS, hurt, order
 from _chaos_net import Network, go_inside
 from _chaos_verdicts import doubts, forms_wrong, last_steps, products_wrong, store_wrong
+
+from tests.full_disk import can_mount
 
 Json = Any
 
@@ -104,15 +110,25 @@ def submit_products(cluster: ChaosCluster, items: int, pace_s: float) -> tuple[s
     return job, wanted
 
 
-def submit_forms(cluster: ChaosCluster, forms: int) -> tuple[str, list[str]]:
+def submit_quotes(cluster: ChaosCluster, forms: int) -> tuple[str, list[str]]:
     """A loop that sends one quote form for each item; its id, and the e-mail address that marks each."""
-    emails = [f"chaos{i}@quimby.example" for i in range(forms)]
     soon = time.strftime("%Y-%m-%d", time.localtime(time.time() + 30 * 86_400))
+    return submit_forms(cluster, forms, "/quote", QUOTE | {"delivery_date": soon})
+
+
+def submit_callbacks(cluster: ChaosCluster, forms: int) -> tuple[str, list[str]]:
+    """The same with the request to be called back."""
+    return submit_forms(cluster, forms, "/callback", {"full_name": QUOTE["name"], "phone": QUOTE["phone"]})
+
+
+def submit_forms(cluster: ChaosCluster, forms: int, path: str, data: Json) -> tuple[str, list[str]]:
+    """A loop that sends the form at `path` once for each item; its id, and the e-mail address that marks each."""
+    emails = [f"chaos{i}@quimby.example" for i in range(forms)]
     job = cluster.submit(
         {
-            "url": f"{cluster.shop}/quote",
-            "goal": "Send the request for a quote.",
-            "data": QUOTE | {"delivery_date": soon},
+            "url": f"{cluster.shop}{path}",
+            "goal": "Send the request.",
+            "data": data,
             "repeatable": False,
             "complete_criterion": "your request was received",
             "loop": {"values": [json.dumps({"email": email}) for email in emails]},
@@ -158,14 +174,19 @@ def run(options: argparse.Namespace) -> Json:
     tell("starting the cluster")
     with ExitStack() as stack:
         network = stack.enter_context(Network(options.nodes)) if options.namespaces else None
-        cluster = stack.enter_context(ChaosCluster(nodes=options.nodes, logs=options.logs, network=network))
+        cluster = stack.enter_context(
+            ChaosCluster(options.nodes, logs=options.logs, network=network, full_disks=options.full_disks)
+        )
         tell(f"{time.monotonic() - began:6.1f} s  ready: {options.nodes} nodes")
         try:
             products, truth = submit_products(cluster, options.items, options.pace)
-            forms, emails = submit_forms(cluster, options.forms)
+            sent = {
+                "quote": submit_quotes(cluster, options.forms),
+                "callback": submit_callbacks(cluster, options.forms),
+            }
             storm = rage(cluster, options)
             until(lambda: gateway_answers(cluster), 60, "the gateway answers", cluster.keep_running)
-            told = verdict(cluster, storm, (products, truth), (forms, emails))
+            told = verdict(cluster, storm, (products, truth), sent)
         except BaseException:
             tell(cluster.said())
             raise
@@ -174,18 +195,24 @@ def run(options: argparse.Namespace) -> Json:
 
 
 def verdict(
-    cluster: ChaosCluster, storm: Storm, products: tuple[str, list[Json]], forms: tuple[str, list[str]]
+    cluster: ChaosCluster,
+    storm: Storm,
+    products: tuple[str, list[Json]],
+    forms: Mapping[str, tuple[str, list[str]]],
 ) -> dict[str, Json]:
-    """What the results, the store and the shop say."""
-    product_rows, form_rows = cluster.results(products[0]), cluster.results(forms[0])
-    sent = cluster.site("/_log/forms?form=quote")["submissions"]
+    """What the results, the store and the shop say. `forms`: job and marks of each form, by the shop's name of it."""
+    product_rows = cluster.results(products[0])
     kills = storm.counts()
-    wrong = [
-        *products_wrong(product_rows, products[1]),
-        *forms_wrong(form_rows, forms[1], sent),
-        *(f"forms: {one}" for one in unexplained(doubts(cluster, form_rows), [kill for _, kill in storm.kills])),
-        *store_wrong(cluster, len(products[1]) + len(forms[1])),
-    ]
+    wrong = products_wrong(product_rows, products[1])
+    form_rows: list[Json] = []
+    received: dict[str, int] = {}
+    for form, (job, emails) in forms.items():
+        rows, sent = cluster.results(job), cluster.site(f"/_log/forms?form={form}")["submissions"]
+        wrong += forms_wrong(rows, emails, sent, form)
+        wrong += [f"{form}: {one}" for one in unexplained(doubts(cluster, rows), [kill for _, kill in storm.kills])]
+        form_rows += rows
+        received[form] = len(sent)
+    wrong += store_wrong(cluster, len(products[1]) + sum(len(emails) for _, emails in forms.values()))
     for line in last_steps(cluster, [*product_rows, *form_rows]):
         tell(line)
     attempts = Counter(row["attempts"] for row in [*product_rows, *form_rows])
@@ -197,7 +224,8 @@ def verdict(
         "recovery_s": {kind: [round(s, 1) for s in found] for kind, found in sorted(storm.recoveries().items())},
         "products": dict(Counter(row["status"] for row in product_rows)),
         "forms": dict(Counter(row["status"] for row in form_rows)),
-        "forms_received": len(sent),
+        "forms_received": sum(received.values()),
+        "received": received,
         "attempts": {str(n): attempts[n] for n in sorted(attempts)},
         "wrong": wrong,
     }
@@ -240,7 +268,7 @@ def main() -> int:
     parser.add_argument("--items", type=int, default=2000, help="product pages")
     pace = "seconds between two product pages, so that a run on a quick machine lasts as long as its storm"
     parser.add_argument("--pace", type=float, default=0.0, help=pace)
-    parser.add_argument("--forms", type=int, default=100, help="forms to send")
+    parser.add_argument("--forms", type=int, default=100, help="forms to send, of each kind")
     parser.add_argument("--seconds", type=float, default=120.0, help="how long the storm lasts at most")
     parser.add_argument("--every", type=float, default=5.0, help="seconds between two kills, on average")
     parser.add_argument("--seed", type=int, default=1, help="decides what is killed when")
@@ -252,7 +280,9 @@ def main() -> int:
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs of all parts there")
     parser.add_argument("--json", action="store_true", help="one object on stdout")
     options = parser.parse_args()
-    options.kinds = options.kinds or [kind for kind in WEIGHTS if kind not in NEEDS_LINKS or options.namespaces]
+    options.full_disks = can_mount()
+    cannot = (frozenset() if options.namespaces else NEEDS_LINKS) | (frozenset() if options.full_disks else NEEDS_DISK)
+    options.kinds = options.kinds or [kind for kind in WEIGHTS if kind not in cannot]
     if options.namespaces:
         go_inside()
     told = run(options)

@@ -31,20 +31,20 @@ from typing import Any
 
 from bench._loops import fan_out
 
-from agent.errors import ServerBusy
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.types import LoopItem, Outcome, Usage
-from agent.work import Answer, JobLimits, Report, Work
-from services.browsers.journal import Outbox
-from services.browsers.parcel import Parcel
-from services.browsers.pool import WorkerHandle, WorkerStats
-from services.dispatch.config import DispatchConfig
-from services.dispatch.dispatcher import Dispatcher
-from services.interpreter import tune
-from services.logs import set_up
-from services.store.records import NewJob, Take
-from services.store.sql import SqlStore, open_store
+from shoal.agent.errors import ServerBusy
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import LoopItem, Outcome, Usage
+from shoal.agent.worker_messages import Answer, JobLimits, Report, Work
+from shoal.services.browsers.pools.pool import WorkerHandle, WorkerStats
+from shoal.services.browsers.reports.outbox import Outbox
+from shoal.services.browsers.reports.report_batch import ReportBatch
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
+from shoal.services.interpreter import tune
+from shoal.services.logs import set_up
+from shoal.services.store.records import ClaimRequest, NewJob
+from shoal.services.store.sql import SqlStore, open_store
 
 ENOUGH = 20
 """Items per tenant after which their shares are compared: fewer would show chance rather than fairness."""
@@ -188,7 +188,7 @@ class SimulatedWorker:
         self._outbox.put(Report(work.session, work.fence, outcome=outcome))
         self._fill()
 
-    async def pull(self, seen: int, committed: int, most_bytes: int) -> Parcel:
+    async def pull(self, seen: int, committed: int, most_bytes: int) -> ReportBatch:
         self._outbox.confirm(committed, frozenset())
         return await self._outbox.pull(seen, 20.0, most_bytes)
 
@@ -262,10 +262,12 @@ async def submit(store: SqlStore, options: argparse.Namespace, dice: random.Rand
         spec = JobSpec.model_validate({"url": "https://start.example/", "goal": "read", "max_attempts": 10})
         new = [NewJob(f"t{tenant}", spec, f"start-{tenant}.example")] * options.jobs_per_tenant
         sizes.update((done.job, share) for done in await store.submit(new))
-    for lane in await store.lanes():
-        (root,) = (await store.claim(["setup"], [Take(lane.job, lane.domain, 0, 1)], lease_s=1e6)).sessions
-        await fan_out(store, root.work, some_links(sizes[lane.job], options.domains, dice))
-    while (await store.unfold()).more:
+    for partition in await store.partitions():
+        (root,) = (
+            await store.claim(["setup"], [ClaimRequest(partition.job, partition.domain, 0, 1)], lease_s=1e6)
+        ).sessions
+        await fan_out(store, root.work, some_links(sizes[partition.job], options.domains, dice))
+    while (await store.materialize()).more:
         pass
     return list(sizes)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agent.actions import ACTION_SETS, DEFAULT_SETS, PRIMITIVES, Primitive
-from agent.actions.dialects.expressible import Expressed, table
-from agent.actions.dialects.notations import DIALECTS
 from scripts.generated import deliver
+from shoal.agent.actions import ACTION_SETS, DEFAULT_SETS, PRIMITIVES, Primitive
+from shoal.agent.actions.dialects.expressible import Expressed, table
+from shoal.agent.actions.dialects.notations import DIALECTS
 
 HEAD = """# Actions
 

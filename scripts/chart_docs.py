@@ -1,4 +1,5 @@
-"""README.md and values.schema.json of the chart, from the comments and defaults in its values.yaml.
+"""README.md and values.schema.json of the chart, from the comments and defaults in its values.yaml; and the networks
+that its network policies refuse, which are those of Shoal's own filter.
 
 A comment that begins with `# --` documents the key below it. Every value must be documented, itself or by a key above
 it. What a default cannot say about a value (a choice, a pattern, a bound, the fields of a list's items) stands in
@@ -17,6 +18,8 @@ from typing import Any
 
 import yaml
 from chart_values import DEFINITIONS, IF_THEN, RULES, settings_schema
+
+from shoal.services.addresses import refused_networks
 
 Json = Any
 
@@ -40,6 +43,7 @@ helm install shoal charts/shoal --namespace shoal --create-namespace --values ch
 | `values-small.yaml` | one node without a GPU: own PostgreSQL and object store, rules or an external model |
 | `values-production.yaml` | external PostgreSQL and S3, vLLM with a router, monitors, rules, dashboards |
 | `values-openshift.yaml` | beside one of the others: users by OpenShift, the profile for Chromium by its operator |
+| `values-quota.yaml` | beside one of the others: requests and limits of CPU and memory for every container |
 
 ## Values
 
@@ -48,6 +52,9 @@ This page is written by `scripts/chart-docs` from `values.yaml`; `values.schema.
 | value | default | meaning |
 | --- | --- | --- |
 """
+
+
+_NETWORKS_HEAD = "# Written by scripts/chart-docs from services/addresses.py.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +162,7 @@ def main() -> int:
     written = {
         "README.md": readme(lines),
         "values.schema.json": json.dumps(schema(values, lines), indent=1, ensure_ascii=False) + "\n",
+        "files/refused-networks.yaml": _NETWORKS_HEAD + yaml.safe_dump(refused_networks()),
     }
     stale = [name for name, content in written.items() if not _is(CHART / name, content)]
     if "--check" in sys.argv[1:]:

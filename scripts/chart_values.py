@@ -7,15 +7,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from services.settings import Settings
+from shoal.services.settings import Settings
 
 Json = Any
 
-_QUANTITY = {"type": ["string", "number"], "pattern": r"^[0-9]+(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$"}
+# No fraction as a number: in a custom resource, such as a RayCluster, the API server refuses 0.5 and takes "0.5".
+_QUANTITY = {"type": ["string", "integer"], "pattern": r"^[0-9]+(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$"}
 _NAME = {"type": "string", "pattern": r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$"}
 _SHORT_NAME = {"type": "string", "pattern": r"^[a-z]([-a-z0-9]{0,18}[a-z0-9])?$"}
-_STRINGS = {"type": "object", "additionalProperties": {"type": "string"}}
-_URL = {"type": "string", "pattern": r"^(https?://.+)?$"}
+_PART = r"[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?"
+_QUALIFIED = rf"^({_PART}(\.{_PART}){{0,4}}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{{0,61}}[A-Za-z0-9])?$"
+"""A key of a label or an annotation."""
+_ANNOTATIONS = {"type": "object", "propertyNames": {"pattern": _QUALIFIED}, "additionalProperties": {"type": "string"}}
+_LABELS = {
+    "type": "object",
+    "propertyNames": {"pattern": _QUALIFIED},
+    "additionalProperties": {"type": "string", "pattern": r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"},
+}
+_LABEL = {"type": "string", "pattern": r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$"}
+_KEY = {"type": "string", "pattern": r"^[-._a-zA-Z0-9]{1,253}$"}
+_HOSTNAME = {"type": "string", "pattern": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}
+_WILD_HOST = r"^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+_TAG = {"type": "string", "pattern": r"^([A-Za-z0-9_][A-Za-z0-9._-]{0,127})?$"}
+_URL = {"type": "string", "pattern": r"^(https?://[!-~]+)?$"}
 _PORT = {"type": "integer", "minimum": 1, "maximum": 65535}
 _COUNT = {"type": "integer", "minimum": 1}
 _FROM_ZERO = {"type": "integer", "minimum": 0}
@@ -42,9 +56,37 @@ DEFINITIONS: Json = {
     },
     "ports": {"type": "array", "minItems": 1, "items": _PORT},
     "objects": {"type": "array", "items": {"type": "object"}},
+    "tolerations": {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "key": {"type": "string"},
+                "operator": _choice("Equal", "Exists"),
+                "value": {"type": "string"},
+                "effect": _choice("NoSchedule", "PreferNoSchedule", "NoExecute"),
+                "tolerationSeconds": {"type": "integer"},
+            },
+        },
+    },
+    "peers": {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "additionalProperties": False,
+            "minProperties": 1,
+            "properties": {part: {"type": "object"} for part in ("podSelector", "namespaceSelector", "ipBlock")},
+        },
+    },
+    "affinity": {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {part: {"type": "object"} for part in ("nodeAffinity", "podAffinity", "podAntiAffinity")},
+    },
 }
 
-_PLACEMENT = {"nodeSelector": _STRINGS, "tolerations": _ref("objects"), "affinity": {"type": "object"}}
+_PLACEMENT = {"nodeSelector": _LABELS, "tolerations": _ref("tolerations"), "affinity": _ref("affinity")}
 
 _GROUP = {
     "type": "object",
@@ -84,7 +126,7 @@ _MODEL = {
             "additionalProperties": False,
             "properties": {
                 "size": _QUANTITY,
-                "storageClassName": {"type": "string"},
+                "storageClassName": _NAME,
                 "accessMode": _choice("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
                 "existingClaim": _NAME,
             },
@@ -100,30 +142,52 @@ _MODEL = {
 
 RULES: dict[str, Json] = {
     "*.resources": _ref("resources"),
-    "*.nodeSelector": _STRINGS,
-    "*.tolerations": _ref("objects"),
-    "*.affinity": {"type": "object"},
-    "*.podAnnotations": _STRINGS,
-    "*.annotations": _STRINGS,
+    "*.bucketResources": _ref("resources"),
+    "*.waitResources": _ref("resources"),
+    "*.nodeSelector": _LABELS,
+    "*.tolerations": _ref("tolerations"),
+    "*.affinity": _ref("affinity"),
+    "*.podAnnotations": _ANNOTATIONS,
+    "*.annotations": _ANNOTATIONS,
+    "*.tag": _TAG,
+    "*.existingSecretKey": _KEY,
+    "*.storageClassName": _NAME,
+    "nameOverride": _LABEL,
+    "fullnameOverride": {"type": "string", "pattern": r"^([a-z]([-a-z0-9]{0,61}[a-z0-9])?)?$"},
+    "clusterDomain": _HOSTNAME,
+    "artifacts.accessKeyIdKey": _KEY,
+    "artifacts.secretAccessKeyKey": _KEY,
+    "artifacts.region": {"type": "string", "pattern": r"^[-a-z0-9]*$"},
+    "gateway.existingCookieSecretKey": _KEY,
+    "gateway.existingWebhookSecretKey": _KEY,
+    "gateway.ingress.className": _NAME,
+    "vllm.gpuResource": {"type": "string", "pattern": _QUALIFIED},
+    "vllm.runtimeClassName": _NAME,
+    "monitoring.dashboardLabel": {"type": "string", "pattern": _QUALIFIED},
     "*.networks": _ref("networks"),
     "*.ports": _ref("ports"),
     "*.digest": {"type": "string", "pattern": r"^(sha256:[0-9a-f]{64})?$"},
-    "*.repository": {"type": "string", "minLength": 1, "pattern": r"^[^\s@]+$"},
+    "*.repository": {"type": "string", "pattern": r"^[a-z0-9]([-._:/a-z0-9]*[a-z0-9])?$"},
     "*.existingSecret": _NAME,
     "*.storage": _QUANTITY,
     "*.replicas": _COUNT,
-    "commonLabels": _STRINGS,
+    "commonLabels": _LABELS
+    | {
+        "propertyNames": {
+            "allOf": [{"pattern": _QUALIFIED}, {"not": {"pattern": r"^(app\.kubernetes\.io|helm\.sh|ray\.io)/"}}]
+        }
+    },
     "imagePullSecrets": {
         "type": "array",
         "items": {"type": "object", "required": ["name"], "properties": {"name": _NAME}, "additionalProperties": False},
     },
-    "image.registry": {"type": "string", "pattern": r"^([^/\s].*[^/\s])?$"},
+    "image.registry": {"type": "string", "pattern": r"^([a-z0-9]([-._:/a-z0-9]*[a-z0-9])?)?$"},
     "image.pullPolicy": _choice("Always", "IfNotPresent", "Never"),
     "podSecurity.runAsUser": _ID,
     "podSecurity.runAsGroup": _ID,
     "podSecurity.fsGroup": _ID,
-    "database.url": {"type": "string", "pattern": r"^(postgres(ql)?(\+\w+)?://.+)?$"},
-    "artifacts.url": {"type": "string", "pattern": r"^(s3://[a-z0-9][a-z0-9.-]+(/.*)?)?$"},
+    "database.url": {"type": "string", "pattern": r"^(postgres(ql)?(\+[a-z0-9]+)?://[!-~]+)?$"},
+    "artifacts.url": {"type": "string", "pattern": r"^(s3://[a-z0-9][a-z0-9.-]+(/[!-~]*)?)?$"},
     "artifacts.endpointUrl": _URL,
     "artifacts.publicUrl": _URL,
     "artifacts.addressing": _choice("auto", "path", "virtual"),
@@ -134,16 +198,16 @@ RULES: dict[str, Json] = {
     "gateway.autoscaling.minReplicas": _COUNT,
     "gateway.autoscaling.maxReplicas": _COUNT,
     "gateway.autoscaling.targetCPUUtilizationPercentage": {"type": "integer", "minimum": 1, "maximum": 100},
-    "gateway.pdb.maxUnavailable": {"type": ["integer", "string"], "minimum": 1, "pattern": r"^[0-9]+%$"},
+    "gateway.pdb.maxUnavailable": {"type": ["integer", "string"], "minimum": 1, "pattern": r"^[1-9][0-9]?%$"},
     "gateway.service.type": _choice("ClusterIP", "NodePort", "LoadBalancer"),
     "gateway.service.port": _PORT,
-    "gateway.ingress.hosts": {"type": "array", "items": {"type": "string", "minLength": 1}},
+    "gateway.ingress.hosts": {"type": "array", "items": {"type": "string", "pattern": _WILD_HOST, "maxLength": 253}},
     "gateway.ingress.tls": _ref("objects"),
     "gateway.httpRoute.hostnames": {
         "type": "array",
         "items": {
             "type": "string",
-            "pattern": r"^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+            "pattern": _WILD_HOST,
         },
     },
     "gateway.httpRoute.parentRefs": {
@@ -160,11 +224,11 @@ RULES: dict[str, Json] = {
     },
     "migration.ttlSecondsAfterFinished": _FROM_ZERO,
     "ray.version": {"type": "string", "pattern": r"^[0-9]+\.[0-9]+\.[0-9]+$"},
-    "ray.namespace": {"type": "string", "minLength": 1},
+    "ray.namespace": {"type": "string", "pattern": r"^[-_.A-Za-z0-9]+$"},
     "ray.upgradeStrategy": _choice("None", "Recreate"),
     "ray.existingAuthSecret": _NAME,
     "ray.autoscaler.idleTimeoutSeconds": {"type": "integer", "minimum": 10},
-    "ray.gcsFaultTolerance.redisAddress": {"type": "string", "pattern": r"^((redis://|rediss://)?[^\s]+:[0-9]+)?$"},
+    "ray.gcsFaultTolerance.redisAddress": {"type": "string", "pattern": r"^((redis://|rediss://)?[!-~]+:[0-9]{1,5})?$"},
     "ray.objectStoreMiB": {"type": "integer", "minimum": 80},
     "ray.extraEnv": {
         "type": "array",
@@ -174,8 +238,11 @@ RULES: dict[str, Json] = {
     "browsers.slotsPerBrowser": {"type": "integer", "minimum": 1, "maximum": 100},
     "browsers.sandbox": _choice("on", "off"),
     "browsers.seccomp.install": _choice("daemonset", "operator", "none"),
-    "browsers.seccomp.localhostProfile": {"type": "string", "pattern": r"^([^/\s]+(/[^/\s]+)*\.json)?$"},
-    "browsers.seccomp.kubeletDir": {"type": "string", "pattern": r"^/.*[^/]$"},
+    "browsers.seccomp.localhostProfile": {
+        "type": "string",
+        "pattern": r"^([-_A-Za-z0-9][-._A-Za-z0-9]*(/[-_A-Za-z0-9][-._A-Za-z0-9]*)*\.json)?$",
+    },
+    "browsers.seccomp.kubeletDir": {"type": "string", "pattern": r"^(/[-._A-Za-z0-9]+)+$"},
     "browsers.drainSeconds": _FROM_ZERO,
     "browsers.terminationGracePeriodSeconds": {"type": "integer", "minimum": 30},
     "browsers.jobSecrets": {
@@ -191,34 +258,35 @@ RULES: dict[str, Json] = {
         },
     },
     "browsers.scratch": _QUANTITY,
-    "model.url": {"type": "string", "pattern": r"^(https?://[^,\s]+(,\s*https?://[^,\s]+)*)?$"},
+    "model.url": {"type": "string", "pattern": r"^(https?://[!-+.-~-]+(, *https?://[!-+.-~-]+)*)?$"},
     "vllm.models": {"type": "array", "items": _MODEL},
     "vllm.shm": _QUANTITY,
     "vllm.existingTokenSecret": _NAME,
     "vllm.startup.minutes": _COUNT,
-    "vllm.keda.prometheusAddress": {"type": "string", "pattern": r"^https?://.+$"},
+    "vllm.keda.prometheusAddress": {"type": "string", "pattern": r"^https?://[!-~]+$"},
     "vllm.keda.waitingPerReplica": _COUNT,
     "vllm.keda.cooldownSeconds": _FROM_ZERO,
     "router.header": {"type": "string", "pattern": r"^[A-Za-z][A-Za-z0-9-]*$"},
-    "router.resolver": {"type": "string", "minLength": 1},
+    "router.resolver": _HOSTNAME,
     "router.timeoutSeconds": _COUNT,
-    "serviceAccounts.gateway": _STRINGS,
-    "serviceAccounts.ray": _STRINGS,
-    "serviceAccounts.vllm": _STRINGS,
-    "networkPolicy.gatewayFrom": _ref("objects"),
-    "networkPolicy.monitoringFrom": _ref("objects"),
+    "serviceAccounts.gateway": _ANNOTATIONS,
+    "serviceAccounts.ray": _ANNOTATIONS,
+    "serviceAccounts.vllm": _ANNOTATIONS,
+    "networkPolicy.gatewayFrom": _ref("peers"),
+    "networkPolicy.monitoringFrom": _ref("peers"),
     "networkPolicy.browserNetworks": _ref("networks"),
     "networkPolicy.webhookNetworks": _ref("networks"),
+    "networkPolicy.refusedNetworks": _ref("networks"),
     "networkPolicy.kubernetesApiNetworks": _ref("networks"),
     "networkPolicy.kubernetesApiPorts": _ref("ports"),
-    "networkPolicy.dnsNamespace": {"type": "string", "minLength": 1},
+    "networkPolicy.dnsNamespace": {"type": "string", "pattern": r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},
     "priorityClasses.control": {"type": "integer", "minimum": -2147483648, "maximum": 1000000000},
     "priorityClasses.model": {"type": "integer", "minimum": -2147483648, "maximum": 1000000000},
     "priorityClasses.browser": {"type": "integer", "minimum": -2147483648, "maximum": 1000000000},
-    "monitoring.labels": _STRINGS,
+    "monitoring.labels": _LABELS,
     "tracing.url": _URL,
     "tracing.share": {"type": "number", "minimum": 0, "maximum": 1},
-    "tracing.to": _ref("objects"),
+    "tracing.to": _ref("peers"),
     "tracing.port": _PORT,
     "monitoring.interval": {"type": "string", "pattern": r"^[0-9]+(ms|s|m|h)$"},
 }
@@ -259,6 +327,7 @@ _SET_BY_OTHER_VALUES = frozenset(
             "port",
         ),
         *("model", "model_api_key", "model_url", "public_url", "ray_address", "ray_namespace", "ray_object_store_mib"),
+        "refuse_networks",
         *("s3_addressing", "webhook_secret", "s3_endpoint_url", "s3_public_url", "s3_region", "sandbox", "secrets_dir"),
         *("slots_per_worker", "store_url", "traces_share", "traces_url", "workers"),
     }

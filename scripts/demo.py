@@ -21,13 +21,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from services import logs
-from services.cli.ending import Exit
-from services.cli.following import follow
-from services.cli.running import finish
-from services.client import Client
-from services.cluster.embedded import embedded_cluster
-from services.settings import load_settings
+from shoal.api import Api
+from shoal.services import logs
+from shoal.services.cli.commands.following import follow
+from shoal.services.cli.ending import Exit
+from shoal.services.cli.running import finish
+from shoal.services.cluster.embedded import embedded_cluster
+from shoal.services.settings import load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(".shoal/demo")  # in the folder where `make` runs
@@ -114,7 +114,7 @@ async def main(items: int | None, data: Path) -> Exit:
         say(f"demo shop: {shop_url}")
         async with embedded_cluster(settings, tell=lambda stage: say(f"  {stage} …")) as cluster:
             say(f"cluster ready after {time.monotonic() - began:.1f} s; dashboard: {cluster.url}/")
-            async with Client(cluster.url) as client:
+            async with Api(cluster.url) as client:
                 started = time.monotonic()
                 job = await client.submit(job_spec(shop_url, items))
                 code = await follow(client, job, lines=None, as_json=False)

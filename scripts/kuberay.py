@@ -1,4 +1,4 @@
-"""The chart's render as plain manifests, without what only Helm needs: its labels and its test pods."""
+"""The chart's render as plain manifests, without what only Helm needs: its labels, its test pods, its list of parts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ def manifests() -> list[Json]:
     """The objects, in Helm's order."""
     values = yaml.safe_load((FOLDER / "values.yaml").read_text())
     rendered = helm.render(values, "small")
-    return [_plain(obj) for obj in rendered if "helm.sh/hook" not in obj["metadata"].get("annotations", {})]
+    return [_plain(obj) for obj in rendered if not _of_helm(obj["metadata"])]
+
+
+def _of_helm(metadata: Json) -> bool:
+    """Whether only Helm uses it: its tests, and what its upgrades compare with."""
+    return "helm.sh/hook" in metadata.get("annotations", {}) or metadata["name"].endswith("-parts")
 
 
 def _plain(value: Json) -> Json:

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from scripts.generated import deliver
-from services.settings import PREFIX, Settings
+from shoal.services.settings import PREFIX, Settings
 
 HEAD = """# Settings
 

@@ -1,24 +1,19 @@
 """Which hosts a browser may not reach: private, loopback, link-local and metadata addresses, in every spelling.
 
-The gateway asks at submission, the worker's egress filter at every request: both by the same function. Pure, but for
-`HostNames`, which asks the resolver of the machine and remembers the answer for a short while.
+The gateway asks at submission, the worker's egress filter at every request: both by the same function.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
-import socket
-import time
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses, ip_address, ip_network
 from urllib.parse import unquote
 
-from agent.remembered import remembered
+from shoal.agent.support.bounded_cache import bounded_cache
 
 Address = IPv4Address | IPv6Address
 
@@ -70,6 +65,22 @@ _NETWORKS: tuple[tuple[IPv4Network | IPv6Network, str], ...] = tuple(
 )
 _NAT64 = IPv6Network("64:ff9b::/96")
 _COMPATIBLE = IPv6Network("::/96")
+_SIX_TO_FOUR = IPv6Network("2002::/16")
+
+
+def refused_networks() -> list[str]:
+    """What `address_reason` refuses, as networks, IPv4 first: for filters that know networks only, such as the chart's.
+
+    Networks that carry IPv4 addresses inside are refused as a whole. IPv4-mapped addresses are not among them: they
+    leave a machine as IPv4 and meet its rules.
+    """
+    wide = [network for network, _ in _NETWORKS] + [_NAT64, _COMPATIBLE, _SIX_TO_FOUR]
+    single = [ip_network(address) for address in _METADATA if not any(address in network for network in wide)]
+    found = {*wide, *single}
+    v4 = sorted(network for network in found if isinstance(network, IPv4Network))
+    v6 = sorted(network for network in found if isinstance(network, IPv6Network))
+    return [str(network) for network in (*collapse_addresses(v4), *collapse_addresses(v6))]
+
 
 # Characters that URL parsers drop from host names or read as a dot.
 _IGNORED = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff\u200c\u200d\t\n\r"))
@@ -121,7 +132,7 @@ def address_reason(address: Address) -> str | None:
     return None
 
 
-@remembered(_HOSTS, longest=LONGEST_HOST)
+@bounded_cache(_HOSTS, longest=LONGEST_HOST)
 def plain_host(host: str) -> str:
     """`host` as a browser would read it: decoded, folded, lower case, without brackets, zone and last dot."""
     text = unquote(host).translate(_DOTS).translate(_IGNORED)
@@ -133,7 +144,7 @@ def plain_host(host: str) -> str:
     return text.removesuffix(".")
 
 
-@remembered(_HOSTS, longest=LONGEST_HOST)
+@bounded_cache(_HOSTS, longest=LONGEST_HOST)
 def literal_address(host: str) -> Address | None:
     """The address that `host` (see `plain_host`) spells out; None when it is a name."""
     if ":" in host:
@@ -183,6 +194,11 @@ class Reach:
 
     allow_private: bool = False  # everything is allowed
     exceptions: tuple[str, ...] = ()  # `HOST`, `HOST:PORT` or `NETWORK/BITS`, as the setting `allow_hosts` has them
+    own: tuple[str, ...] = ()  # networks of the installation's machines, which are refused though they may be public
+
+    def with_own(self, networks: Iterable[str]) -> Reach:
+        """The same, with further networks of the installation."""
+        return replace(self, own=tuple(sorted({*self.own, *networks})))
 
     def refusal(self, host: str, port: int | None = None, addresses: Sequence[str] = ()) -> str | None:
         """Why a browser may not go to `host`, as `forbidden_reason` says it; None when it may.
@@ -194,11 +210,26 @@ class Reach:
             return None
         literal = literal_address(plain_host(host))
         if literal is not None:
-            return None if self._is_in_network(literal) else address_reason(literal)
+            return None if self._is_in_network(literal) else address_reason(literal) or self._own_reason(literal)
         outside = [text for text in addresses if not self._is_in_network(literal_address(plain_host(text)))]
         if addresses and not outside:
             return None
-        return forbidden_reason(host, outside)
+        reason = forbidden_reason(host, outside)
+        if reason is not None:
+            return reason
+        for text in outside:
+            found = literal_address(plain_host(text))
+            own = self._own_reason(found) if found is not None else None
+            if own is not None:
+                return f"{own} ({text})"
+        return None
+
+    def _own_reason(self, address: Address) -> str | None:
+        inner = _embedded_ipv4(address) if isinstance(address, IPv6Address) else None
+        for one in (address, inner) if inner is not None else (address,):
+            if any(one.version == network.version and one in network for network in _networks(self.own)):
+                return "in a network of this installation's own machines"
+        return None
 
     def _is_named(self, name: str, port: int | None) -> bool:
         for exception in self.exceptions:
@@ -214,58 +245,16 @@ class Reach:
     def _is_in_network(self, address: Address | None) -> bool:
         if address is None:
             return False
-        networks = (ip_network(exception) for exception in self.exceptions if "/" in exception)
+        networks = _networks(tuple(exception for exception in self.exceptions if "/" in exception))
         return any(address.version == network.version and address in network for network in networks)
+
+
+@lru_cache(maxsize=64)
+def _networks(texts: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
+    return tuple(ip_network(text) for text in texts)
 
 
 def _same_host(one: str, name: str) -> bool:
     plain = plain_host(one)
     literal = literal_address(plain)
     return plain == name or (literal is not None and literal == literal_address(name))
-
-
-class HostNames:
-    """Names to addresses by the machine's own resolver, remembered for `ttl_s`; at most `size` names.
-
-    Whoever wants a name that is being asked for waits for that answer; `at_once` names are asked for at once.
-    """
-
-    def __init__(self, *, ttl_s: float = 30.0, timeout_s: float = 3.0, size: int = 10_000, at_once: int = 16) -> None:
-        self._ttl_s = ttl_s
-        self._timeout_s = timeout_s
-        self._size = size
-        self._known: OrderedDict[str, tuple[float, tuple[str, ...]]] = OrderedDict()
-        self._asking: dict[str, asyncio.Task[tuple[str, ...]]] = {}
-        self._turn = asyncio.Semaphore(at_once)
-
-    async def addresses(self, host: str) -> tuple[str, ...]:
-        """What `host` resolves to; empty when it does not resolve, or not in time."""
-        name = plain_host(host)
-        if literal_address(name) is not None:
-            return (name,)
-        known = self._known.get(name)
-        if known is not None and known[0] > time.monotonic():
-            return known[1]
-        asking = self._asking.get(name)
-        if asking is None:
-            asking = self._asking[name] = asyncio.create_task(self._ask(name))
-            asking.add_done_callback(lambda _: self._asking.pop(name))
-        return await asyncio.shield(asking)  # one caller that gives up must not end what others wait for
-
-    async def _ask(self, name: str) -> tuple[str, ...]:
-        async with self._turn:  # the time of an answer runs from here on
-            found = await self._resolve(name)
-        self._known[name] = (time.monotonic() + self._ttl_s, found)
-        self._known.move_to_end(name)
-        while len(self._known) > self._size:
-            self._known.popitem(last=False)
-        return found
-
-    async def _resolve(self, name: str) -> tuple[str, ...]:
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                rows = await loop.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-        except (OSError, TimeoutError, UnicodeError):
-            return ()
-        return tuple(dict.fromkeys(str(row[4][0]) for row in rows))

@@ -19,21 +19,27 @@ from urllib.parse import urlsplit
 import httpx
 from packaging.requirements import InvalidRequirement, Requirement
 
-from agent.chromium.find import find_chromium
-from agent.chromium.launch import LaunchOptions, launch
-from agent.chromium.sandbox import sandbox_works
-from agent.errors import BrowserError
-from services.artifacts.open import open_artifacts
-from services.cluster.address import running_cluster
-from services.errors import ArtifactStoreAway, StoreAway, StoreOutdated
-from services.settings import Settings
-from services.store.sql import open_store
+from shoal.agent.browser import ContextOptions
+from shoal.agent.chromium.process import fence
+from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.chromium.process.launch import LaunchOptions, launch
+from shoal.agent.chromium.process.sandbox import sandbox_works
+from shoal.agent.errors import BrowserError, SecretRefused
+from shoal.services.answers import bounded_client
+from shoal.services.artifacts.open import open_artifacts
+from shoal.services.browsers.session_parts.secrets import BINDING, bound_to
+from shoal.services.cluster.address import running_cluster
+from shoal.services.errors import ArtifactStoreAway, StoreAway, StoreOutdated
+from shoal.services.private import make_folder
+from shoal.services.settings import Settings
+from shoal.services.store.sql import open_store
 
 _OLDEST_PYTHON = (3, 11)
 _MIB = 1024 * 1024
 _LEAST_FREE_MIB = 1024
 _LEAST_SHM_MIB = 64  # beside Ray's share; Chromium draws there
 _TIMEOUT_S = 10.0
+_MODELS_BYTES = 4 << 20
 _INSTALL = "run `make setup`"
 
 
@@ -55,9 +61,11 @@ async def examine(settings: Settings) -> list[Finding]:
         asyncio.to_thread(time_zones),
         chromium(settings),
         asyncio.to_thread(sandbox, settings),
+        asyncio.to_thread(file_wall),
         asyncio.to_thread(shared_memory, settings),
         ray(settings),
         asyncio.to_thread(data_folder, settings),
+        asyncio.to_thread(secrets, settings),
         store(settings),
         artifacts(settings),
         model(settings),
@@ -77,7 +85,7 @@ def python_version() -> Finding:
     )
 
 
-def packages(lock: Path = Path(__file__).parent.parent / "requirements.lock") -> Finding:
+def packages(lock: Path = Path(__file__).resolve().parent.parent / "requirements.lock") -> Finding:
     """Installed packages against the lock of this checkout, or against what Shoal declares where there is no lock."""
     wanted = lock.read_text().splitlines() if lock.exists() else metadata.requires("shoal") or []
     count, faults = 0, []
@@ -132,7 +140,7 @@ async def chromium(settings: Settings) -> Finding:
         # With the sandbox as `auto` would have it: whether it must be on is the next question, not this one.
         browser = await launch(LaunchOptions(executable=str(path)))
         try:
-            context = await browser.new_context()
+            context = await browser.new_context(ContextOptions(schemes=("data",)))
             await context.goto("data:text/html,<title>it starts</title>")
             await context.close()
         finally:
@@ -140,6 +148,17 @@ async def chromium(settings: Settings) -> Finding:
     except BrowserError as error:
         return Finding("chromium", False, error.message, f"{_INSTALL}, or name one with SHOAL_CHROMIUM")
     return Finding("chromium", True, str(path))
+
+
+def file_wall() -> Finding:
+    """Whether the kernel can keep a worker's Chromium from the files of this machine."""
+    if version := fence.version():
+        return Finding("file wall", True, f"Landlock {version}")
+    return Finding(
+        "file wall",
+        True,
+        "missing: this kernel has no Landlock (Linux 5.13) or forbids it; addresses of files are refused all the same",
+    )
 
 
 def sandbox(settings: Settings) -> Finding:
@@ -217,7 +236,7 @@ def data_folder(settings: Settings) -> Finding:
     """The data folder: that it can be written, and has room."""
     folder = settings.data_dir
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"shoal")
     except OSError as error:
@@ -228,6 +247,26 @@ def data_folder(settings: Settings) -> Finding:
         detail = f"{folder} has {free_mib} MiB free, {_LEAST_FREE_MIB} MiB are needed"
         return Finding("data folder", False, detail, "make room, or name another folder with SHOAL_DATA_DIR")
     return Finding("data folder", True, f"{folder}, {free_mib / 1024:.0f} GiB free")
+
+
+def secrets(settings: Settings) -> Finding:
+    """The secrets that jobs may name: that each is bound to the sites where it may be filled in."""
+    folder = settings.secrets_dir
+    try:
+        stored = [path for path in sorted(folder.glob("[!.]*/[!.]*")) if path.is_file() and path.suffix != BINDING]
+    except OSError as error:
+        detail = f"{folder} cannot be read: {error.strerror}"
+        return Finding("secrets", False, detail, "let this user read it, or name another with SHOAL_SECRETS_DIR")
+    wrong = []
+    for path in stored:
+        try:
+            bound_to(path)
+        except SecretRefused as error:
+            wrong.append(f"{path.parent.name}/{path.name}: {error.message}")
+    if wrong:
+        remedy = f"write the host names where each may be filled in, one a line, into {folder}/TENANT/NAME{BINDING}"
+        return Finding("secrets", False, "; ".join(wrong), remedy)
+    return Finding("secrets", True, f"{len(stored)} in {folder}, each bound to its sites")
 
 
 async def store(settings: Settings) -> Finding:
@@ -266,13 +305,14 @@ async def model(settings: Settings) -> Finding:
     key = settings.model_api_key.get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     names: list[str] = []
-    async with httpx.AsyncClient(timeout=_TIMEOUT_S, headers=headers) as client:
+    async with bounded_client(_MODELS_BYTES, timeout_s=_TIMEOUT_S, headers=headers) as client:
         for url in settings.model_url.split(","):
             try:
-                answer = await client.get(f"{url.strip()}/models")
+                async with asyncio.timeout(_TIMEOUT_S):
+                    answer = await client.get(f"{url.strip()}/models")
                 answer.raise_for_status()
                 names = [str(row["id"]) for row in answer.json()["data"]]
-            except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+            except (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError) as error:
                 remedy = "start the model server, or correct SHOAL_MODEL_URL (with its /v1) and SHOAL_MODEL_API_KEY"
                 return Finding("model", False, f"{url.strip()}: {error or type(error).__name__}", remedy)
             if settings.model and settings.model not in names:

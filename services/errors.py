@@ -76,6 +76,12 @@ class StoreAway(ServiceError):
     code = "store_away"
 
 
+class StoreBroken(StoreAway):
+    """The database's file is damaged or gone: no waiting mends it."""
+
+    code = "store_broken"
+
+
 class StoreOutdated(ServiceError):
     """The database has another schema version than this program; run `shoal migrate`."""
 

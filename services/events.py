@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class JobEvent(StrEnum):
-    """Rows of the event table. Each carries the job's counts (`services.store.records.Counts` as an object)."""
+    """Rows of the event table. Each carries the job's counts (`shoal.services.store.records.Counts` as an object)."""
 
     SUBMITTED = "job.submitted"
     """Stored with its root session. data: url, counts."""
@@ -39,6 +39,10 @@ class LogEvent(StrEnum):
     STORE_BACK = "store.back"
     ARTIFACTS_AWAY = "artifacts.away"
     ARTIFACTS_BACK = "artifacts.back"
+    ARTIFACTS_SWEPT = "artifacts.swept"
+    """Artifacts that were in no row are removed."""
+    ARTIFACTS_FOREIGN = "artifacts.foreign"
+    """The artifact store belongs to another database: what is in no row stays."""
     UPLOAD_LOST = "upload.lost"
     """A file that waited for its upload cannot be read."""
     DISPATCHER_REPLACED = "dispatcher.replaced"

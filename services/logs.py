@@ -60,6 +60,18 @@ def set_up(level: str = "info", form: Format = "auto", *, stream: TextIO | None 
         logging.getLogger(noisy).setLevel(max(threshold, logging.WARNING))
 
 
+def set_up_as_library() -> None:
+    """Sends our warnings to the program's own logging, where nothing else was set up; a program that uses Shoal as a
+    library decides about its logs itself, and its standard output is its own."""
+    if not structlog.is_configured():
+        structlog.configure(
+            processors=[structlog.stdlib.add_log_level, _TRACEBACKS, structlog.processors.JSONRenderer()],
+            wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+            logger_factory=structlog.stdlib.LoggerFactory(),
+            cache_logger_on_first_use=False,
+        )
+
+
 @contextmanager
 def through_stderr() -> Iterator[None]:
     """Sends log lines to what `sys.stderr` is now, for as long as the context lasts.

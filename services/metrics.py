@@ -2,9 +2,10 @@
 
 Labels take few values: never an id, a host, a URL or a caller's words; tenants only as the few largest and the rest. To
 add a metric, add its line to `CATALOGUE`. What the gateway counts goes through `Metrics`; what dispatchers and workers
-count goes through their `services.tally.Tally` and comes with the dispatcher's snapshot; the rest is read from the
-store. `services.gateway.scrape` puts the last two into each scrape, for the whole cluster. What dispatchers and workers
-count is also on Ray's metrics endpoint of their node, there with the prefix `ray_` and by process.
+count goes through their `shoal.services.metrics_delta.MetricsDelta` and comes with the dispatcher's snapshot; the rest
+is read from the store. `shoal.services.web.cluster_state.scrape` puts the last two into each scrape, for the whole
+cluster. What dispatchers and workers count is also on Ray's metrics endpoint of their node, there with the prefix
+`ray_` and by process.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic.config import JsonDict
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from services.artifacts.options import ArtifactOptions, S3Options
-from services.errors import BadSetting
+from shoal.services.artifacts.options import ArtifactOptions, S3Options
+from shoal.services.errors import BadSetting
 
 PREFIX = "SHOAL_"
 
@@ -181,6 +181,14 @@ class Settings(BaseSettings):
 
     host: str = _setting("127.0.0.1", "Address that the gateway listens on.", part="gateway")
     port: int = _setting(8700, "Port that the gateway listens on; 0: any free one.", part="gateway", ge=0, le=65_535)
+    metrics_port: int = _setting(
+        0,
+        "Port of `/metrics` alone, on the same address and without a key: keep all but the scraper from it. 0: none. "
+        "At the gateway's own port `/metrics` needs a key with the scope `admin`, wherever keys are needed.",
+        part="gateway",
+        ge=0,
+        le=65_535,
+    )
     public_url: str = _setting(
         "", "Address under which callers reach the gateway, for links in answers and webhooks.", part="gateway"
     )
@@ -228,7 +236,14 @@ class Settings(BaseSettings):
     gateway: str = _setting(
         "", "Gateway that the command line talks to; empty: `run` starts a cluster of its own.", part="command line"
     )
-    api_key: SecretStr = _setting(SecretStr(""), "API key that the command line sends.", part="command line")
+    url: str = _setting(
+        "",
+        "The same for Python programs (`shoal.Client`, `shoal.run`) and the command line; goes before `SHOAL_GATEWAY`.",
+        part="Python, command line",
+    )
+    api_key: SecretStr = _setting(
+        SecretStr(""), "API key that the command line and Python programs send.", part="Python, command line"
+    )
 
     # --- what browsers may reach ----------------------------------------------------------------------
 
@@ -238,6 +253,12 @@ class Settings(BaseSettings):
     allow_hosts: tuple[str, ...] = _setting(
         (),
         "Exceptions while `allow_private` is false, split by commas: `HOST`, `HOST:PORT` or `NETWORK/BITS`.",
+        part="gateway, browsers",
+    )
+    refuse_networks: tuple[str, ...] = _setting(
+        (),
+        "Public networks of the installation itself that browsers may not reach, split by commas, as `NETWORK/BITS`: "
+        "those of the nodes under a Kubernetes cluster. A machine's own addresses and their networks need no mention.",
         part="gateway, browsers",
     )
 
@@ -282,6 +303,12 @@ class Settings(BaseSettings):
     download_limit_mib: int = _setting(
         100, "Largest file that a session may download.", part="browsers", unit="MiB", ge=1
     )
+    download_count: int = _setting(
+        100, "How many files one attempt of a session may download.", part="browsers", unit="files", ge=1
+    )
+    download_total_mib: int = _setting(
+        500, "What one attempt of a session may download in all.", part="browsers", unit="MiB", ge=1
+    )
     session_timeout_s: float = _setting(
         900.0, "Time limit of one attempt of one session.", part="browsers", unit="s", gt=0
     )
@@ -305,7 +332,8 @@ class Settings(BaseSettings):
     allow_python: bool = _setting(False, "Whether the `python` action exists.", part="browsers")
     secrets_dir: Path = _setting(
         _in_data_dir("secrets"),
-        "Folder of the secrets that jobs may name: `TENANT/NAME`, one file each.",
+        "Folder of the secrets that jobs may name: `TENANT/NAME`, one file each, and beside it `NAME.domains`, "
+        "the host names where it may be filled in, one a line.",
         part="browsers",
         shown="`secrets` in the data folder",
     )
@@ -490,7 +518,7 @@ class Settings(BaseSettings):
     def _whole_path(cls, path: Path | None) -> Path | None:
         return path and path.expanduser().absolute()
 
-    @field_validator("allow_hosts", "upload_dirs", mode="before")
+    @field_validator("allow_hosts", "refuse_networks", "upload_dirs", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -505,6 +533,16 @@ class Settings(BaseSettings):
                 except ValueError as err:
                     raise ValueError(f"{host!r} is neither a host nor a network: {err}") from err
         return hosts
+
+    @field_validator("refuse_networks")
+    @classmethod
+    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
+        for network in networks:
+            try:
+                ipaddress.ip_network(network)
+            except ValueError as err:
+                raise ValueError(f"{network!r} is no network: {err}") from err
+        return networks
 
     @field_validator("tenant_weights", mode="before")
     @classmethod
@@ -540,7 +578,7 @@ class Settings(BaseSettings):
             raise ValueError(f"must have at least {_SECRET_LENGTH} characters: `openssl rand -hex 32` makes one")
         return secret
 
-    @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway", "help_url", "traces_url")
+    @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway", "url", "help_url", "traces_url")
     @classmethod
     def _is_http_url(cls, url: str) -> str:
         if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from services.errors import BadSetting
+from shoal.services.errors import BadSetting
 
 _SPAN_BYTES = 8
 _TRACE_BYTES = 16

@@ -8,25 +8,26 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.help import Helper
-from agent.plan import Plan
-from agent.policies.policy import Extraction, Policy, Scene
-from agent.spec import JobSpec
-from agent.status import FINAL, Status
-from agent.step import StepDecision
-from agent.testing import FakeBrowser, FakePage
-from agent.types import Action, LoopItem, Record, Step
-from agent.work import Work
-from services.artifacts.memory import MemoryArtifacts
-from services.browsers.config import WorkerConfig
-from services.browsers.gate import SiteGate, Turns
-from services.browsers.local_pool import LocalPool
-from services.browsers.owner import BrowserOwner
-from services.browsers.worker import Worker
-from services.dispatch.config import DispatchConfig
-from services.dispatch.dispatcher import Dispatcher
-from services.store.records import JobRow, NewJob
-from services.store.sql import SqlStore, open_store
+from shoal.agent.browser import ContextOptions
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.decisions.step import StepDecision
+from shoal.agent.policies.policy import Extraction, Policy, SessionState
+from shoal.agent.sessions.human_help import Helper
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import FINAL, Status
+from shoal.agent.testing import FakeBrowser, FakePage
+from shoal.agent.types import Action, LoopItem, Record, Step
+from shoal.agent.worker_messages import Work
+from shoal.services.artifacts.memory import MemoryArtifacts
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.network.navigation_guard import RateSlots, SiteNavigationGuard
+from shoal.services.browsers.pools.local_pool import LocalPool
+from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
+from shoal.services.browsers.worker import Worker
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
+from shoal.services.store.records import JobRow, NewJob
+from shoal.services.store.sql import SqlStore, open_store
 
 Json = Any
 
@@ -36,26 +37,26 @@ class PlainPolicy:
 
     instant = True
 
-    async def plan(self, scene: Scene) -> Plan:
-        done = {task.type for task in scene.history}
-        if scene.loop is not None and scene.children is None:
-            return Plan(plan="each", task_type="loop", loop_values=scene.loop.values, is_loop_value_link=True)
-        if scene.spec.data is not None and scene.loop is None and "navigate" not in done:
+    async def plan(self, state: SessionState) -> Plan:
+        done = {task.type for task in state.history}
+        if state.loop is not None and state.children is None:
+            return Plan(plan="each", task_type="loop", loop_values=state.loop.values, is_loop_value_link=True)
+        if state.spec.data is not None and state.loop is None and "navigate" not in done:
             return Plan(plan="send it", task_type="navigate")
-        if scene.spec.extract is not None and scene.loop is None and "extract" not in done:
+        if state.spec.extract is not None and state.loop is None and "extract" not in done:
             return Plan(plan="read it", task_type="extract")
         return Plan(thoughts="done", user_goal_achieved=True)
 
-    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+    async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
         if steps:
             return StepDecision("sent", (Action("complete"),))
         return StepDecision("send", (Action("click", {"bid": "1"}, submits=True),))
 
-    async def extract(self, scene: Scene) -> Extraction:
-        return Extraction((Record(await scene.page.read("facts")),))
+    async def extract(self, state: SessionState) -> Extraction:
+        return Extraction((Record(await state.page.read("facts")),))
 
-    async def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
-        for index, link in enumerate(await scene.page.read("links")):
+    async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
+        for index, link in enumerate(await state.page.read("links")):
             yield LoopItem(index, link, is_link=True)
 
 
@@ -87,8 +88,11 @@ class FakeParts:
     def policy(self, spec: JobSpec) -> Policy:
         return PlainPolicy()
 
-    def gate(self, spec: JobSpec, turns: Turns) -> SiteGate:
+    def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
         return OpenGate()
+
+    async def context(self, work: Work) -> ContextOptions:
+        return self.config.context
 
     def helper(self, work: Work) -> Helper | None:
         return None

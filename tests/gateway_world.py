@@ -10,16 +10,16 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
-from agent.status import Status
-from agent.types import Checkpoint, ErrorInfo, FanOut, FieldSource, LoopItem, Outcome, Record, Usage
-from agent.work import Work
-from services.addresses import HostNames
-from services.artifacts.memory import MemoryArtifacts
-from services.gateway.app import create_app
-from services.gateway.deps import GatewayDeps, GatewayOptions
-from services.gateway.keys import hash_key, make_key
-from services.store.records import Finish, Take
-from services.store.sql import SqlStore, open_store
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint, ErrorInfo, FanOut, FieldSource, LoopItem, Outcome, Record, Usage
+from shoal.agent.worker_messages import Work
+from shoal.services.artifacts.memory import MemoryArtifacts
+from shoal.services.names import HostNames
+from shoal.services.store.records import ClaimRequest, Finish
+from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.web.app import create_app
+from shoal.services.web.deps import GatewayDeps, GatewayOptions
+from shoal.services.web.http.api_keys import hash_key, make_key
 
 Json = Any
 Answer = Callable[[Work], Outcome]
@@ -35,7 +35,7 @@ class FixedNames(HostNames):
         self.table = dict(table or {})
         self.asked: list[str] = []
 
-    async def addresses(self, host: str) -> tuple[str, ...]:
+    async def addresses(self, host: str, owner: str = "") -> tuple[str, ...]:
         self.asked.append(host)
         return tuple(self.table.get(host, ()))
 
@@ -65,9 +65,9 @@ class World:
 
     async def claim(self) -> list[Work]:
         """Leases every session that is ready; loops that were begun are stored to their end first."""
-        while (await self.store.unfold()).more:
+        while (await self.store.materialize()).more:
             pass
-        takes = [Take(lane.job, lane.domain, 0, 1000) for lane in await self.store.lanes()]
+        takes = [ClaimRequest(lane.job, lane.domain, 0, 1000) for lane in await self.store.partitions()]
         return [claimed.work for claimed in (await self.store.claim("w1", takes, lease_s=60)).sessions] if takes else []
 
     async def finish(self, work: Sequence[Work], answer: Answer) -> None:

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from services.store.records import Claims, Lane, Take
-from services.store.sql import SqlStore
+from shoal.services.store.records import ClaimRequest, Claims, Partition
+from shoal.services.store.sql import SqlStore
 
 Call = Callable[..., Coroutine[Any, Any, Any]]
 
-TOLD = {"finish": "ready", "unfold": "ready", "sweep": "ready", "reap": "ready", "news": "ready", "claim": "woken"}
+TOLD = {
+    "finish": "ready",
+    "materialize": "ready",
+    "run_bulk_operations": "ready",
+    "expire_leases": "ready",
+    "changed_partitions": "ready",
+    "claim": "woken",
+}
 """Calls of a store, and what in their answers tells of ready sessions."""
 
 
-class KnownLanes:
+class KnownPartitions:
     """What a dispatcher knows that never reads all lanes: what calls of its own and news have told it."""
 
     def __init__(self) -> None:
@@ -36,16 +43,16 @@ class KnownLanes:
 
     async def hear(self, store: SqlStore) -> None:
         """Asks for news."""
-        news = await store.news(self._seq)
+        news = await store.changed_partitions(self._seq)
         self._seq = news.seq
 
-    def add(self, lanes: Iterable[Lane]) -> None:
+    def add(self, partitions: Iterable[Partition]) -> None:
         """These have ready sessions."""
-        for lane in lanes:
-            key = (lane.job, lane.domain)
-            self.cursors[key] = min(lane.cursor, self.cursors.get(key, lane.cursor))
+        for partition in partitions:
+            key = (partition.job, partition.domain)
+            self.cursors[key] = min(partition.cursor, self.cursors.get(key, partition.cursor))
 
-    def note(self, takes: Iterable[Take], claims: Claims) -> None:
+    def note(self, takes: Iterable[ClaimRequest], claims: Claims) -> None:
         """What was claimed is behind the cursor; a lane that gave less than it was asked for has no more."""
         got: dict[tuple[int, int], list[int]] = {}
         for one in claims.sessions:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from services.store import sql
-from services.store.database import Database
-from services.store.migrate import bring_up
+from shoal.services.store import sql
+from shoal.services.store.database.database import Database
+from shoal.services.store.database.migrate import bring_up
 
 
 @contextmanager

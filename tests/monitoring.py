@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from services.metrics import CATALOGUE
+from shoal.services.metrics import CATALOGUE
 from tests.embedded import ROOT, Up, wait_until
 from tests.prometheus_server import Prometheus
 

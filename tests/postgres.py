@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 
 
@@ -34,6 +35,20 @@ class Server:
     def stop(self) -> None:
         """Stops it as an operator would: connections are cut."""
         self._server.cleanup()
+
+    def processes(self) -> list[psutil.Process]:
+        """All of its processes, those of its connections included."""
+        first = psutil.Process(int((self._data / "postmaster.pid").read_text().splitlines()[0]))
+        return [first, *first.children(recursive=True)]
+
+    def freeze(self) -> list[psutil.Process]:
+        """Stops its processes where they are: connections stay open, and nothing is answered. Gives what to resume."""
+        frozen: list[psutil.Process] = []
+        while fresh := [one for one in self.processes() if one not in frozen]:  # the first one may just have forked
+            for one in fresh:
+                one.suspend()
+            frozen += fresh
+        return frozen
 
 
 @contextmanager

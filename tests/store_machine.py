@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 from sqlalchemy import text
 
-from agent.status import FINAL, Status
-from agent.types import Checkpoint, Outcome
-from services.errors import WrongState
-from services.store import ending
-from services.store.records import Claimed, Finish, JobChanges, Renewal, Settlement, Take, Written
-from tests.known_lanes import KnownLanes
+from shoal.agent.status import FINAL, Status
+from shoal.agent.types import Checkpoint, Outcome
+from shoal.services.errors import WrongState
+from shoal.services.store.jobs import ending
+from shoal.services.store.records import Claimed, ClaimRequest, CommitResult, Finish, JobChanges, Renewal, Settlement
+from tests.known_lanes import KnownPartitions
 from tests.store_world import BROKEN, World, links, loop, world
 
 S = Status
@@ -66,7 +66,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.w: World = self.do(self.context.__aenter__())
         self.w.first, self.w.part = FIRST, PART
         self.other = self.do(self.w.another())
-        self.known = KnownLanes()
+        self.known = KnownPartitions()
         for store in {self.w.store, self.other}:
             self.known.listen_to(store)
         self.sessions: dict[int, Session] = {}
@@ -75,7 +75,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.inner_limits: dict[int, int | None] = {}
         self.crowded: set[int] = set()  # parents of which more were out than a new limit says: they keep their seats
         self.stops: dict[int, bool] = {}  # by parent
-        self.unborn: set[int] = set()  # children that are not stored yet
+        self.pending_children: set[int] = set()  # children that are not stored yet
         self.canceled: set[int] = set()
         self.late: set[int] = set()  # jobs whose deadline has passed
         self.paused: set[int] = set()
@@ -137,7 +137,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def read_all_lanes(self) -> None:
         """The only way to find what was put back because its loop had no seat for it."""
-        self.known.add(self.do(self.other.lanes()))
+        self.known.add(self.do(self.other.partitions()))
 
     @rule(target=held, n=st.integers(1, 3), elsewhere=st.booleans())
     def claim(self, n: int, elsewhere: bool) -> Any:
@@ -147,12 +147,12 @@ class StoreMachine(RuleBasedStateMachine):
         """Claims up to `n` of each lane."""
         store = self.other if elsewhere else self.w.store
         self.do(self.known.hear(store))
-        takes = [Take(*lane, cursor, n) for lane, cursor in self.known.cursors.items()]
+        takes = [ClaimRequest(*partition, cursor, n) for partition, cursor in self.known.cursors.items()]
         claims = self.do(store.claim("w1", takes, lease_s=LEASE_S, per_domain=PER_DOMAIN))
         self.known.note(takes, claims)
         for one in claims.sessions:
             session = self.sessions[one.work.session]
-            assert session.status is S.QUEUED and one.work.session not in self.unborn, "it was not ready"
+            assert session.status is S.QUEUED and one.work.session not in self.pending_children, "it was not ready"
             assert session.job not in self.paused | self.canceled | self.late
             assert not self.is_doomed(session), "its loop was stopped"
             assert one.work.fence > session.fence, "its fence was not raised"
@@ -170,23 +170,23 @@ class StoreMachine(RuleBasedStateMachine):
         return self.limits[job] if self.roots[job] == parent else self.inner_limits[job]
 
     @rule()
-    def unfold(self) -> None:
+    def materialize(self) -> None:
         """Stores one more piece of some long loop."""
         self.one_more_piece()
 
     def one_more_piece(self) -> None:
-        piece = self.do(self.other.unfold())
-        wanted = any(not self.is_doomed(self.sessions[id]) for id in self.unborn)
+        piece = self.do(self.other.materialize())
+        wanted = any(not self.is_doomed(self.sessions[id]) for id in self.pending_children)
         assert piece.more is wanted and (piece.stored > 0) is wanted
         stored = {row.id for job in self.roots for row in self.do(self.w.store.sessions(job, limit=10_000))[0]}
-        assert len(self.unborn & stored) == piece.stored
-        self.unborn -= stored
+        assert len(self.pending_children & stored) == piece.stored
+        self.pending_children -= stored
 
     @rule()
     def sweep(self) -> None:
         """One more slice of some job or loop; what it was is seen by the invariant."""
         doomed, others = self.doomed(), self.reseating() or self.do(self.w.retried())
-        swept = self.do(self.other.sweep())
+        swept = self.do(self.other.run_bulk_operations())
         assert swept.more or not (doomed or others)
         self.see_what_ended()
         assert len(self.doomed()) < len(doomed) or others or not doomed
@@ -221,7 +221,7 @@ class StoreMachine(RuleBasedStateMachine):
         id = data.draw(st.sampled_from(unsure))
         session = self.sessions[id]
         if how == "retry" and (session.job in self.canceled or self.sums_up(session.parent)):
-            self.refused(self.w.store.settle(id, how))
+            self.refused(self.w.store.resolve_unsure(id, how))
             return
         if how == "retry" and self.is_over(session.job):
             self.late.discard(session.job)
@@ -286,7 +286,7 @@ class StoreMachine(RuleBasedStateMachine):
     def reap(self) -> None:
         """Every worker dies."""
         running = {id for id, session in self.sessions.items() if session.status is S.RUNNING}
-        freed = self.do(self.w.store.reap(owner="w1")).sessions
+        freed = self.do(self.w.store.expire_leases(owner="w1")).sessions
         assert {one.session for one in freed} == running
         self.die(running)
 
@@ -294,7 +294,7 @@ class StoreMachine(RuleBasedStateMachine):
     def let_leases_run_out(self) -> None:
         self.w.clock.now += LEASE_S + 1
         running = {id for id, session in self.sessions.items() if session.status is S.RUNNING}
-        assert {one.session for one in self.do(self.w.store.reap()).sessions} == running
+        assert {one.session for one in self.do(self.w.store.expire_leases()).sessions} == running
         self.die(running)
 
     @rule(one=held)
@@ -407,7 +407,7 @@ class StoreMachine(RuleBasedStateMachine):
     def report(self, one: Claimed, outcome: Outcome, delay: float) -> None:
         ours = self.is_ours(one)
         report = Finish(one.work.session, one.work.fence, outcome, delay)
-        written: Written = self.do(self.w.report(report))
+        written: CommitResult = self.do(self.w.report(report))
         assert (one.work.session in written.accepted) is ours
         assert (one.work.session in written.late) is not ours
         if not ours:
@@ -433,7 +433,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert [row.parent for row in new] == [id] * min(n, FIRST)
         ids = list(range(new[0].id, new[0].id + n)) if new else []
         assert [row.id for row in new] == ids[:FIRST]
-        self.unborn |= set(ids[FIRST:])
+        self.pending_children |= set(ids[FIRST:])
         for child in ids:
             self.sessions[child] = Session(session.job, id)
             session.children.append(child)
@@ -544,7 +544,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert status is not S.UNSURE or (session.marked and session.job in self.late)
             assert status is not S.FAILED or session.job in self.late - self.canceled
             session.status = status
-            self.unborn.discard(id)
+            self.pending_children.discard(id)
         for id in unsure:
             parent = self.sessions[id].parent
             if parent is not None:
@@ -569,14 +569,16 @@ class StoreMachine(RuleBasedStateMachine):
             status: items[status] for status in FINAL
         }
         for job in self.roots:
-            later = Counter(self.sessions[id].parent or 0 for id in self.unborn if self.sessions[id].job == job)
+            later = Counter(
+                self.sessions[id].parent or 0 for id in self.pending_children if self.sessions[id].job == job
+            )
             row = self.do(self.w.check_sums(job, later))
             rows, _ = self.do(self.w.store.sessions(job, limit=10_000))
             shown = {one.id: one.status for one in rows}
             wanted = {
                 id: S.PAUSED if job in self.paused and session.status is S.QUEUED else session.status
                 for id, session in self.sessions.items()
-                if session.job == job and id not in self.unborn
+                if session.job == job and id not in self.pending_children
             }
             assert shown == wanted
             over = self.is_over(job)
@@ -590,9 +592,9 @@ class StoreMachine(RuleBasedStateMachine):
         """A dispatcher that has read all lanes once needs to read only news, but for what a narrowed loop put back."""
         self.do(self.known.hear(self.w.store))
         crowded = {self.sessions[parent].job for parent in self.crowded}
-        for lane in self.do(self.w.store.lanes()):
-            cursor = self.known.cursors.get((lane.job, lane.domain))
-            assert lane.job in crowded or (cursor is not None and cursor <= lane.cursor), "nobody was told"
+        for partition in self.do(self.w.store.partitions()):
+            cursor = self.known.cursors.get((partition.job, partition.domain))
+            assert partition.job in crowded or (cursor is not None and cursor <= partition.cursor), "nobody was told"
 
     def run_everything_out(self) -> None:
         """Whatever happened before, everything can still be brought to its end: no session is lost."""
@@ -600,18 +602,18 @@ class StoreMachine(RuleBasedStateMachine):
             if not self.is_over(job):
                 self.do(self.w.store.resume(job))
         self.w.clock.now += LEASE_S + DELAY_S + 1
-        self.do(self.w.store.reap())
-        while self.do(self.w.store.sweep()).more:
+        self.do(self.w.store.expire_leases())
+        while self.do(self.w.store.run_bulk_operations()).more:
             pass
-        while self.do(self.w.store.unfold()).more:
+        while self.do(self.w.store.materialize()).more:
             pass
         for _ in range(10_000):
             held = self.do(self.w.claim(50))
-            if not held and not self.do(self.w.store.sweep()).more:
+            if not held and not self.do(self.w.store.run_bulk_operations()).more:
                 break
             self.do(self.w.finish(*((one, Outcome(S.COMPLETED)) for one in held)))
         for job in self.roots:
             row = self.do(self.w.check_sums(job))
             assert row.status in FINAL, "a job did not end"
-        takes = [Take(job, domain, 0, 10) for job in self.roots for domain in range(1, 4)]
+        takes = [ClaimRequest(job, domain, 0, 10) for job in self.roots for domain in range(1, 4)]
         assert self.do(self.w.store.claim("w1", takes, lease_s=LEASE_S)).sessions == ()

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agent.gathering import FIRST_ITEMS
-from agent.packed import PART, LoopPiece, pack_items
-from agent.spec import JobSpec
-from agent.status import FINAL, Status
-from agent.types import Checkpoint, ErrorInfo, FanOut, LoopItem, Outcome, Record
-from services.store.records import Claimed, Finish, JobRow, NewJob, SessionRow, Take, Written
-from services.store.sql import SqlStore, open_store
-from services.store.store import Store
+from shoal.agent.sessions.compressed_items import PART, LoopPiece, compress_items
+from shoal.agent.sessions.loop_items import FIRST_ITEMS
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import FINAL, Status
+from shoal.agent.types import Checkpoint, ErrorInfo, FanOut, LoopItem, Outcome, Record
+from shoal.services.store.records import Claimed, ClaimRequest, CommitResult, Finish, JobRow, NewJob, SessionRow
+from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.store import Store
 
 ERROR = ErrorInfo("Broken", "broken", "it broke", retryable=False)
 DONE = Outcome(Status.COMPLETED, records=(Record({"n": 1}),))
@@ -55,7 +55,7 @@ async def handed_on(store: Store, report: Finish, *, first: int = FIRST_ITEMS, p
     if loop is None or len(loop.items) <= first:
         return report
     later = loop.items[first:]
-    await store.stage(report.session, report.fence, LoopPiece(first, tuple(pack_items(later, part))))
+    await store.stage(report.session, report.fence, LoopPiece(first, tuple(compress_items(later, part))))
     short = replace(loop, items=loop.items[:first], later=len(later))
     return replace(report, outcome=replace(report.outcome, fan_out=short))
 
@@ -87,8 +87,12 @@ class World:
         self, n: int = 1_000, *, owner: str = "w1", lease_s: float = 60.0, job: int | None = None
     ) -> list[Claimed]:
         """Claims up to `n` sessions of every lane."""
-        lanes = await self.store.lanes()
-        takes = [Take(lane.job, lane.domain, lane.cursor, n) for lane in lanes if job in (None, lane.job)]
+        partitions = await self.store.partitions()
+        takes = [
+            ClaimRequest(partition.job, partition.domain, partition.cursor, n)
+            for partition in partitions
+            if job in (None, partition.job)
+        ]
         return list((await self.store.claim(owner, takes, lease_s=lease_s)).sessions)
 
     async def claim_one(self) -> Claimed:
@@ -96,15 +100,15 @@ class World:
         (claimed,) = await self.claim()
         return claimed
 
-    async def finish(self, *ends: tuple[Claimed, Outcome], ready_in_s: float = 0.0) -> Written:
+    async def finish(self, *ends: tuple[Claimed, Outcome], ready_in_s: float = 0.0) -> CommitResult:
         """Reports outcomes; stores what a long loop leaves for later."""
         reports = [Finish(held.work.session, held.work.fence, outcome, ready_in_s) for held, outcome in ends]
         written = await self.report(*reports)
-        while written.unborn and (await self.store.unfold()).more:
+        while written.pending_children and (await self.store.materialize()).more:
             pass
         return written
 
-    async def report(self, *reports: Finish) -> Written:
+    async def report(self, *reports: Finish) -> CommitResult:
         """Reports outcomes as workers do."""
         return await self.store.finish(
             [await handed_on(self.store, one, first=self.first, part=self.part) for one in reports]
@@ -119,7 +123,7 @@ class World:
 
     async def run_out(self, outcome: Outcome = DONE) -> None:
         """Ends everything that is ready, and what becomes ready by it or by slices, with the same outcome."""
-        while (held := await self.claim()) or (await self.store.sweep()).more:
+        while (held := await self.claim()) or (await self.store.run_bulk_operations()).more:
             await self.finish(*((one, outcome) for one in held))
 
     async def retried(self) -> set[int]:
@@ -130,17 +134,17 @@ class World:
         """The status of a session."""
         return (await self.store.session(session)).row.status
 
-    async def check_sums(self, job: int, unborn: Mapping[int, int] | None = None) -> JobRow:
+    async def check_sums(self, job: int, pending_children: Mapping[int, int] | None = None) -> JobRow:
         """Makes sure that the job's counters are what its sessions say; gives the job.
 
         `unborn`: how many children of each parent are not stored yet.
         """
-        unborn = unborn or {}
+        pending_children = pending_children or {}
         row = await self.store.job(job)
         sessions, more = await self.store.sessions(job, limit=10_000)
         assert more is None
         items = [session for session in sessions if session.children == 0]
-        assert row.counts.expected == len(items) + sum(unborn.values())
+        assert row.counts.expected == len(items) + sum(pending_children.values())
         for status in FINAL:
             assert getattr(row.counts, status.value) == sum(item.status is status for item in items), status
         assert row.counts.running == sum(item.status is Status.RUNNING for item in items)
@@ -150,7 +154,7 @@ class World:
             families.setdefault(session.parent, []).append(session)
         for session in sessions:
             children = families.get(session.id, [])
-            later = unborn.get(session.id, 0)
+            later = pending_children.get(session.id, 0)
             assert session.children == len(children) + later
             if session.status is Status.WAITING:
                 assert session.pending_children == sum(child.status not in FINAL for child in children) + later

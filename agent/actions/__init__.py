@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent.actions.perform import check, perform
-from agent.actions.registry import ACTION_SETS, DEFAULT_SETS, PRIMITIVES, Primitive, primitive, primitives_of
-from agent.actions.schema import action_schema, actions_schema, arguments, catalogue, describe
+from shoal.agent.actions.perform import check, perform
+from shoal.agent.actions.registry import ACTION_SETS, DEFAULT_SETS, PRIMITIVES, Primitive, primitive, primitives_of
+from shoal.agent.actions.schema import action_schema, actions_schema, arguments, catalogue, describe
 
 __all__ = [
     "ACTION_SETS",

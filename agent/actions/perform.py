@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.actions.registry import Primitive, primitive
-from agent.actions.schema import arguments
-from agent.actions.stage import Stage
-from agent.errors import ActionRefused
-from agent.types import Action
+from shoal.agent.actions.action_context import ActionContext
+from shoal.agent.actions.registry import Primitive, primitive
+from shoal.agent.actions.schema import arguments
+from shoal.agent.errors import ActionRefused
+from shoal.agent.types import Action
 
 Json = Any
 
@@ -26,7 +26,7 @@ def check(action: Action, *, allow_unsafe: bool = False) -> tuple[Primitive, dic
     return one, arguments(action)
 
 
-async def perform(action: Action, stage: Stage, *, allow_unsafe: bool = False) -> Json:
+async def perform(action: Action, stage: ActionContext, *, allow_unsafe: bool = False) -> Json:
     """Does what the action says; what it gives back, if anything.
 
     Raises:

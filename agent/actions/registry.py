@@ -7,12 +7,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from agent.actions.primitives import code, control, coordinate, element, human, keyboard, misc, navigation, tab
-from agent.errors import ActionInvalid
+from shoal.agent.actions.primitives import code, control, coordinate, element, human, keyboard, misc, navigation, tab
+from shoal.agent.errors import ActionInvalid
 
 Json = Any
 Limit = Literal["action", "navigation", "download", "wait", "human"]
 """Which time limit holds: of an action, a page load, a download, a wait that names its own, a person's answer."""
+Sends = Literal["never", "page", "always"]
+"""Whether an action may make a site do something that must not be done twice: never; only where the page does not prove
+that it follows a plain link or only fills a field (`Context.harmless`); always, as far as anything here can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Primitive:
 
     function: Callable[..., Awaitable[Any]]
     group: str
+    sends: Sends
     limit: Limit = "action"
     changes: bool = True  # whether it can change the page at all, so that its effect is worth looking for
     unsafe: bool = False  # off unless the operator turns it on
@@ -59,54 +63,54 @@ def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 PRIMITIVES: tuple[Primitive, ...] = (
-    Primitive(element.click, "element"),
-    Primitive(element.dblclick, "element"),
-    Primitive(element.hover, "element"),
-    Primitive(element.focus, "element"),
-    Primitive(element.clear, "element"),
-    Primitive(element.fill, "element"),
-    Primitive(element.check, "element"),
-    Primitive(element.uncheck, "element"),
-    Primitive(element.press, "element"),
-    Primitive(element.select_option, "element"),
-    Primitive(element.drag_and_drop, "element"),
-    Primitive(element.upload_file, "element"),
-    Primitive(element.scroll_element, "element"),
-    Primitive(element.download, "element", limit="download"),
-    Primitive(coordinate.mouse_move, "coordinate"),
-    Primitive(coordinate.mouse_down, "coordinate"),
-    Primitive(coordinate.mouse_up, "coordinate"),
-    Primitive(coordinate.mouse_click, "coordinate"),
-    Primitive(coordinate.mouse_dblclick, "coordinate"),
-    Primitive(coordinate.mouse_drag_and_drop, "coordinate"),
-    Primitive(coordinate.scroll_at, "coordinate"),
-    Primitive(coordinate.mouse_upload_file, "coordinate"),
-    Primitive(keyboard.keyboard_down, "keyboard"),
-    Primitive(keyboard.keyboard_up, "keyboard"),
-    Primitive(keyboard.keyboard_press, "keyboard"),
-    Primitive(keyboard.keyboard_type, "keyboard"),
-    Primitive(keyboard.keyboard_insert_text, "keyboard"),
-    Primitive(tab.new_tab, "tab", limit="navigation"),
-    Primitive(tab.tab_close, "tab"),
-    Primitive(tab.tab_focus, "tab"),
-    Primitive(navigation.goto, "navigation", limit="navigation"),
-    Primitive(navigation.go_back, "navigation", limit="navigation"),
-    Primitive(navigation.go_forward, "navigation", limit="navigation"),
-    Primitive(navigation.reload, "navigation", limit="navigation"),
-    Primitive(navigation.search, "navigation", limit="navigation"),
-    Primitive(misc.scroll, "misc"),
-    Primitive(misc.noop, "misc", limit="wait"),
-    Primitive(misc.wait_for, "misc", limit="wait"),
-    Primitive(misc.save_as_pdf, "misc", changes=False),
-    Primitive(misc.send_msg_to_user, "misc", changes=False),
-    Primitive(misc.report_infeasible, "misc", changes=False),
-    Primitive(misc.answer, "misc", changes=False),
-    Primitive(human.solve_captcha, "human", limit="human"),
-    Primitive(human.ask_user, "human", limit="human", changes=False),
-    Primitive(human.enter_verification_code, "human", limit="human"),
-    Primitive(control.complete, "control", changes=False),
-    Primitive(control.terminate, "control", changes=False),
-    Primitive(code.python, "python", unsafe=True),
+    Primitive(element.click, "element", "page"),
+    Primitive(element.dblclick, "element", "page"),
+    Primitive(element.hover, "element", "never"),
+    Primitive(element.focus, "element", "page"),
+    Primitive(element.clear, "element", "page"),
+    Primitive(element.fill, "element", "page"),
+    Primitive(element.check, "element", "page"),
+    Primitive(element.uncheck, "element", "page"),
+    Primitive(element.press, "element", "page"),
+    Primitive(element.select_option, "element", "page"),
+    Primitive(element.drag_and_drop, "element", "always"),
+    Primitive(element.upload_file, "element", "page"),
+    Primitive(element.scroll_element, "element", "never"),
+    Primitive(element.download, "element", "page", limit="download"),
+    Primitive(coordinate.mouse_move, "coordinate", "never"),
+    Primitive(coordinate.mouse_down, "coordinate", "always"),
+    Primitive(coordinate.mouse_up, "coordinate", "always"),
+    Primitive(coordinate.mouse_click, "coordinate", "always"),
+    Primitive(coordinate.mouse_dblclick, "coordinate", "always"),
+    Primitive(coordinate.mouse_drag_and_drop, "coordinate", "always"),
+    Primitive(coordinate.scroll_at, "coordinate", "never"),
+    Primitive(coordinate.mouse_upload_file, "coordinate", "always"),
+    Primitive(keyboard.keyboard_down, "keyboard", "page"),
+    Primitive(keyboard.keyboard_up, "keyboard", "page"),
+    Primitive(keyboard.keyboard_press, "keyboard", "page"),
+    Primitive(keyboard.keyboard_type, "keyboard", "page"),
+    Primitive(keyboard.keyboard_insert_text, "keyboard", "page"),
+    Primitive(tab.new_tab, "tab", "never", limit="navigation"),
+    Primitive(tab.tab_close, "tab", "never"),
+    Primitive(tab.tab_focus, "tab", "never"),
+    Primitive(navigation.goto, "navigation", "never", limit="navigation"),
+    Primitive(navigation.go_back, "navigation", "always", limit="navigation"),
+    Primitive(navigation.go_forward, "navigation", "always", limit="navigation"),
+    Primitive(navigation.reload, "navigation", "always", limit="navigation"),
+    Primitive(navigation.search, "navigation", "never", limit="navigation"),
+    Primitive(misc.scroll, "misc", "never"),
+    Primitive(misc.noop, "misc", "never", limit="wait"),
+    Primitive(misc.wait_for, "misc", "never", limit="wait"),
+    Primitive(misc.save_as_pdf, "misc", "never", changes=False),
+    Primitive(misc.send_msg_to_user, "misc", "never", changes=False),
+    Primitive(misc.report_infeasible, "misc", "never", changes=False),
+    Primitive(misc.answer, "misc", "never", changes=False),
+    Primitive(human.solve_captcha, "human", "always", limit="human"),
+    Primitive(human.ask_user, "human", "never", limit="human", changes=False),
+    Primitive(human.enter_verification_code, "human", "page", limit="human"),
+    Primitive(control.complete, "control", "never", changes=False),
+    Primitive(control.terminate, "control", "never", changes=False),
+    Primitive(code.python, "python", "always", unsafe=True),
 )
 
 _BY_NAME: Mapping[str, Primitive] = {primitive.name: primitive for primitive in PRIMITIVES}

@@ -10,9 +10,9 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from agent.actions.registry import ACTION_SETS, Primitive, parameters, primitive, primitives_of
-from agent.errors import ActionInvalid
-from agent.types import Action
+from shoal.agent.actions.registry import ACTION_SETS, Primitive, parameters, primitive, primitives_of
+from shoal.agent.errors import ActionInvalid
+from shoal.agent.types import Action
 
 Json = Any
 

@@ -12,18 +12,18 @@ from typing import Any
 from playwright.async_api import Browser as PlaywrightBrowser
 from playwright.async_api import Error as PlaywrightError
 
-from agent.browser import BrowserHealth, Context, ContextOptions
-from agent.chromium.bare import BarePage, open_bare
-from agent.chromium.context import ChromiumContext
-from agent.chromium.driver import Driver, forget_driver
-from agent.chromium.emptying import close_quietly
-from agent.chromium.processes import ProcessTree
-from agent.chromium.raw import RawPages
-from agent.chromium.reading import ReadingContext
-from agent.chromium.recycling import Shelf, Spare, empty
-from agent.chromium.tab import Tab
-from agent.errors import BrowserError, BrowserGone
-from agent.spec import BrowserSpec, Viewport
+from shoal.agent.browser import NO_BYPASS, BrowserHealth, Context, ContextOptions
+from shoal.agent.chromium.acting.acting_context import ActingContext
+from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.context_pool import ContextPool, SpareContext, empty
+from shoal.agent.chromium.context_reset import close_quietly
+from shoal.agent.chromium.devtools.raw_pages import RawPages
+from shoal.agent.chromium.devtools.read_page import ReadPage, open_read_page
+from shoal.agent.chromium.devtools.reading_context import ReadingContext
+from shoal.agent.chromium.process.driver import Driver, forget_driver
+from shoal.agent.chromium.process.process_tree import ProcessTree
+from shoal.agent.errors import BrowserError, BrowserGone
+from shoal.agent.spec import BrowserSpec, Viewport
 
 _CONTEXT_S = 20.0
 """A browser that needs longer for a new context does not answer any more."""
@@ -46,12 +46,12 @@ class ChromiumBrowser:
         self._browser = browser
         self._driver = driver
         self._processes = processes
-        self._temp = temp
+        self.folder = temp  # its own, which it may read whatever else it may; None: it runs elsewhere
         self._window = window
         self._contexts: set[Context] = set()
-        self._shelf: Shelf[Spare] = Shelf()
+        self._shelf: ContextPool[SpareContext] = ContextPool()
         self._pages = RawPages(browser)
-        self._bare: Shelf[BarePage] = Shelf()
+        self._bare: ContextPool[ReadPage] = ContextPool()
         self._started_at = time.time()
         self._sessions = 0
         self._gone = asyncio.Event()
@@ -72,6 +72,15 @@ class ChromiumBrowser:
             except TimeoutError:
                 pass
         return not self.alive
+
+    async def answers(self, *, within_s: float) -> bool:
+        """Whether the browser itself, whatever its pages do, says something within that time."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self._pages.version()
+        except (PlaywrightError, TimeoutError):
+            return False
+        return True
 
     async def new_context(self, options: ContextOptions = ContextOptions()) -> Context:
         try:
@@ -97,11 +106,11 @@ class ChromiumBrowser:
 
     async def _reading(self, options: ContextOptions) -> Context:
         page = self._bare.take(self._key(options)) if options.reuse is not None else None
-        context = ReadingContext(self, page or await open_bare(self._pages), options)
+        context = ReadingContext(self, page or await open_read_page(self._pages, options.proxy), options)
         self._contexts.add(context)
         return context
 
-    async def keep(self, options: ContextOptions, page: BarePage) -> None:
+    async def keep(self, options: ContextOptions, page: ReadPage) -> None:
         """Keeps an emptied page for the next session that gives the same key."""
         if self._closed:
             await page.end()
@@ -114,7 +123,7 @@ class ChromiumBrowser:
 
     async def _acting(self, options: ContextOptions) -> Context:
         spare = await self._spare(options) or await self._fresh(options)
-        context = ChromiumContext(self, spare.context, spare.tab, self._driver, options)
+        context = ActingContext(self, spare.context, spare.tab, self._driver, options)
         self._contexts.add(context)
         if options.browser.block:
             try:
@@ -124,15 +133,15 @@ class ChromiumBrowser:
                 raise
         return context
 
-    async def _fresh(self, options: ContextOptions) -> Spare:
+    async def _fresh(self, options: ContextOptions) -> SpareContext:
         context = await self._browser.new_context(**self._settings(options))
         try:
-            return Spare(context, Tab(await context.new_page()))
+            return SpareContext(context, Tab(await context.new_page()))
         except BaseException:
             await asyncio.shield(close_quietly(context.close()))
             raise
 
-    async def _spare(self, options: ContextOptions) -> Spare | None:
+    async def _spare(self, options: ContextOptions) -> SpareContext | None:
         """An emptied context that looks as wanted, in the state that is wanted; None when a new one is needed."""
         state = options.storage_state or {}
         if options.reuse is None or state.get("origins"):  # storage needs an open page of each origin
@@ -148,14 +157,14 @@ class ChromiumBrowser:
 
     @staticmethod
     def _key(options: ContextOptions) -> Hashable:
-        return options.reuse, options.browser.model_dump_json()
+        return options.reuse, options.proxy, options.browser.model_dump_json()
 
-    async def take_back(self, context: ChromiumContext, worn: str) -> None:
-        """A session is done with `context`: it is emptied for the next one, or closed when it is `worn`."""
+    async def take_back(self, context: ActingContext, not_reusable: str) -> None:
+        """A session is done with `context`: it is emptied for the next one, or closed where it is `not_reusable`."""
         self._contexts.discard(context)
-        spare = None if worn or self._closed else await empty(context.tab)
+        spare = None if not_reusable or self._closed else await empty(context.tab)
         if spare is None or self._closed:
-            await Spare(context.playwright, context.tab).end()
+            await SpareContext(context.playwright, context.tab).end()
             return
         context.let_go()
         self._shelf.put(self._key(context.options), spare)
@@ -175,7 +184,9 @@ class ChromiumBrowser:
             settings["user_agent"] = wanted.user_agent
         if wanted.headers:
             settings["extra_http_headers"] = dict(wanted.headers)
-        if wanted.proxy:
+        if options.proxy:
+            settings["proxy"] = {"server": options.proxy, "bypass": NO_BYPASS}
+        elif wanted.proxy:
             settings["proxy"] = wanted.proxy.model_dump(exclude_none=True)
         if options.storage_state is not None:
             settings["storage_state"] = options.storage_state
@@ -209,6 +220,6 @@ class ChromiumBrowser:
         except TimeoutError:
             pass  # it is killed below
         await asyncio.to_thread(self._processes.end, seen)
-        if self._temp is not None:
-            await asyncio.to_thread(shutil.rmtree, self._temp, True)
+        if self.folder is not None:
+            await asyncio.to_thread(shutil.rmtree, self.folder, True)
         await self._driver.release()

@@ -7,7 +7,7 @@ import re
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from agent.errors import (
+from shoal.agent.errors import (
     ActionError,
     ActionTimeout,
     AddressForbidden,

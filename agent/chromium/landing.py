@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from playwright.async_api import Response
 
-from agent.browser import Landing
-from agent.retry_after import retry_after_seconds
+from shoal.agent.browser import Landing
+from shoal.agent.support.retry_after import retry_after_seconds
 
 _PASSWORD = re.compile(r"\s*[a-z][a-z0-9+.-]*:[/\\]{2}[^/\\?#]*@", re.IGNORECASE)
 _ASKS_WHO = frozenset({401, 407})

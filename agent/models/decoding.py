@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from jsonschema.protocols import Validator
-from jsonschema.validators import Draft202012Validator, validator_for
-from referencing import Registry
-from referencing.exceptions import Unresolvable
+from shoal.agent.schemas.nulls import Nulls
 
 Json = Any
 
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems")
+_COUNTS = ("minItems", "maxItems")
+_MOST_COUNTED = 1_000
+"""A decoder writes a rule for each item that it counts: more would hold up the model's server for everybody."""
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", *_COUNTS)
 """Kept as they are. Not kept: formats, uniqueItems, and lengths (xgrammar then lets raw control characters through)."""
 
 _STRUCTURE = ("type", "enum", "const", "required", "additionalProperties", *_BOUNDS)
@@ -53,7 +53,7 @@ def _weakened(schema: Json, depth: int) -> dict[str, Json]:
     sent: dict[str, Json] = {name: schema[name] for name in ("enum", "const") if name in schema}
     if sent:
         return sent
-    sent = {name: schema[name] for name in ("type", *_BOUNDS) if name in schema}
+    sent = {name: schema[name] for name in ("type", *_BOUNDS) if name in schema and not _counts_on(name, schema[name])}
     if _PLAIN_PATTERN.fullmatch(str(schema.get("pattern", ""))):
         sent["pattern"] = schema["pattern"]
     if isinstance(schema.get("items"), dict):
@@ -65,6 +65,10 @@ def _weakened(schema: Json, depth: int) -> dict[str, Json]:
         sent["required"] = list(schema["properties"])
         sent["additionalProperties"] = False
     return sent
+
+
+def _counts_on(keyword: str, number: Json) -> bool:
+    return keyword in _COUNTS and number > _MOST_COUNTED
 
 
 def _or_null(schema: dict[str, Json]) -> dict[str, Json]:
@@ -90,48 +94,45 @@ def undecorated(schema: Json) -> Json:
 
 def without_unknown(value: Json, schema: dict[str, Json]) -> Json:
     """`value` without the fields that are null where `schema` does not allow null: there it means "not on the page"."""
-    checker = validator_for(schema, default=Draft202012Validator)
-    return _without(value, schema, checker(schema, registry=Registry()), schema, 0)
+    return _Pruning(schema).pruned(value, schema, 0)
 
 
-def _without(value: Json, schema: Json, validator: Validator, root: dict[str, Json], depth: int) -> Json:
-    schema = _resolved(schema, root)
-    if depth > _MAX_DEPTH or not isinstance(schema, dict):
-        return value
-    if isinstance(value, list) and isinstance(schema.get("items"), dict):
-        return [_without(part, schema["items"], validator, root, depth + 1) for part in value]
-    if not isinstance(value, dict):
-        return value
-    parts = _properties(schema, root)
-    kept: dict[str, Json] = {}
-    for name, part in value.items():
-        if part is None and name in parts and not _allows_null(validator, parts[name]):
-            continue
-        kept[name] = _without(part, parts.get(name, {}), validator, root, depth + 1)
-    return kept
+class _Pruning:
+    """Looks at each part of the schema once, however many records there are."""
 
+    def __init__(self, root: dict[str, Json]) -> None:
+        self._nulls = Nulls(root)
+        self._definitions = {**root.get("definitions", {}), **root.get("$defs", {})}
+        self._known: dict[int, dict[str, Json]] = {}
 
-def _allows_null(validator: Validator, schema: Json) -> bool:
-    try:
-        return bool(validator.evolve(schema=schema).is_valid(None))
-    except Unresolvable:
-        return True  # a `$ref` that leads nowhere: whoever checks the record against the schema says so
+    def pruned(self, value: Json, schema: Json, depth: int) -> Json:
+        schema = self._resolved(schema)
+        if depth > _MAX_DEPTH or not isinstance(schema, dict):
+            return value
+        if isinstance(value, list) and isinstance(schema.get("items"), dict):
+            return [self.pruned(part, schema["items"], depth + 1) for part in value]
+        if not isinstance(value, dict):
+            return value
+        parts = self._properties(schema)
+        kept: dict[str, Json] = {}
+        for name, part in value.items():
+            if part is None and name in parts and not self._nulls.taken(parts[name]):
+                continue
+            kept[name] = self.pruned(part, parts.get(name, {}), depth + 1)
+        return kept
 
+    def _properties(self, schema: dict[str, Json]) -> dict[str, Json]:
+        """The properties that `schema` names, also inside of its choices."""
+        if id(schema) not in self._known:
+            parts: dict[str, Json] = dict(schema.get("properties", {}))
+            for choice in ("anyOf", "oneOf", "allOf"):
+                for option in map(self._resolved, schema.get(choice, ())):
+                    if isinstance(option, dict):
+                        for name, part in option.get("properties", {}).items():
+                            parts.setdefault(name, part)
+            self._known[id(schema)] = parts
+        return self._known[id(schema)]
 
-def _properties(schema: dict[str, Json], root: dict[str, Json]) -> dict[str, Json]:
-    """The properties that `schema` names, also inside of its choices."""
-    parts: dict[str, Json] = dict(schema.get("properties", {}))
-    for choice in ("anyOf", "oneOf", "allOf"):
-        for option in schema.get(choice, ()):
-            resolved = _resolved(option, root)
-            if isinstance(resolved, dict):
-                parts = {**resolved.get("properties", {}), **parts}
-    return parts
-
-
-def _resolved(schema: Json, root: dict[str, Json]) -> Json:
-    found = _DEFINITION.fullmatch(str(schema.get("$ref", ""))) if isinstance(schema, dict) else None
-    if found is None:
-        return schema
-    definitions = {**root.get("definitions", {}), **root.get("$defs", {})}
-    return definitions.get(found.group(1), {})
+    def _resolved(self, schema: Json) -> Json:
+        found = _DEFINITION.fullmatch(str(schema.get("$ref", ""))) if isinstance(schema, dict) else None
+        return schema if found is None else self._definitions.get(found.group(1), {})

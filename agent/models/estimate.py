@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from agent.models.model import Ask
-from agent.types import Usage
+from shoal.agent.models.model import Ask
+from shoal.agent.types import Usage
 
 _BYTES_PER_TOKEN = 3.5
 """English has four bytes in a token of today's vocabularies, code and addresses three, other scripts more."""

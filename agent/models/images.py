@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from PIL import Image as Pictures
 from PIL import UnidentifiedImageError
 
-from agent.models.model import Image
+from shoal.agent.models.model import Image
 
 _JPEG_QUALITY = 80
 _BLANK = (255, 255, 255)

@@ -1,4 +1,5 @@
-"""The model seam: one chat completion held to a JSON Schema. Implementations: `openai_compatible`, `agent.testing`."""
+"""The model seam: one chat completion held to a JSON Schema. Implementations: `openai_compatible`,
+`shoal.agent.testing`."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from agent.types import Usage
+from shoal.agent.types import Usage
 
 Json = Any
 

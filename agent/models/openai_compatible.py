@@ -13,18 +13,24 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 import openai
-from httpx2 import ConnectTimeout, Limits  # the HTTP library that the openai package is built on
+from httpx2 import (  # the HTTP library that the openai package is built on
+    AsyncHTTPTransport,
+    ConnectTimeout,
+    DecodingError,
+    Limits,
+)
 from openai import AsyncOpenAI, DefaultAsyncHttpx2Client
 from openai.types.chat import ChatCompletion
 
-from agent.errors import ModelRefused, ModelUnavailable, PromptTooLong
-from agent.models.breaker import Breaker
-from agent.models.estimate import estimated_usage
-from agent.models.images import Grid, fitted
-from agent.models.model import Ask, Message, Reply
-from agent.models.settings import ModelSettings
-from agent.types import Usage
-from prompts import render
+from shoal.agent.errors import ModelRefused, ModelUnavailable, PromptTooLong
+from shoal.agent.models.answers import BoundedTransport
+from shoal.agent.models.breaker import Breaker
+from shoal.agent.models.estimate import estimated_usage
+from shoal.agent.models.images import Grid, fitted
+from shoal.agent.models.model import Ask, Message, Reply
+from shoal.agent.models.settings import ModelSettings
+from shoal.agent.types import Usage
+from shoal.prompts import render
 
 Json = Any
 _log = logging.getLogger(__name__)
@@ -197,9 +203,12 @@ class _Server:
             http_client=DefaultAsyncHttpx2Client(
                 base_url=url,
                 timeout=timeout,
-                limits=Limits(max_connections=settings.max_connections),
                 trust_env=False,
-                proxy=settings.proxy,
+                transport=BoundedTransport(
+                    AsyncHTTPTransport(
+                        limits=Limits(max_connections=settings.max_connections), proxy=settings.proxy, trust_env=False
+                    )
+                ),
             ),
         )
         # Both were taken from the environment of whoever started the process.
@@ -258,7 +267,8 @@ class _Server:
             _raise_for_status(err)
         except (openai.APIError, ValueError) as err:
             self.breaker.failed()
-            away = isinstance(err, openai.APIConnectionError)
+            unreadable = isinstance(err.__cause__, DecodingError)  # a server that is there, and sends what is too long
+            away = isinstance(err, openai.APIConnectionError) and not unreadable
             raise _Trouble(f"{type(err).__name__}: {err}", away=away) from err
         except asyncio.CancelledError:
             self.breaker.abandoned()

@@ -14,14 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from jsonschema.exceptions import best_match
-from jsonschema.validators import Draft202012Validator
-from referencing import Registry
-
-from agent.errors import ReplyInvalid
-from agent.models.model import Ask, Message, Model, Reply
-from agent.types import Usage
-from prompts import render
+from shoal.agent.errors import ReplyInvalid
+from shoal.agent.models.model import Ask, Message, Model, Reply
+from shoal.agent.schemas.checking import check_reply
+from shoal.agent.types import Usage
+from shoal.prompts import render
 
 Json = Any
 T = TypeVar("T")
@@ -110,7 +107,7 @@ async def ask_for(
         try:
             parsed = parse(reply.text)
             cut_off = parsed.cut_off
-            check(parsed.value, ask.json_schema)
+            await check(parsed.value, ask.json_schema)
             return Answer(read(parsed.value), transcript(asked, replies), cut_off)
         except ReplyDoubt as doubt:
             problem: ReplyProblem = doubt
@@ -175,7 +172,7 @@ def parse(text: str) -> Parsed:
     return Parsed(_decode(outline.whole()))
 
 
-def check(value: Json, schema: dict[str, Json] | None) -> None:
+async def check(value: Json, schema: dict[str, Json] | None) -> None:
     """Holds `value` to `schema`.
 
     Raises:
@@ -183,13 +180,13 @@ def check(value: Json, schema: dict[str, Json] | None) -> None:
     """
     if schema is None:
         return
-    error = best_match(Draft202012Validator(schema, registry=Registry()).iter_errors(value))
-    if error is not None:
+    fault = min(await check_reply(schema, value), key=lambda one: len(one.path), default=None)
+    if fault is not None:
         # The place and the message hold names and values of the reply, and the page's words where ids are words.
-        place = "/".join(str(part) for part in error.absolute_path)
-        message = error.message if len(error.message) < 300 else error.message[:300] + " …"
-        said = f"{place}: {message}" if place else message
-        raise ReplyProblem(f"it does not fit the schema ({error.validator})", said)
+        place = "/".join(map(str, fault.path))
+        raise ReplyProblem(
+            f"it does not fit the schema ({fault.keyword})", f"{place}: {fault.message}" if place else fault.message
+        )
 
 
 def _unwrapped(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from agent.models.images import Grid
+from shoal.agent.models.images import Grid
 
 Json = Any
 Points = Literal["pixels", "relative"]
@@ -22,7 +22,7 @@ class ModelSettings:
 
     base_urls: tuple[str, ...]  # each with its version part, such as http://127.0.0.1:8000/v1
     model: str  # the name under which the server serves it
-    api_key: str = ""  # "" for servers that want none
+    api_key: str = field(default="", repr=False)  # "" for servers that want none
     timeout_s: float = 120.0  # of one request, from sending to the last byte; a slow model may need an hour
     connect_timeout_s: float = 5.0
     max_tokens: int = 8192  # upper limit of one reply, whatever a decision asks for

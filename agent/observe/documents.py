@@ -14,6 +14,9 @@ _MAX_PAGES = 50
 _TEXT_ENDINGS = frozenset({".txt", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".md", ".log", ".yaml", ".yml", ".ini"})
 
 _log = logging.getLogger(__name__)
+# The library says a line about each fault of a file, and a hostile file has a million of them. We say one about a file.
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+_SAID = 200
 
 
 def file_text(path: Path, max_chars: int = MAX_TEXT) -> str:
@@ -41,5 +44,5 @@ def pdf_text(path: Path, max_chars: int = MAX_TEXT) -> str:
                 break
     except (PyPdfError, OSError, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         # A broken PDF must not spoil the download that was asked for: its bytes are kept, its text is missing.
-        _log.warning("the PDF %s cannot be read: %s", path.name, error)
+        _log.warning("the PDF %s cannot be read: %s", path.name, ascii(str(error)[:_SAID]))
     return "\n".join(parts)[:max_chars]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agent.types import Element
+from shoal.agent.types import Element
 
 
 def letters() -> Iterator[str]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-from agent.types import Box, Element
+from shoal.agent.types import Box, Element
 
 # Dark enough for white letters, and far enough apart to tell neighbours by colour, on light and dark pages.
 _COLOURS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.types import Element
+from shoal.agent.types import Element
 
 
 def rebuilt(root: Element, change: Callable[[Element, tuple[Element, ...]], Element]) -> Element:

@@ -10,9 +10,10 @@ from typing import Any, Literal, get_args
 
 import orjson
 
-from agent.observe.letters import lettered
-from agent.observe.tree import clickable_elements
-from agent.types import Box, Element, Observation
+from shoal.agent.observe.letters import lettered
+from shoal.agent.observe.quoting import ELEMENT, held, line, plain_name, quoted, words
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.types import Box, Element, Observation
 
 Json = Any
 Format = Literal["text", "axtree", "html", "json", "choices"]
@@ -67,13 +68,13 @@ def compact(root: Element, *, omitted: int = 0, max_chars: int | None = None) ->
 def _fit(lines: list[str], max_chars: int) -> tuple[list[str], int]:
     """As many lines as fit, the last one in part if it is text only, and how many elements were in the others."""
     kept, left = 0, max_chars
-    for line in lines:
-        if len(line) + 1 > left:
+    for one in lines:
+        if len(one) + 1 > left:
             break
-        left -= len(line) + 1
+        left -= len(one) + 1
         kept += 1
-    begun = [f"{line[: left - 2]}…" for line in lines[kept : kept + 1] if left > 2 and "[" not in line]
-    return lines[:kept] + begun, sum(max(1, line.count("[")) for line in lines[kept:])
+    begun = [f"{one[: left - 2]}…" for one in lines[kept : kept + 1] if left > 2 and not ELEMENT.search(one)]
+    return lines[:kept] + begun, sum(max(1, len(ELEMENT.findall(one))) for one in lines[kept:])
 
 
 class _Lines:
@@ -102,7 +103,7 @@ class _Lines:
 
 def _write(element: Element, out: _Lines) -> None:
     if element.tag == "#text":
-        out.add(element.text)
+        out.add(words(element.text))
     elif element.clickable or (element.bid and element.states & _HANDLED):
         out.add(control_text(element))
         if element.children:
@@ -111,10 +112,11 @@ def _write(element: Element, out: _Lines) -> None:
             out.end()
     elif element.tag in _INLINE:
         if element.tag == "canvas" and element.box is not None:
-            out.add(f"({' '.join(filter(None, ('canvas', element.name, _extent(element.box))))})")
+            out.add(f"({' '.join(filter(None, ('canvas', line(element.name), _extent(element.box))))})")
         elif element.name and element.tag != "label":
-            out.add(f"({element.role} {element.name})" if element.role == "img" else f"{element.role} {element.name}")
-        out.add(element.text)
+            told = f"{plain_name(element.role)} {line(element.name)}"
+            out.add(f"({told})" if element.role == "img" else told)
+        out.add(words(element.text))
         _write_all(element, out)
     elif element.role == "row":
         _write_row(element, out)
@@ -130,16 +132,17 @@ def _write_all(element: Element, out: _Lines) -> None:
 def _write_block(element: Element, out: _Lines) -> None:
     out.end(_PREFIXES.get(element.role, ""))
     if element.role == "frame":
-        out.add(f"--- frame {element.name}".rstrip())
+        out.add(f"--- frame {line(element.name)}".rstrip())
         out.end()
     elif element.name and (element.role in _ANNOUNCED or not element.children):
-        out.add(element.name if element.role in _PREFIXES else f"{element.role} {element.name}:")
+        name = line(element.name)
+        out.add(name if element.role in _PREFIXES else f"{plain_name(element.role)} {name}:")
         if element.children:
             out.end()
     elif element.role in ("dialog", "alertdialog"):
         out.add("dialog:")
         out.end()
-    out.add(element.text)
+    out.add(words(element.text))
     _write_all(element, out)
     out.end()
     if element.role == "frame":
@@ -154,27 +157,27 @@ def _write_row(element: Element, out: _Lines) -> None:
     for child in element.children:
         inner = _Lines()
         _write(child, inner)
-        cells.append(" ".join(line.strip() for line in inner.finish()))
-    out.add(" | ".join(cells) if cells else element.text)
+        cells.append(" ".join(one.strip() for one in inner.finish()))
+    out.add(" | ".join(cells) if cells else words(element.text))
     out.end()
 
 
 def control_text(element: Element) -> str:
     """One element that takes actions, on one line."""
-    parts = [f"[{element.bid} {element.role or element.tag}"]
+    parts = [f"[{element.bid} {plain_name(element.role or element.tag)}"]
     if element.name:
-        parts.append(f'"{element.name}"')
+        parts.append(quoted(element.name))
     elif href := element.attributes.get("href"):
-        parts.append(href[:80])
+        parts.append(held(href[:80]))
     if element.text and not element.children:
-        parts.append(f"({element.text})")
+        parts.append(f"({held(element.text)})")
     value = element.attributes.get("value")
     if value is not None and element.role not in ("button",):
-        parts.append(f'="{value}"')
+        parts.append(f"={quoted(value)}")
     if (placeholder := element.attributes.get("placeholder")) and placeholder != element.name and not value:
-        parts.append(f"placeholder={placeholder!r}")
+        parts.append(f"placeholder={held(repr(placeholder))}")
     if element.options:
-        shown = " | ".join(label for label, _, _ in element.options[:_SHOWN_OPTIONS])
+        shown = " | ".join(held(label) for label, _, _ in element.options[:_SHOWN_OPTIONS])
         more = len(element.options) - _SHOWN_OPTIONS
         parts.append(f"options: {shown}" + (f" | … {more} more" if more > 0 else ""))
     if element.tag == "canvas" and element.box is not None:
@@ -200,24 +203,25 @@ def _text(observation: Observation, max_chars: int | None) -> str:
 
 def header(observation: Observation) -> list[str]:
     """What stands above the page: where it is, tabs, and what happened since the last step."""
-    lines = [f"{observation.title} - {observation.url}" if observation.title else observation.url]
+    url, title = line(observation.url), line(observation.title)
+    lines = [f"{title} - {url}" if title else url]
     if len(observation.tabs) > 1:
         tabs = [
-            f"{'*' if i == observation.active_tab else ''}{i}: {t.title or t.url}"
+            f"{'*' if i == observation.active_tab else ''}{i}: {line(t.title or t.url)}"
             for i, t in enumerate(observation.tabs)
         ]
         lines.append("tabs: " + ", ".join(tabs))
     height, seen = observation.page_size[1], observation.viewport[1]
     if seen and height > seen * 1.1:
         lines.append(f"scrolled to {observation.scroll[1]:.0f} of {height - seen:.0f} px")
-    lines += [f"dialog ({d.kind}, {d.answer}): {d.message}" for d in observation.dialogs]
+    lines += [f"dialog ({d.kind}, {line(d.answer)}): {line(d.message)}" for d in observation.dialogs]
     for download in observation.downloads:
-        lines.append(f"downloaded {download.filename} ({download.bytes} bytes)")
+        lines.append(f"downloaded {line(download.filename)} ({download.bytes} bytes)")
         if download.text:
-            lines.append(f"its text: {download.text}")
+            lines.append(f"its text: {words(download.text)}")
     if observation.last_error:
-        lines.append(f"the last action failed: {observation.last_error}")
-    lines += [f"console error: {line}" for line in observation.console_errors[:5]]
+        lines.append(f"the last action failed: {line(observation.last_error)}")
+    lines += [f"console error: {line(said)}" for said in observation.console_errors[:5]]
     return lines
 
 
@@ -233,7 +237,7 @@ def _axtree_lines(element: Element, depth: int) -> Iterator[str]:
     if element.tag == "#text":
         yield f"{pad}text {element.text!r}"
         return
-    parts = [f"[{element.bid}]" if element.bid else "", element.role or element.tag]
+    parts = [f"[{element.bid}]" if element.bid else "", plain_name(element.role or element.tag)]
     if element.name:
         parts.append(repr(element.name))
     parts += [f"{name}={value!r}" for name, value in element.attributes.items()]
@@ -275,7 +279,8 @@ def _html_lines(element: Element, depth: int) -> Iterator[str]:
     attributes = {"bid": element.bid, **element.attributes}
     if element.name and element.name != element.text:
         attributes["aria-label"] = element.name
-    opened = element.tag + "".join(f' {n}="{html.escape(v)}"' for n, v in attributes.items() if v)
+    tag = plain_name(element.tag)
+    opened = tag + "".join(f' {n}="{html.escape(v)}"' for n, v in attributes.items() if v)
     opened += "".join(f" {state}" for state in sorted(element.states))
     text = html.escape(element.text, quote=False)
     options = [
@@ -283,12 +288,12 @@ def _html_lines(element: Element, depth: int) -> Iterator[str]:
         for label, value, chosen in element.options
     ]
     if not element.children:
-        yield f"{pad}<{opened}>{text}{''.join(options)}</{element.tag}>"
+        yield f"{pad}<{opened}>{text}{''.join(options)}</{tag}>"
         return
     yield f"{pad}<{opened}>{text}{''.join(options)}"
     for child in element.children:
         yield from _html_lines(child, depth + 1)
-    yield f"{pad}</{element.tag}>"
+    yield f"{pad}</{tag}>"
 
 
 # --- JSON --------------------------------------------------------------------------------------------------------

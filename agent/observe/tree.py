@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from agent.types import Box, Element
+from shoal.agent.types import Box, Element
 
 WALKER = Path(__file__).with_name("walker.js").read_text(encoding="utf-8")
 """JavaScript that, run once in a document's world, gives that world `shoalWalker`."""

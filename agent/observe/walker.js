@@ -925,6 +925,37 @@ globalThis.shoalWalker ??= (() => {
       label: !!element && (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || tiny(element.getBoundingClientRect())) && !!standIn(element, element.tagName),
     };
   };
+  // What an action on an element (without an id: on what has the focus) does by itself, and the nodes whose listeners hear
+  // of it: the element with all above and in it, its labels, what has the focus now. `kind` is "" where that is open.
+  const PUSHED = new Set(['submit', 'image', 'button', 'reset']), WITHIN_MAX = 300;
+  const INTERACTIVE = 'button, input, select, textarea, label, summary, object, embed, iframe, [contenteditable]';
+  const fieldKind = element => {
+    if (element.tagName === 'SELECT') return 'select';
+    if (element.tagName === 'TEXTAREA') return 'field';
+    return element.tagName !== 'INPUT' || PUSHED.has(element.type) ? '' : element.list ? 'list' : 'field';
+  };
+  const linkKind = element => {
+    let link = element;
+    while (link && link.tagName !== 'A') link = parentOf(link);
+    const plain = link?.hasAttribute('href') && /^https?:$/.test(link.protocol) && !link.hasAttribute('ping');
+    return plain && !element.closest(INTERACTIVE) && !element.querySelector(INTERACTIVE) ? 'link' : '';
+  };
+  const around = id => {
+    const active = deepActive(), element = id ? find(id) : active || document.body;
+    if (!element) return null;
+    const control = element.tagName === 'LABEL' ? element.control : element, nodes = new Set();
+    const within = [...element.querySelectorAll('*')].filter(one => one.tagName !== 'OPTION' && one.tagName !== 'OPTGROUP');
+    const starts = [element, ...(control ? [control, ...(control.labels || [])] : []), ...(active ? [active] : [])];
+    for (const start of starts) for (let node = start; node; node = parentOf(node)) nodes.add(node);
+    for (const node of within.slice(0, WITHIN_MAX)) nodes.add(node);
+    nodes.add(document);
+    const inside = [element, ...within], hidden = inside.some(one => one.shadowRoot || closed.has(one) || one.tagName.includes('-'));
+    const elsewhere = active?.tagName === 'IFRAME' && active !== element;
+    const found = [...nodes];
+    found.kind = within.length > WITHIN_MAX || hidden || elsewhere ? ''
+      : (control && fieldKind(control)) || linkKind(element) || (element === document.body ? 'none' : element.isContentEditable ? '' : 'other');
+    return found;
+  };
   const moving = node => node.nodeType === 1 && node.getAnimations().some(one => one.playState === 'running');
   // Whether a click on its middle would hit the element as it lies now, and goes on to lie.
   const open = element => {
@@ -1042,7 +1073,7 @@ globalThis.shoalWalker ??= (() => {
 
   return {
     locate: selectors => selectors.map(onlyOne), selectors: selectorsOf,
-    walk, find, pulse, expose, choice, beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); }, closedSays, scrollRegion, scrollPage,
+    walk, find, pulse, around, expose, choice, beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); }, closedSays, scrollRegion, scrollPage,
     options: id => { // of a select, or those that an input suggests
       const element = find(id), list = element?.tagName === 'SELECT' ? element : element?.tagName === 'INPUT' ? element.list : null;
       return list ? optionsOf(list).map(one => [one[0], one[1]]) : [];

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent.errors import GoalNeedsModel, PolicyUnavailable
-from agent.policies.policy import Policy
+from shoal.agent.errors import GoalNeedsModel, PolicyUnavailable
+from shoal.agent.policies.policy import Policy
 
 _WORKFLOW = "workflow:"
 

@@ -1,28 +1,30 @@
-"""The policy seam: who decides. Implementations: rules, model, workflow."""
+"""The policy seam: what decides. Implementations: `rules` and `model`."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from agent.browser import Context, ObserveOptions
-from agent.plan import Plan
-from agent.secrecy import Hidden
-from agent.sight import Sighting
-from agent.spec import JobSpec, LoopSpec
-from agent.step import StepDecision
-from agent.types import ChildrenSummary, LoopItem, Observation, Record, Step, Task, Usage
+from shoal.agent.browser import Context, ObserveOptions
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.decisions.step import StepDecision
+from shoal.agent.grounding.page_history import ShownPage
+from shoal.agent.spec import JobSpec, LoopSpec
+from shoal.agent.support.redaction import Redactor
+from shoal.agent.types import Action, ActionResult, ChildrenSummary, LoopItem, Observation, Record, Step, Task, Usage
 
 Json = Any
 
 
 @dataclass(slots=True)
-class Scene:
+class SessionState:
     """All that a policy may look at: the job, what was done so far, and the page.
 
-    One per session, owned by `agent.session`; a policy changes nothing but `usage`, `listed`, `sightings`, `proposed`
-    and `decision_from`.
+    One per session, owned by `shoal.agent.sessions.session`. A policy changes `usage`, `proposed` and `decision_from`
+    when it asks a model, `sightings` when it shows pages to one, and `listed`, `cut`, `left_out` and `doubt` while it
+    collects a list. It changes nothing else.
     """
 
     spec: JobSpec
@@ -33,27 +35,33 @@ class Scene:
     records: tuple[Record, ...] = ()  # extracted so far
     children: ChildrenSummary | None = None  # set once the session's loop is done
     usage: Usage = field(default_factory=Usage)  # policies add what they spend
-    elapsed_s: float = 0.0
+    began: float = field(default_factory=time.monotonic)
     depth: int = 0  # 0 for the job's root session, 1 for its loop's items, ...
     spent_before: Usage = Usage()  # by earlier attempts of this session
     job_tokens: int = 0  # spent by the job's other attempts, as far as is known; brought up to date while this one runs
-    hidden: Hidden = field(default_factory=Hidden)  # values of secrets that were filled in: never shown again
-    sightings: list[Sighting] = field(default_factory=list)  # pages of the running mini goal, where the job wants some
+    hidden: Redactor = field(default_factory=Redactor)  # values of secrets that were filled in: never shown again
+    sightings: list[ShownPage] = field(default_factory=list)  # pages of the running mini goal, where the job wants some
     listed: int | None = None  # how many items a list said that it has, while its items were collected
     cut: str = ""  # why collecting ended before the list did, in words; "" when it did not
+    left_out: int = 0  # links that would have been items of the loop, but do not lead to http or https
     doubt: str = ""  # why the items that were collected may not be those that were meant, or why none were; in words
     decision_from: int = 0  # tokens of this attempt when the running decision began
     proposed: Json = None  # the schema that a model proposed where the job has none
+    act: Callable[[Action], Awaitable[ActionResult]] | None = None  # acts as the session does; None: as the page does
     job: int | None = None  # the job's id; None: unknown, and then nothing seen here is used for other sessions
 
     def cut_after(self, page: int) -> None:
         """Notes that a list goes on after so many pages, and is not followed further."""
         self.cut = f"the list goes on after page {page:,}, where max_pages ended it"
 
+    async def turn_page(self, action: Action) -> ActionResult:
+        """Takes an action that brings further items of a list, while a policy collects them."""
+        return await (self.act or self.page.act)(action)
+
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         """The page now, with the goal filled in."""
         seen = self.hidden.observation(await self.page.observe(options))
-        return replace(seen, goal=self.spec.goal or "", elapsed_s=self.elapsed_s)
+        return replace(seen, goal=self.spec.goal or "", elapsed_s=round(time.monotonic() - self.began, 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,7 @@ class Policy(Protocol):
         """True when `plan` asks nobody and takes no time: then no checkpoint is written before it."""
         ...
 
-    async def plan(self, scene: Scene) -> Plan:
+    async def plan(self, state: SessionState) -> Plan:
         """The next mini goal.
 
         Raises:
@@ -86,11 +94,11 @@ class Policy(Protocol):
         """
         ...
 
-    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+    async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
         """The actions to take now for the mini goal `goal`, after `steps` of it."""
         ...
 
-    async def extract(self, scene: Scene) -> Extraction:
+    async def extract(self, state: SessionState) -> Extraction:
         """What the page shows of the job's `extract`.
 
         Raises:
@@ -98,6 +106,6 @@ class Policy(Protocol):
         """
         ...
 
-    def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
+    def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
         """The values of the session's loop, in order, page after page, without doubles."""
         ...

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent.browser import BrowserHealth, ContextOptions, Landing, ObserveOptions, Shot
-from agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
-from agent.observe.tree import find_element
-from agent.types import Action, ActionResult, Box, Download, Effect, Element, Observation
+from shoal.agent.browser import BrowserHealth, ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
+from shoal.agent.observe.tree import find_element
+from shoal.agent.support.web_addresses import check_opened
+from shoal.agent.types import Action, ActionResult, Box, Download, Effect, Element, Observation
 
 Json = Any
 
@@ -35,6 +36,7 @@ class FakePage:
     act_seconds: float = 0.0  # how long an action on it takes
     raises: AgentError | None = None  # instead of loading
     refuses: AgentError | None = None  # what every action on it fails with
+    harmless: tuple[str, ...] = ()  # names of actions that provably send nothing here
     gives: tuple[Download, ...] = ()  # files that it gives as soon as it is opened
 
 
@@ -112,6 +114,7 @@ class FakeContext:
         return self._browser.pages.get(self._url, FakePage())
 
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        check_opened(url)
         self._page()
         page = self._browser.pages.get(url)
         self._browser.visits.append(url)
@@ -160,6 +163,9 @@ class FakeContext:
         if target:
             self._url = target
         return ActionResult(action, effect=Effect(url=target or None, dom_changed=True))
+
+    async def harmless(self, action: Action) -> bool:
+        return action.name in self._page().harmless
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         self._page()

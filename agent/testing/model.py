@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from agent.errors import ModelUnavailable
-from agent.models.model import Ask, Reply
-from agent.types import Usage
+from shoal.agent.errors import ModelUnavailable
+from shoal.agent.models.model import Ask, Reply
+from shoal.agent.types import Usage
 
 Json = Any
 

@@ -16,6 +16,7 @@ COPY pyproject.toml README.md LICENSE /src/
 COPY agent /src/agent
 COPY prompts /src/prompts
 COPY services /src/services
+COPY shoal /src/shoal
 # The one tool that building needs stays in this stage.
 RUN python -m pip install "setuptools==84.2.1" "wheel==0.48.0" \
     && python -m pip wheel --no-deps --no-build-isolation --wheel-dir=/tmp/wheels /src \

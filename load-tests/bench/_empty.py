@@ -12,17 +12,17 @@ from uuid import uuid4
 
 import ray
 
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.types import LoopItem, Outcome
-from agent.work import Answer, JobLimits, Report, Work
-from services.browsers.journal import Outbox
-from services.browsers.parcel import Parcel, unpack
-from services.browsers.pool import WorkerHandle, WorkerStats
-from services.browsers.ray_pool import RayWorker
-from services.cluster.local_ray import on_loopback
-from services.store.records import NewJob, Take
-from services.store.sql import SqlStore, open_store
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import LoopItem, Outcome
+from shoal.agent.worker_messages import Answer, JobLimits, Report, Work
+from shoal.services.browsers.pools.pool import WorkerHandle, WorkerStats
+from shoal.services.browsers.pools.ray_pool import RayWorker
+from shoal.services.browsers.reports.outbox import Outbox
+from shoal.services.browsers.reports.report_batch import ReportBatch, unpack
+from shoal.services.cluster.local_ray import on_loopback
+from shoal.services.store.records import ClaimRequest, NewJob
+from shoal.services.store.sql import SqlStore, open_store
 
 DOMAINS = 250
 PER_DOMAIN = 64
@@ -41,7 +41,7 @@ class EmptyWorker:
         for work in unpack(works):
             self._outbox.put(Report(work.session, work.fence, outcome=Outcome(Status.COMPLETED)))
 
-    async def pull(self, seen: int, committed: int, most_bytes: int) -> Parcel:
+    async def pull(self, seen: int, committed: int, most_bytes: int) -> ReportBatch:
         self._outbox.confirm(committed, frozenset())
         return await self._outbox.pull(seen, 5.0, most_bytes)
 
@@ -133,14 +133,14 @@ async def root_of(store: SqlStore, tenant: str) -> tuple[int, Work]:
     """A new job whose root session is running."""
     spec = JobSpec.model_validate({"url": "https://start.example/", "goal": "nothing"})
     (done,) = await store.submit([NewJob(tenant, spec, f"start-{tenant}.example")])
-    (lane,) = [lane for lane in await store.lanes() if lane.job == done.job]
-    claims = await store.claim("bench", [Take(done.job, lane.domain, 0, 1)], lease_s=600)
+    (partition,) = [partition for partition in await store.partitions() if partition.job == done.job]
+    claims = await store.claim("bench", [ClaimRequest(done.job, partition.domain, 0, 1)], lease_s=600)
     return done.job, claims.sessions[0].work
 
 
 async def unfold_all(store: SqlStore) -> None:
     """Stores everything that long loops have left for later."""
-    while (await store.unfold()).more:
+    while (await store.materialize()).more:
         pass
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agent.browser import ObserveOptions
-from agent.errors import ModelError
-from agent.models.images import Grid, fitted
-from agent.models.model import Ask, Message, Model, Reply
-from agent.types import Observation, Usage
+from shoal.agent.browser import ObserveOptions
+from shoal.agent.errors import ModelError
+from shoal.agent.models.images import Grid, fitted
+from shoal.agent.models.model import Ask, Message, Model, Reply
+from shoal.agent.types import Observation, Usage
 
 Json = Any
 Layout = Callable[[Sequence[Message]], tuple[Message, ...]]

@@ -8,13 +8,13 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
-from agent.gathering import gather
-from agent.packed import LoopPiece, pack_items
-from agent.status import Status
-from agent.types import Checkpoint, FanOut, LoopItem, Outcome
-from agent.work import Work
-from services.store.records import Finish
-from services.store.store import Store
+from shoal.agent.sessions.compressed_items import LoopPiece, compress_items
+from shoal.agent.sessions.loop_items import gather
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint, FanOut, LoopItem, Outcome
+from shoal.agent.worker_messages import Work
+from shoal.services.store.records import Finish
+from shoal.services.store.store import Store
 
 
 class Staging:
@@ -28,7 +28,7 @@ class Staging:
         await self._store.checkpoint(self._root.session, self._root.fence, checkpoint)
 
     async def items(self, at: int, items: Sequence[LoopItem]) -> None:
-        piece = LoopPiece(at, tuple(pack_items(items)))
+        piece = LoopPiece(at, tuple(compress_items(items)))
         assert await self._store.stage(self._root.session, self._root.fence, piece)
 
 

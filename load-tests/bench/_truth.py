@@ -8,8 +8,8 @@ from pathlib import Path
 
 from playwright.async_api import Frame, Page
 
-from agent.observe.tree import clickable_elements
-from agent.types import Observation
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.types import Observation
 
 SCRIPT = Path(__file__).with_name("_truth.js").read_text(encoding="utf-8")
 _SLACK_PX = 3.0

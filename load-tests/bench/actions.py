@@ -18,11 +18,11 @@ from _site import demo_site, products
 from observe import timed
 from playwright.async_api import Page, async_playwright
 
-from agent.browser import Context
-from agent.chromium.find import find_chromium
-from agent.chromium.launch import launch
-from agent.observe.tree import clickable_elements
-from agent.types import Action
+from shoal.agent.browser import Context
+from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.types import Action
 
 MAY_SHARE = 0.2
 MAY_MS = 5.0

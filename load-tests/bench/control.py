@@ -12,7 +12,7 @@ from _empty import databases, items, root_of, store_at, unfold_all
 from _loops import fan_out, in_a_process_of_its_own, tell_of_one
 from _report import Report, Target, arguments
 
-from services.store.sql import SqlStore
+from shoal.services.store.sql import SqlStore
 
 MOST_S = 0.5
 """A slice keeps the committer of outcomes waiting, and on SQLite everybody who writes."""
@@ -34,7 +34,7 @@ class Watch:
         await self._note(name, answered, self._swept)
 
     async def _swept(self) -> bool:
-        return (await self._store.sweep()).more
+        return (await self._store.run_bulk_operations()).more
 
     async def delete(self, job: int) -> None:
         """Times a deletion with the dropping of all rows, as retention does it."""

@@ -29,13 +29,13 @@ from _empty import (
 from _loops import fan_out
 from _report import Report, Target, arguments
 
-from agent.spec import JobSpec
-from agent.status import FINAL, Status
-from services import interpreter
-from services.dispatch.config import DispatchConfig
-from services.dispatch.dispatcher import Dispatcher
-from services.store.records import JobFilter, NewJob
-from services.store.sql import SqlStore
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import FINAL, Status
+from shoal.services import interpreter
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
+from shoal.services.store.records import JobFilter, NewJob
+from shoal.services.store.sql import SqlStore
 
 TENANTS = 10
 WORKERS = 2

@@ -13,7 +13,7 @@ from _empty import databases, items, root_of, store_at
 from _loops import fan_out, in_a_process_of_its_own, tell_of_one
 from _report import Report, Target, arguments
 
-from services.store.records import Take
+from shoal.services.store.records import ClaimRequest
 
 TARGETS = {100_000: {"first": 0.3, "all": 3.0}, 1_000_000: {"all": 30.0}}
 
@@ -28,11 +28,13 @@ async def one_loop(url: str, n: int) -> dict[str, float]:
         before = most = process.memory_info().rss
         began = time.perf_counter()
         await fan_out(store, root, some)
-        lanes = [lane for lane in await store.lanes() if lane.job == job]
-        claims = await store.claim("first", [Take(job, lanes[0].domain, lanes[0].cursor, 1)], lease_s=600)
+        partitions = [partition for partition in await store.partitions() if partition.job == job]
+        claims = await store.claim(
+            "first", [ClaimRequest(job, partitions[0].domain, partitions[0].cursor, 1)], lease_s=600
+        )
         first = time.perf_counter() - began
         assert len(claims.sessions) == 1
-        while (await store.unfold()).more:
+        while (await store.materialize()).more:
             most = max(most, process.memory_info().rss)
         everything = time.perf_counter() - began
         assert (await store.job(job)).counts.expected == n

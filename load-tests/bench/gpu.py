@@ -37,17 +37,17 @@ from PIL import Image as Pictures
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from agent.errors import ModelError  # noqa: E402
-from agent.models.model import Ask, Model, Reply  # noqa: E402
-from agent.models.openai_compatible import OpenAICompatible  # noqa: E402
-from agent.models.settings import ModelSettings  # noqa: E402
-from agent.policies.model import ModelPolicy  # noqa: E402
-from agent.policies.policy import Scene  # noqa: E402
-from agent.spec import JobSpec  # noqa: E402
-from agent.types import Action, ActionResult, Element, Observation, Step  # noqa: E402
-from services.inference.load import ServerLoad, read_load  # noqa: E402
-from services.inference.options import VllmOptions  # noqa: E402
-from services.inference.process import running_vllm  # noqa: E402
+from shoal.agent.errors import ModelError  # noqa: E402
+from shoal.agent.models.model import Ask, Model, Reply  # noqa: E402
+from shoal.agent.models.openai_compatible import OpenAICompatible  # noqa: E402
+from shoal.agent.models.settings import ModelSettings  # noqa: E402
+from shoal.agent.policies.model import ModelPolicy  # noqa: E402
+from shoal.agent.policies.policy import SessionState  # noqa: E402
+from shoal.agent.spec import JobSpec  # noqa: E402
+from shoal.agent.types import Action, ActionResult, Element, Observation, Step  # noqa: E402
+from shoal.services.inference.load import ServerLoad, read_load  # noqa: E402
+from shoal.services.inference.options import VllmOptions  # noqa: E402
+from shoal.services.inference.process import running_vllm  # noqa: E402
 from tests.vllm.server import free_port, tiny_vllm  # noqa: E402
 
 VIEWPORT = (1280, 800)
@@ -102,9 +102,9 @@ async def session(model: Model, number: int, options: Any) -> list[float]:
     done: list[Step] = []
     for index in range(options.steps):
         seen = page_of(dice, options.words)
-        scene = Scene(spec=spec, loop=None, item=None, page=Shown(seen))  # type: ignore[arg-type]
+        state = SessionState(spec=spec, loop=None, item=None, page=Shown(seen))  # type: ignore[arg-type]
         try:
-            await policy.step(scene, "Find the cheapest lamp", done)
+            await policy.step(state, "Find the cheapest lamp", done)
         except Asked:
             done.append(Step(index, seen.url, "On it.", (ActionResult(Action("click", {"bid": str(index + 1)})),)))
     return metered.seconds

@@ -23,10 +23,10 @@ from observe import open_both
 from playwright.async_api import CDPSession, Page, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
-from agent.browser import Browser, Context
-from agent.chromium.find import find_chromium
-from agent.chromium.launch import launch
-from agent.observe.tree import clickable_elements
+from shoal.agent.browser import Browser, Context
+from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.observe.tree import clickable_elements
 
 AX_ROLES = frozenset(
     (

@@ -13,13 +13,13 @@ from _empty import EmptyPool, databases, quiet_ray, store_at, unfold_all
 from _loops import fan_out
 from _report import Report, Target, arguments
 
-from agent.spec import JobSpec
-from agent.types import LoopItem
-from services import interpreter
-from services.dispatch.config import DispatchConfig
-from services.dispatch.dispatcher import Dispatcher
-from services.store.records import JobRow, NewJob, Take
-from services.store.sql import SqlStore
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import LoopItem
+from shoal.services import interpreter
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
+from shoal.services.store.records import ClaimRequest, JobRow, NewJob
+from shoal.services.store.sql import SqlStore
 
 JOBS = 10
 EACH = 2
@@ -30,17 +30,17 @@ GENTLE = JobSpec.model_validate({"url": START, "goal": "nothing", "politeness": 
 PLAIN = JobSpec.model_validate({"url": START, "goal": "nothing"})
 
 
-def items(lanes: int) -> Iterator[LoopItem]:
+def items(partitions: int) -> Iterator[LoopItem]:
     """Two items for each of so many domains."""
-    return (LoopItem(i, f"https://h{i % lanes}.example/{i}", is_link=True) for i in range(EACH * lanes))
+    return (LoopItem(i, f"https://h{i % partitions}.example/{i}", is_link=True) for i in range(EACH * partitions))
 
 
-async def fill(store: SqlStore, lanes: int) -> list[int]:
+async def fill(store: SqlStore, partitions: int) -> list[int]:
     """So many lanes, a tenth of them of each job; gives the jobs."""
     jobs = [done.job for done in await store.submit([NewJob("big", GENTLE, f"start{n}.example") for n in range(JOBS)])]
-    takes = [Take(lane.job, lane.domain, 0, 1) for lane in await store.lanes()]
+    takes = [ClaimRequest(partition.job, partition.domain, 0, 1) for partition in await store.partitions()]
     for root in (await store.claim("bench", takes, lease_s=600)).sessions:
-        await fan_out(store, root.work, items(lanes // JOBS))
+        await fan_out(store, root.work, items(partitions // JOBS))
     await unfold_all(store)
     return jobs
 
@@ -53,15 +53,15 @@ async def completed(store: SqlStore, job: int, least: int) -> JobRow:
     return row
 
 
-async def waits(url: str, lanes: int, newcomers: int) -> list[float]:
+async def waits(url: str, partitions: int, newcomers: int) -> list[float]:
     """What each newcomer waited."""
     found = []
     async with store_at(url) as store, store_at(url) as gateway:
-        jobs = await fill(store, lanes)
+        jobs = await fill(store, partitions)
         dispatcher = Dispatcher(store, EmptyPool(SLOTS), DispatchConfig(per_domain=JOBS, drain_s=1))
         await dispatcher.start()
         for job in jobs:
-            await completed(store, job, lanes // JOBS)
+            await completed(store, job, partitions // JOBS)
         for n in range(newcomers):
             (done,) = await gateway.submit([NewJob("small", PLAIN, f"new{n}.example")])
             row = await completed(gateway, done.job, 1)
@@ -82,10 +82,12 @@ def main() -> None:
     with quiet_ray():
         for kind in options.databases.split(","):
             with databases(kind) as new:
-                for lanes in map(int, (options.lanes or ("10000" if options.quick else "10000,100000")).split(",")):
-                    name = f"{kind}, {lanes} lanes, s"
+                for partitions in map(
+                    int, (options.partitions or ("10000" if options.quick else "10000,100000")).split(",")
+                ):
+                    name = f"{kind}, {partitions} lanes, s"
                     report.targets[name] = Target(1.0, at_least=False)
-                    for wait in asyncio.run(waits(new(), lanes, options.rounds)):
+                    for wait in asyncio.run(waits(new(), partitions, options.rounds)):
                         report.add(name, wait)
     report.show(as_json=options.json)
 

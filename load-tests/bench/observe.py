@@ -26,12 +26,12 @@ from _truth import SCRIPT, false, listed_boxes, missed, wanted
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, async_playwright
 
-from agent.browser import Browser, Context, ObserveOptions
-from agent.chromium.find import find_chromium
-from agent.chromium.launch import launch
-from agent.observe.renderings import compact
-from agent.observe.tree import clickable_elements
-from agent.types import Observation
+from shoal.agent.browser import Browser, Context, ObserveOptions
+from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.observe.renderings import compact
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.types import Observation
 
 BUDGET = ObserveOptions(screenshot=True, max_elements=200, max_chars=12_000)
 WHOLE = ObserveOptions(screenshot=True)

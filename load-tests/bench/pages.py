@@ -27,9 +27,9 @@ from _report import Report, Target, arguments
 from _site import demo_site
 from playwright.async_api import Browser, Page, async_playwright
 
-from agent.chromium.find import find_chromium
-from services.cluster.embedded import Cluster, embedded_cluster
-from services.settings import load_settings
+from shoal.agent.chromium.process.find import find_chromium
+from shoal.services.cluster.embedded import Cluster, embedded_cluster
+from shoal.services.settings import load_settings
 
 _LOOK_S = 1.0
 """The clock is the server's `finished_at`, so looking seldom costs no precision, and next to no CPU."""

@@ -34,19 +34,19 @@ from _site import demo_site, products
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from agent.actions.registry import DEFAULT_SETS  # noqa: E402
-from agent.browser import ContextOptions, ObserveOptions  # noqa: E402
-from agent.chromium.launch import launch  # noqa: E402
-from agent.models.images import Grid  # noqa: E402
-from agent.models.openai_compatible import OpenAICompatible  # noqa: E402
-from agent.models.settings import ModelSettings  # noqa: E402
-from agent.policies.model import ModelPolicy, ModelPolicyOptions  # noqa: E402
-from agent.policies.model.calls import call_offers  # noqa: E402
-from agent.policies.policy import Scene  # noqa: E402
-from agent.spec import JobSpec  # noqa: E402
-from agent.step import StepShape, step_schema  # noqa: E402
-from agent.types import Action, ActionResult, Effect, LoopItem, Observation, Step  # noqa: E402
-from services.logs import set_up as set_up_logs  # noqa: E402
+from shoal.agent.actions.registry import DEFAULT_SETS  # noqa: E402
+from shoal.agent.browser import ContextOptions, ObserveOptions  # noqa: E402
+from shoal.agent.chromium.process.launch import launch  # noqa: E402
+from shoal.agent.decisions.step import StepShape, step_schema  # noqa: E402
+from shoal.agent.models.images import Grid  # noqa: E402
+from shoal.agent.models.openai_compatible import OpenAICompatible  # noqa: E402
+from shoal.agent.models.settings import ModelSettings  # noqa: E402
+from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions  # noqa: E402
+from shoal.agent.policies.model.checks.calls import call_offers  # noqa: E402
+from shoal.agent.policies.policy import SessionState  # noqa: E402
+from shoal.agent.spec import JobSpec  # noqa: E402
+from shoal.agent.types import Action, ActionResult, Effect, LoopItem, Observation, Step  # noqa: E402
+from shoal.services.logs import set_up as set_up_logs  # noqa: E402
 from tests.vllm.server import VENV, is_set_up, settings_for, tiny_vllm  # noqa: E402
 
 Json = Any
@@ -124,19 +124,19 @@ async def loop(kind: str, pages: list[Observation], counting: Counting) -> None:
         if kind == "walking":
             walked = walked if index % WALK else []
             item = LoopItem(index // WALK, pages[index // WALK * WALK].url, is_link=True)
-            scene = Scene(spec=spec, loop=None, item=item, page=Shown(seen), depth=1, job=1)  # type: ignore[arg-type]
-            await _counted(policy.step(scene, "Look at the products one after the other", walked))
+            state = SessionState(spec=spec, loop=None, item=item, page=Shown(seen), depth=1, job=1)  # type: ignore[arg-type]
+            await _counted(policy.step(state, "Look at the products one after the other", walked))
             came = ActionResult(NEXT, effect=Effect(url=seen.url))
             walked.append(Step(index, seen.url, "On to the next.", (came,)))
             continue
         item = LoopItem(index, seen.url, is_link=True)
-        scene = Scene(spec=spec, loop=None, item=item, page=Shown(seen), depth=1, job=1)  # type: ignore[arg-type]
+        state = SessionState(spec=spec, loop=None, item=item, page=Shown(seen), depth=1, job=1)  # type: ignore[arg-type]
         if kind == "working":
-            await _counted(policy.plan(scene))
-            await _counted(policy.step(scene, "Put the product into the basket", ()))
+            await _counted(policy.plan(state))
+            await _counted(policy.step(state, "Put the product into the basket", ()))
             done = Step(0, seen.url, "The button is there.", (ActionResult(NEXT),))
-            await _counted(policy.step(scene, "Put the product into the basket", (done,)))
-        await _counted(policy.extract(scene))
+            await _counted(policy.step(state, "Put the product into the basket", (done,)))
+        await _counted(policy.extract(state))
 
 
 def side(asked: Json) -> Json:

@@ -4,7 +4,7 @@ A loop over the demo shop's products with every default of a job (screenshots, e
 cluster. Memory is the proportional set size (what processes share is split among them) of the worker's process,
 Playwright's driver and all of Chromium, looked at twice a second while every slot is busy; CPU is that of the same
 processes. What else runs on the machine, the shop and the cluster's other parts, is in neither. Pods are sized by
-it, in docs/operations.md.
+it, in docs/operations/size.md.
 
     python load-tests/bench/slots.py [--pages 160] [--rounds 1] [--slots 1,2,4,8,16] [--heavy] [--quick] [--json]
 
@@ -31,8 +31,8 @@ from _processes import cpu_s
 from _report import Report, arguments
 from _site import demo_site, loopback, products
 
-from services.cluster.embedded import Cluster, embedded_cluster
-from services.settings import load_settings
+from shoal.services.cluster.embedded import Cluster, embedded_cluster
+from shoal.services.settings import load_settings
 
 _LOOK_S = 0.5
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}

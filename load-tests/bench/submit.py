@@ -27,7 +27,7 @@ ROOT = HERE.parents[1]
 USERS = 32
 ROUND_S, QUICK_S = 10, 4
 BATCH, QUICK_BATCH = 20_000, 5_000
-SHOAL = "from services.cli import main; main()"
+SHOAL = "from shoal.services.cli import main; main()"
 FLOOR = """
 import socket, sys, uvicorn
 sys.path.insert(0, {here!r})

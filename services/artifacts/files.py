@@ -11,12 +11,15 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from uuid import uuid4
 
-from services.artifacts.keys import checked_key, checked_prefix
-from services.errors import ArtifactMissing, ArtifactStoreAway
+from shoal.services.artifacts.keys import checked_key, checked_prefix, is_key_part
+from shoal.services.artifacts.store import Stored
+from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
+from shoal.services.private import make_folder, opener
 
 # Not a key (keys have no "~"), so nothing that is stored can lie here.
 _UNFINISHED = "~unfinished"
@@ -54,6 +57,11 @@ class FileArtifacts:
     async def delete_many(self, keys: Sequence[str]) -> None:
         await asyncio.to_thread(self._delete_files, [self._path(checked_key(key)) for key in keys])
 
+    async def page(self, folder: str, after: str = "", limit: int = 1_000) -> list[Stored]:
+        start = checked_prefix(folder) if folder else ""
+        behind = tuple(checked_key(after).split("/")) if after else ()
+        return await asyncio.to_thread(self._page, start, behind, limit)
+
     async def check(self) -> None:
         await asyncio.to_thread(self._check)
 
@@ -68,8 +76,8 @@ class FileArtifacts:
     def _put(self, path: Path, data: bytes) -> None:
         unfinished = self._unfinished / uuid4().hex
         try:
-            self._unfinished.mkdir(parents=True, exist_ok=True)
-            with unfinished.open("xb") as file:
+            make_folder(self._unfinished)
+            with open(unfinished, "xb", opener=opener) as file:
                 file.write(data)
                 if self._durable:
                     file.flush()
@@ -89,7 +97,7 @@ class FileArtifacts:
     def _rename(self, unfinished: Path, path: Path) -> None:
         for tries_left in reversed(range(_TRIES)):
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(path.parent)
                 self._stay_inside(path.parent)
                 unfinished.replace(path)
                 return
@@ -126,6 +134,15 @@ class FileArtifacts:
             except OSError as error:
                 raise _away("delete", path, error) from error
 
+    def _page(self, start: str, behind: tuple[str, ...], limit: int) -> list[Stored]:
+        behind = behind[len(start.split("/")) if start else 0 :]
+        root = self._path(start) if start else self._root
+        try:
+            self._stay_inside(root)
+            return list(islice(_walk(root, f"{start}/" if start else "", behind), limit))
+        except OSError as error:
+            raise _away("list", root, error) from error
+
     def _drop_empty_folders(self, folder: Path) -> None:
         while folder != self._root and self._root in folder.parents:
             try:
@@ -142,7 +159,7 @@ class FileArtifacts:
     def _check(self) -> None:
         probe = self._root / f"{_UNFINISHED}-check-{uuid4().hex}"
         try:
-            self._root.mkdir(parents=True, exist_ok=True)
+            make_folder(self._root)
             probe.write_bytes(b"shoal")
             probe.unlink()
             self._sweep()
@@ -170,6 +187,27 @@ def _delete_tree(path: Path) -> int:
     with contextlib.suppress(OSError):  # somebody has just written into it
         path.rmdir()
     return deleted
+
+
+def _walk(folder: Path, prefix: str, behind: tuple[str, ...]) -> Iterator[Stored]:
+    """The files below a folder by name, each folder's own before the next name; behind the path `behind`."""
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder))
+    except (FileNotFoundError, NotADirectoryError):  # it was removed in this moment
+        return
+    first = behind[0] if behind else ""
+    for name in names:
+        # What is no key was not put here: the folder of unfinished files, a file of somebody else.
+        if name < first or not is_key_part(name):
+            continue
+        path = folder / name
+        if path.is_symlink():
+            continue
+        if path.is_dir():
+            yield from _walk(path, f"{prefix}{name}/", behind[1:] if name == first else ())
+        elif name != first or not behind:
+            with contextlib.suppress(FileNotFoundError):
+                yield Stored(prefix + name, path.stat().st_mtime)
 
 
 def _sync_folder(folder: Path) -> None:

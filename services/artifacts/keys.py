@@ -30,6 +30,19 @@ def checked_key(key: str) -> str:
     return key
 
 
+def is_key(name: str) -> bool:
+    """Whether something can lie under `name`. What others have put into a bucket may be called otherwise."""
+    try:
+        return checked_key(name) == name
+    except ValueError:
+        return False
+
+
+def is_key_part(name: str) -> bool:
+    """Whether `name` can stand between two slashes of a key."""
+    return "/" not in name and is_key(name)
+
+
 def checked_prefix(prefix: str) -> str:
     """`prefix` as a key; one slash at its end is left out.
 

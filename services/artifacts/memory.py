@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 
-from services.artifacts.keys import checked_key, checked_prefix
-from services.errors import ArtifactMissing, ArtifactStoreAway
+from shoal.services.artifacts.keys import checked_key, checked_prefix
+from shoal.services.artifacts.store import Stored
+from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
 
 
 class MemoryArtifacts:
@@ -14,6 +16,8 @@ class MemoryArtifacts:
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[bytes, str]] = {}
+        self._at: dict[str, float] = {}
+        self.clock = time.time  # when puts happen
         self.away = False
 
     @property
@@ -25,6 +29,7 @@ class MemoryArtifacts:
         checked_key(key)
         await self._answer()
         self._kept[key] = (bytes(data), content_type)
+        self._at[key] = self.clock()
 
     async def get(self, key: str) -> bytes:
         checked_key(key)
@@ -50,6 +55,12 @@ class MemoryArtifacts:
         await self._answer()
         for key in checked:
             self._kept.pop(key, None)
+
+    async def page(self, folder: str, after: str = "", limit: int = 1_000) -> list[Stored]:
+        start = f"{checked_prefix(folder)}/" if folder else ""
+        await self._answer()
+        found = [key for key in self.keys if key.startswith(start) and key > after]
+        return [Stored(key, self._at[key]) for key in found[:limit]]
 
     async def check(self) -> None:
         await self._answer()

@@ -7,12 +7,12 @@ from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from services.artifacts.files import FileArtifacts
-from services.artifacts.memory import MemoryArtifacts
-from services.artifacts.options import ArtifactOptions
-from services.artifacts.spill import SpillingArtifacts
-from services.artifacts.store import ArtifactStore
-from services.errors import BadSetting
+from shoal.services.artifacts.files import FileArtifacts
+from shoal.services.artifacts.memory import MemoryArtifacts
+from shoal.services.artifacts.options import ArtifactOptions
+from shoal.services.artifacts.spill import SpillingArtifacts
+from shoal.services.artifacts.store import ArtifactStore
+from shoal.services.errors import BadSetting
 
 
 def open_artifacts(url: str, options: ArtifactOptions = ArtifactOptions()) -> ArtifactStore:
@@ -32,7 +32,7 @@ def open_artifacts(url: str, options: ArtifactOptions = ArtifactOptions()) -> Ar
     if kind != "s3" or not parts.netloc:
         raise BadSetting(f"{url!r} is no place for artifacts: a folder, s3://BUCKET/PREFIX or memory:")
     # Only here: boto3 takes a third of a second to import, and an installation without a bucket has no use for it.
-    s3 = import_module("services.artifacts.s3")
+    s3 = import_module("shoal.services.artifacts.s3")
     bucket: ArtifactStore = s3.S3Artifacts(parts.netloc, parts.path.strip("/"), options.s3)
     if options.spill_dir is None:
         return bucket

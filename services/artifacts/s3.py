@@ -10,20 +10,22 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import boto3
-from botocore.client import BaseClient
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
-from services.artifacts.keys import checked_key, checked_prefix, content_disposition
-from services.artifacts.options import S3Options
-from services.errors import ArtifactMissing, ArtifactStoreAway
+from shoal.services.artifacts.bounded import BoundedSession
+from shoal.services.artifacts.keys import checked_key, checked_prefix, content_disposition
+from shoal.services.artifacts.options import S3Options
+from shoal.services.artifacts.store import Stored
+from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
 
 T = TypeVar("T")
 
 _MISSING = frozenset({"NoSuchKey", "404", "NotFound"})
 
-# S3's own limit of one DeleteObjects request.
+# S3's own limits of one DeleteObjects and one ListObjectsV2 request.
 _DELETED_AT_ONCE = 1000
+_LISTED_AT_ONCE = 1000
 
 # How services that have no DeleteObjects, or want another checksum for it than boto3 sends, refuse it.
 _NO_BATCH = frozenset({"NotImplemented", "MethodNotAllowed", "MissingContentMD5", "InvalidDigest", "InvalidRequest"})
@@ -105,6 +107,25 @@ class S3Artifacts:
             if isinstance(result, BaseException):
                 raise result
 
+    async def page(self, folder: str, after: str = "", limit: int = 1_000) -> list[Stored]:
+        start = self._prefix + (f"{checked_prefix(folder)}/" if folder else "")
+        behind = {"StartAfter": self._prefix + after} if after else {}
+
+        def listed() -> list[Stored]:
+            rows: list[dict[str, Any]] = []
+            more: dict[str, str] = {}
+            while len(rows) < limit:  # a page of the service may be shorter than what was asked for
+                most = min(_LISTED_AT_ONCE, limit - len(rows))
+                place = {"Bucket": self._bucket, "Prefix": start, **(more or behind)}
+                answer = self._client.list_objects_v2(MaxKeys=most, **place)
+                rows += answer.get("Contents", [])
+                if not answer.get("IsTruncated"):
+                    break
+                more = {"ContinuationToken": answer["NextContinuationToken"]}
+            return [Stored(row["Key"][len(self._prefix) :], row["LastModified"].timestamp()) for row in rows]
+
+        return await self._ask(listed)
+
     async def check(self) -> None:
         """Writes, reads and deletes a small object.
 
@@ -174,7 +195,7 @@ class S3Artifacts:
 def _client(options: S3Options, endpoint_url: str) -> Any:
     """A client; boto3's are safe for threads, its default session is not."""
     session = boto3.session.Session()
-    client: BaseClient = session.client(
+    client: Any = session.client(
         "s3",
         endpoint_url=endpoint_url or None,
         region_name=options.region or session.region_name or "us-east-1",
@@ -190,6 +211,8 @@ def _client(options: S3Options, endpoint_url: str) -> Any:
             response_checksum_validation="when_required",
         ),
     )
+    # botocore has no setting for it: what is read whole has a bound there.
+    client._endpoint.http_session = BoundedSession(client._endpoint.http_session, 2 * options.read_timeout_s)
     return client
 
 

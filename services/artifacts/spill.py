@@ -16,10 +16,11 @@ from uuid import uuid4
 
 import structlog
 
-from services.artifacts.keys import checked_key, checked_prefix
-from services.artifacts.store import ArtifactStore
-from services.errors import ArtifactStoreAway
-from services.events import LogEvent
+from shoal.services.artifacts.keys import checked_key, checked_prefix
+from shoal.services.artifacts.store import ArtifactStore, Stored
+from shoal.services.errors import ArtifactStoreAway
+from shoal.services.events import LogEvent
+from shoal.services.private import make_folder, opener
 
 log = structlog.get_logger(__name__)
 
@@ -123,6 +124,10 @@ class SpillingArtifacts:
                 self._forget(waiting)
         await self._behind.delete_many(keys)
 
+    async def page(self, folder: str, after: str = "", limit: int = 1_000) -> list[Stored]:
+        """Of the store behind: what waits here is not there yet."""
+        return await self._behind.page(folder, after, limit)
+
     async def check(self) -> None:
         await self._open()
         await self._behind.check()
@@ -164,7 +169,7 @@ class SpillingArtifacts:
     def _take_over(self) -> tuple[Path, list[_Waiting]]:
         # Nobody looks at a folder before it has its last name; by then it is locked.
         new = self._root / f"{_NEW}{uuid4().hex}"
-        new.mkdir(parents=True)
+        make_folder(new)
         self._lock(new)
         folder = new.rename(self._root / new.name.removeprefix(_NEW))
         left: list[_Waiting] = []
@@ -181,7 +186,7 @@ class SpillingArtifacts:
     def _lock(self, folder: Path) -> bool:
         """True when `folder` is now ours; the lock ends with this process."""
         try:
-            lock = (folder / _LOCK).open("wb")
+            lock = open(folder / _LOCK, "wb", opener=opener)  # noqa: SIM115  # it stays open: that is the lock
         except (FileNotFoundError, NotADirectoryError):
             return False
         try:
@@ -264,7 +269,8 @@ class SpillingArtifacts:
 
 def _write(path: Path, head: bytes, data: bytes) -> None:
     unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(head + data)
+    with open(unfinished, "wb", opener=opener) as file:
+        file.write(head + data)
     unfinished.replace(path)
 
 

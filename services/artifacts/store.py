@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One key under which something lies."""
+
+    key: str
+    at: float  # when it was put last, in seconds since the epoch, by the store's clock
 
 
 class ArtifactStore(Protocol):
@@ -37,6 +46,14 @@ class ArtifactStore(Protocol):
         """Deletes what lies under exactly these keys, however many; those under which nothing lies are passed over.
 
         When it raises, some of them may be deleted; to ask again is harmless.
+        """
+        ...
+
+    async def page(self, folder: str, after: str = "", limit: int = 1_000) -> list[Stored]:
+        """The next keys that lie under `folder` ("": anywhere), behind `after`, the last key of the page before.
+
+        The order is the store's own. A bucket's page may hold names that are no keys. A page of fewer than `limit` is
+        the last. What is put or deleted meanwhile may be in it or not.
         """
         ...
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agent.browser import ContextOptions
-from agent.desk import Limits
-from agent.models.settings import ModelSettings
-from services.addresses import Reach
-from services.artifacts.options import ArtifactOptions
-from services.tracing import TraceOptions
+from shoal.agent.browser import ContextOptions
+from shoal.agent.models.settings import ModelSettings
+from shoal.agent.sessions.dependencies import SessionLimits
+from shoal.services.addresses import Reach
+from shoal.services.artifacts.options import ArtifactOptions
+from shoal.services.tracing import TraceOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,11 @@ class WorkerConfig:
     artifacts_url: str  # where evidence goes
     artifacts: ArtifactOptions = ArtifactOptions()
     chromium: str | None = None  # path of the browser; None: found
+    headless: bool = True  # False: with a window, for a person at this machine
     sandbox: Literal["auto", "on", "off"] = "auto"
     reach: Reach = Reach()  # what pages may reach
     user_agent: str = "Shoal"  # token that robots.txt is asked for
-    limits: Limits = Limits()
+    limits: SessionLimits = SessionLimits()
     context: ContextOptions = ContextOptions()  # the operator's limits of one context
     browser: BrowserLimits = BrowserLimits()
     model: ModelSettings | None = None  # None: no model is configured

@@ -6,6 +6,7 @@ Knows nothing of Ray: `ray_pool` wraps it into an actor, `local_pool` runs it in
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -16,38 +17,42 @@ from typing import Protocol
 import psutil
 import structlog
 
-from agent import session
-from agent.allowance import Allowance
-from agent.desk import Desk
-from agent.errors import AgentError, BrowserError, NavigationTimeout, Unexpected
-from agent.help import Helper
-from agent.memory import held_bytes
-from agent.policies.policy import Policy
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.types import Outcome
-from agent.work import Answer, JobLimits, Work
-from services import tracing
-from services.artifacts.store import ArtifactStore
-from services.browsers.config import WorkerConfig
-from services.browsers.gate import SiteGate, Turns
-from services.browsers.journal import Outbox, SessionJournal
-from services.browsers.keeper import ArtifactKeeper
-from services.browsers.owner import BrowserOwner
-from services.browsers.parcel import PARCEL_BYTES, Parcel
-from services.browsers.pool import WorkerStats
-from services.browsers.secrets import FolderSecrets
-from services.events import LogEvent
-from services.tally import Tally
+from shoal.agent.browser import Browser, ContextOptions
+from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, Unexpected
+from shoal.agent.policies.policy import Policy
+from shoal.agent.sessions import session
+from shoal.agent.sessions.dependencies import Journal, NavigationGuard, SessionDependencies
+from shoal.agent.sessions.human_help import Helper
+from shoal.agent.sessions.session_budget import SessionBudget
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.support.process_memory import held_bytes
+from shoal.agent.types import Outcome
+from shoal.agent.worker_messages import Answer, JobLimits, Work
+from shoal.services import tracing
+from shoal.services.artifacts.store import ArtifactStore
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.network.navigation_guard import RateSlots, SiteNavigationGuard
+from shoal.services.browsers.pools.pool import WorkerStats
+from shoal.services.browsers.reports.artifact_sink import StoredArtifactSink
+from shoal.services.browsers.reports.outbox import Outbox, SessionJournal
+from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES, ReportBatch
+from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
+from shoal.services.browsers.session_parts.secrets import FolderSecrets
+from shoal.services.events import LogEvent
+from shoal.services.metrics_delta import MetricsDelta
 
 log = structlog.get_logger()
 
 _PULL_S = 20.0
 """How long a pull waits for the first report; well under any time-out between dispatcher and worker."""
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""What the system says when it has no room, files or memory to give."""
+
 
 class Parts(Protocol):
-    """What a worker is made of; see `services.browsers.parts` for the real ones."""
+    """What a worker is made of; see `shoal.services.browsers.session_parts.parts` for the real ones."""
 
     owner: BrowserOwner
     artifacts: ArtifactStore
@@ -60,8 +65,12 @@ class Parts(Protocol):
         """
         ...
 
-    def gate(self, spec: JobSpec, turns: Turns) -> SiteGate:
-        """What is asked before a session of this job opens a page by address; `turns` says when it may."""
+    def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
+        """What is asked before this session opens a page by address; `turns` says when it may."""
+        ...
+
+    async def context(self, work: Work) -> ContextOptions:
+        """The operator's limits of this session's context, and its way out."""
         ...
 
     def helper(self, work: Work) -> Helper | None:
@@ -75,27 +84,29 @@ class Parts(Protocol):
 class _Held:
     job: int
     journal: SessionJournal
-    allowance: Allowance
+    allowance: SessionBudget
     task: asyncio.Task[Outcome] | None = None  # None while it waits for a slot
 
 
 class Worker:
     """Takes sessions, runs up to `config.slots` of them at once, and keeps their reports until they are committed."""
 
-    def __init__(self, name: str, config: WorkerConfig, parts: Parts, tally: Tally | None = None) -> None:
+    def __init__(
+        self, name: str, config: WorkerConfig, parts: Parts, metrics_delta: MetricsDelta | None = None
+    ) -> None:
         self.name = name
-        self._tally = tally or Tally()  # of the parts
+        self._metrics_delta = metrics_delta or MetricsDelta()  # of the parts
         self._config = config
         self._parts = parts
         self._queue: deque[Work] = deque()
         self._held: dict[tuple[int, int], _Held] = {}  # by session and fence
-        self._outbox = Outbox(self._hungry)
+        self._outbox = Outbox(self._needs_work)
         self._busy = 0
         self._stopping = False
         self._idle = asyncio.Event()
         self._idle.set()
 
-    def _hungry(self) -> bool:
+    def _needs_work(self) -> bool:
         """Whether its slots run dry soon."""
         return len(self._queue) <= self._config.slots // 2
 
@@ -107,7 +118,7 @@ class Worker:
         await self.cancel([work.session for work in works])
         for work in works:
             journal = SessionJournal(self._outbox, work.session, work.fence, work.job)
-            self._held[work.session, work.fence] = _Held(work.job, journal, Allowance(JobLimits.of(work)))
+            self._held[work.session, work.fence] = _Held(work.job, journal, SessionBudget(JobLimits.of(work)))
             self._queue.append(work)
         if self._stopping:  # they were claimed before anybody knew: no attempt counts, another worker has them soon
             await self.cancel([work.session for work in works])
@@ -140,36 +151,31 @@ class Worker:
         try:
             async with AsyncExitStack() as stack:
                 browser = await stack.enter_async_context(self._parts.owner.lend())
-                gate = self._parts.gate(work.spec, held.journal)
-                desk = Desk(
-                    browser=browser,
-                    policy=self._parts.policy(work.spec),
-                    gate=gate,
-                    keeper=ArtifactKeeper(self._parts.artifacts, work),
-                    journal=held.journal,
-                    secrets=FolderSecrets(self._config.secrets_dir, work.tenant, work.spec),
-                    limits=self._config.limits,
-                    context=self._config.context,
-                    helper=self._parts.helper(work),
+                gate = self._parts.gate(work, held.journal)
+                deps = replace(
+                    await desk_of(self._parts, self._config, work, browser, gate, held.journal),
                     allowance=held.allowance,
                 )
                 lease = tracing.lease_place(work.job, work.session, work.fence)
                 with tracing.span("run session", below=lease, session=work.session, attempt=work.attempt):
-                    outcome = await session.run(work, desk)
-                if outcome.error is not None and outcome.error.cls in _SUSPICIOUS:
+                    outcome = await session.run(work, deps)
+                # Of one that was cut off inside an action the outcome says what it may have done, not what cut it off.
+                cut_off = outcome.status is Status.UNSURE
+                if cut_off or (outcome.error is not None and outcome.error.cls in _SUSPICIOUS):
                     await self._parts.owner.suspect(browser)
                 return replace(outcome, crawl_delay_s=gate.crawl_delay_s)
         except AgentError as error:  # no browser could be had, or no such policy
             return Outcome(Status.FAILED, error=error.info(), reason=error.message)
         except Exception as error:
             log.exception(LogEvent.SESSION_FAILED, worker=self.name, session=work.session)
-            unexpected = Unexpected(f"{type(error).__name__}: {error}")
+            full = isinstance(error, OSError) and error.errno in _NO_ROOM
+            unexpected = (NoRoom if full else Unexpected)(f"{type(error).__name__}: {error}")
             # Without a checkpoint: the store keeps its own, which may be newer than the one that this began with.
             return Outcome(Status.FAILED, error=unexpected.info(), reason=str(unexpected))
 
     # --- the dispatcher's side -----------------------------------------------------------------------
 
-    async def pull(self, seen: int, committed: int, most_bytes: int = PARCEL_BYTES) -> Parcel:
+    async def pull(self, seen: int, committed: int, most_bytes: int = REPORT_BATCH_BYTES) -> ReportBatch:
         self._outbox.confirm(committed, frozenset())
         return await self._outbox.pull(seen, _PULL_S, most_bytes)
 
@@ -206,7 +212,7 @@ class Worker:
             held=dict(sorted(self._held)),
             spending={attempt: n for attempt, held in self._held.items() if (n := held.allowance.spent())},
             rss_bytes=await asyncio.to_thread(_tree_bytes),
-            figures=self._tally.figures(),
+            figures=self._metrics_delta.figures(),
         )
 
     async def drain(self, drain_s: float) -> None:
@@ -224,6 +230,27 @@ class Worker:
     async def close(self) -> None:
         """Ends the browser and what else the worker holds."""
         await self._parts.close()
+
+
+async def desk_of(
+    parts: Parts, config: WorkerConfig, work: Work, browser: Browser, gate: NavigationGuard, journal: Journal
+) -> SessionDependencies:
+    """All that the session `work` uses of its surroundings, where its parts are a worker's.
+
+    Raises:
+        AgentError: the job names a policy that is not there.
+    """
+    return SessionDependencies(
+        browser=browser,
+        policy=parts.policy(work.spec),
+        gate=gate,
+        artifact_sink=StoredArtifactSink(parts.artifacts, work),
+        journal=journal,
+        secrets=FolderSecrets(config.secrets_dir, work.tenant, work.spec),
+        limits=config.limits,
+        context=await parts.context(work),
+        helper=parts.helper(work),
+    )
 
 
 def _tree_bytes() -> int:

@@ -8,10 +8,22 @@ from typing import Annotated
 
 import typer
 
-from services.cli import eval as evaluation
-from services.cli import export, inference, jobs, keys, page, parts, questions, run, settling, up, webhooks
-from services.cli.ending import EXPECTED
-from services.cli.running import ended
+from shoal.services.cli.commands import eval as evaluation
+from shoal.services.cli.commands import (
+    export,
+    inference,
+    jobs,
+    keys,
+    page,
+    parts,
+    questions,
+    run,
+    settling,
+    up,
+    webhooks,
+)
+from shoal.services.cli.ending import EXPECTED
+from shoal.services.cli.running import ended
 
 app = typer.Typer(
     name="shoal",

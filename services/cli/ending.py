@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from enum import IntEnum
 from typing import Any
 
-from agent.errors import AgentError, Recourse
-from services.client import ClientError, GatewayAway, Refused
-from services.errors import BadInput, BadSetting, KeyReused, NotFound, ServiceError, WrongState
+from shoal.agent.errors import AgentError, Recourse
+from shoal.errors import ApiError, GatewayUnreachable, ShoalError
+from shoal.services.errors import BadInput, BadSetting, KeyReused, NotFound, ServiceError, WrongState
 
 Json = Any
 
@@ -30,7 +31,7 @@ class Usage(Exception):
     """The command was called in a way that cannot work; the message says how it can."""
 
 
-EXPECTED = (Usage, ClientError, ServiceError, AgentError)
+EXPECTED = (Usage, ShoalError, ServiceError, AgentError)
 """Errors that end a command with a sentence. Anything else is a bug and shows its traceback."""
 
 _OUR_FAULT = (400, 404, 409, 413, 415)
@@ -39,7 +40,7 @@ _USAGE_ERRORS = (BadInput, NotFound, WrongState, KeyReused)
 
 def exit_of(error: Exception) -> Exit:
     """The exit code of an expected error."""
-    if isinstance(error, Usage) or (isinstance(error, Refused) and error.status in _OUR_FAULT):
+    if isinstance(error, Usage) or (isinstance(error, ApiError) and error.status in _OUR_FAULT):
         return Exit.USAGE
     if isinstance(error, _USAGE_ERRORS):
         return Exit.USAGE
@@ -50,12 +51,12 @@ def exit_of(error: Exception) -> Exit:
 
 def sentences(error: Exception) -> list[str]:
     """What a person is told: the error, then a line per fault."""
-    if isinstance(error, Refused):
-        lines = [_sentence(error.detail), *_untold(error.detail, error.errors)]
+    if isinstance(error, ApiError):
+        lines = [_sentence(error.detail), *_untold(error.detail, [asdict(fault) for fault in error.faults])]
         if error.status == 401:
             lines.append("  Set SHOAL_API_KEY to a key; `shoal keys create` makes one.")
         return lines
-    if isinstance(error, GatewayAway):
+    if isinstance(error, GatewayUnreachable):
         return [_sentence(str(error)), "  Is it running? `shoal up` starts one here; --gateway names another."]
     if isinstance(error, BadSetting):
         faults = error.details.get("faults")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from services.cli.ending import Usage
+from shoal.services.cli.ending import Usage
 
 Json = Any
 

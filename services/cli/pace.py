@@ -14,7 +14,7 @@ _FINAL = ("completed", "terminated", "failed", "unsure", "canceled")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class JobProgress:
     """A job at one moment."""
 
     expected: int
@@ -30,13 +30,13 @@ class Standing:
         return self.done + self.failed
 
 
-class Pace:
+class Throughput:
     """Follows the counts of one job."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque()
 
-    def note(self, counts: Mapping[str, Any], at_s: float) -> Standing:
+    def note(self, counts: Mapping[str, Any], at_s: float) -> JobProgress:
         """Takes in the counts of one moment (seconds of any steady clock)."""
         final = sum(counts.get(name, 0) for name in _FINAL)
         done, expected = counts.get("completed", 0), counts.get("expected", 0)
@@ -49,10 +49,10 @@ class Pace:
         span_s = at_s - began_s
         rate = (final - had) / span_s if span_s >= FEWEST_S else 0.0
         left_s = (expected - final) / rate if rate > 0 and expected > 1 else None
-        return Standing(expected, done, final - done, counts.get("running", 0), rate, left_s)
+        return JobProgress(expected, done, final - done, counts.get("running", 0), rate, left_s)
 
 
-def sentence(standing: Standing) -> str:
+def sentence(standing: JobProgress) -> str:
     """One line about a job, for people and log files."""
     text = f"{standing.final:,} of {standing.expected:,} items: {standing.done:,} done, {standing.failed:,} failed"
     if standing.running:

@@ -12,9 +12,9 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-from services.cli.ending import tell
-from services.cli.pace import Pace, sentence
-from services.client import Event
+from shoal.records import Event
+from shoal.services.cli.ending import tell
+from shoal.services.cli.pace import Throughput, sentence
 
 LINE_EVERY_S = 5.0
 
@@ -46,7 +46,7 @@ class _Lines:
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._pace = Pace()
+        self._pace = Throughput()
         self._last_s = float("-inf")
         self._said = ""
 
@@ -71,7 +71,7 @@ def _happened(name: str) -> str:
 def _bar(title: str) -> Iterator[Show]:
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
-    pace = Pace()
+    pace = Throughput()
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(title, total=None, told="waiting")
 

@@ -1,4 +1,4 @@
-"""Running coroutines from commands: errors become sentences, Ctrl-C becomes a cancellation that cleans up."""
+"""Running coroutines from commands: errors become sentences, Ctrl-C and its like a cancellation that cleans up."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 import typer
 
-from services import logs
-from services.cli.ending import EXPECTED, Exit, exit_of, sentences, tell
-from services.settings import Settings, load_settings
+from shoal.services import logs
+from shoal.services.cli.ending import EXPECTED, Exit, exit_of, sentences, tell
+from shoal.services.settings import Settings, load_settings
 
 
 def settings_of_process(*, serves: bool = False, **overrides: object) -> Settings:
@@ -28,14 +28,23 @@ def settings_of_process(*, serves: bool = False, **overrides: object) -> Setting
     return settings
 
 
-def finish(work: Coroutine[Any, Any, Exit | None]) -> None:
-    """Runs `work` to its end and ends the command with its exit code."""
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, an orchestrator, and a terminal that was closed: all of them ask a command to end in order."""
+
+
+def finish(work: Coroutine[Any, Any, Exit | None], *, serves: bool = False) -> None:
+    """Runs `work` to its end and ends the command with its exit code.
+
+    A command that `serves` runs until it is asked to end: when it is, at whatever moment, its exit code is 0.
+    """
+    asked: list[int] = []
     try:
-        code = asyncio.run(_until_signal(work))
+        code = asyncio.run(_until_signal(work, asked))
     except EXPECTED as error:
-        raise ended(error) from None
+        exit_ = ended(error)
+        raise (typer.Exit(Exit.DONE) if serves and asked else exit_) from None
     except (KeyboardInterrupt, asyncio.CancelledError):
-        raise typer.Exit(Exit.FAILED) from None
+        raise typer.Exit(Exit.DONE if serves and asked else Exit.FAILED) from None
     except BrokenPipeError:
         # The reader of our output (`| head`) has seen enough. Python would complain once more when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -50,14 +59,24 @@ def ended(error: Exception) -> typer.Exit:
     return typer.Exit(exit_of(error))
 
 
-async def _until_signal(work: Coroutine[Any, Any, Exit | None]) -> Exit | None:
-    """`work`, canceled by the first SIGINT or SIGTERM."""
+async def _until_signal(work: Coroutine[Any, Any, Exit | None], asked: list[int]) -> Exit | None:
+    """`work`, canceled by the first signal that asks it to end, which is noted; further ones hurry it."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, task.cancel)
+
+    def end(number: int) -> None:
+        asked.append(number)
+        task.cancel()
+
+    # `nohup` has SIGHUP ignored on purpose. A script's shell has SIGINT ignored for any command in the background.
+    nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    heeded = [number for number in _ENDING if not (nohup and number == signal.SIGHUP)]
+    for number in heeded:
+        loop.add_signal_handler(number, end, number)
     try:
         return await task
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in heeded:
             loop.remove_signal_handler(number)
+            if asked:  # it has ended in order; to be asked again must not change how
+                signal.signal(number, signal.SIG_IGN)

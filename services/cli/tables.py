@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from services.cli.ending import printable
+from shoal.services.cli.ending import printable
 
 _WHOLE = 10_000
 """Characters of a line that nothing is cut to."""

@@ -8,20 +8,39 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from services.errors import BadSetting
+from shoal.services.errors import BadSetting
+from shoal.services.private import close_to_others, make_folder
 
 ADDRESS_FILE = "cluster.json"
 LOCK_FILE = "cluster.lock"
 
 
+_OWN = (
+    "shoal.db",
+    "shoal.db-wal",
+    "shoal.db-shm",
+    ADDRESS_FILE,
+    LOCK_FILE,
+    "artifacts",
+    "waiting-uploads",
+    "uploads",
+    "secrets",
+)
+"""What Shoal keeps in its data folder."""
+
+
 def make_data_folder(data_dir: Path) -> None:
-    """The data folder, there from now on.
+    """The data folder, there from now on, closed to other users with all that Shoal keeps in it.
+
+    A folder that is there and holds nothing of Shoal's stays as open as it is: it may be for other things, too.
 
     Raises:
         BadSetting: it cannot be made.
     """
     try:
-        data_dir.mkdir(parents=True, exist_ok=True)
+        make_folder(data_dir)
+        own = [path for name in _OWN if (path := data_dir / name).exists()]
+        close_to_others([data_dir, *own] if own else [])
     except OSError as error:
         why = error.strerror or error
         raise BadSetting(

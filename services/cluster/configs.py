@@ -2,102 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-from pathlib import Path
 
-from agent.browser import ContextOptions
-from agent.desk import Limits
-from agent.models.settings import ModelSettings, Points
-from services.addresses import Reach
-from services.artifacts.open import open_artifacts
-from services.artifacts.store import ArtifactStore
-from services.browsers.config import BrowserLimits, WorkerConfig
-from services.dispatch.config import DispatchConfig
-from services.errors import BadSetting
-from services.gateway.auth import needs_keys
-from services.gateway.deps import GatewayOptions
-from services.gateway.specs import SpecRules
-from services.inference.configs import admission_config
-from services.settings import Settings
-from services.tracing import TraceOptions
+from shoal.services.artifacts.open import open_artifacts
+from shoal.services.artifacts.store import ArtifactStore
+from shoal.services.browsers.configs import reach
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.inference.configs import admission_config
+from shoal.services.settings import Settings
+from shoal.services.web.deps import GatewayOptions
+from shoal.services.web.http.auth import needs_keys
+from shoal.services.web.specs.specs import SpecRules
 
 _MIB = 1024 * 1024
-
-_COUNTS_THOUSANDTHS = re.compile(r"qwen-?3-?vl", re.IGNORECASE)
-"""Names of models that were trained to point in thousandths of a picture."""
-
-
-def worker_config(settings: Settings, temp_dir: Path | None = None) -> WorkerConfig:
-    """What each browser worker has to know."""
-    return WorkerConfig(
-        slots=settings.slots_per_worker,
-        artifacts_url=settings.artifacts_url,
-        artifacts=settings.artifact_options(),
-        chromium=str(settings.chromium) if settings.chromium else None,
-        sandbox=settings.sandbox,
-        reach=reach(settings),
-        limits=Limits(session_s=settings.session_timeout_s),
-        context=ContextOptions(
-            action_timeout_s=settings.action_timeout_s,
-            navigation_timeout_s=settings.navigation_timeout_s,
-            max_download_bytes=settings.download_limit_mib * _MIB,
-            upload_dirs=tuple(str(folder) for folder in settings.upload_dirs),
-            allow_python=settings.allow_python,
-            search_url=settings.search_url or None,
-        ),
-        browser=BrowserLimits(
-            max_sessions=settings.browser_max_sessions,
-            max_age_s=settings.browser_max_minutes * 60,
-            max_rss_bytes=settings.browser_max_rss_mib * _MIB,
-            idle_s=settings.browser_idle_s,
-        ),
-        model=model_settings(settings),
-        help_url=settings.help_url,
-        help_token=settings.help_token.get_secret_value(),
-        secrets_dir=str(settings.secrets_dir),
-        temp_dir=str(temp_dir) if temp_dir else None,
-        traces=trace_options(settings),
-        log_level=settings.log_level,
-        log_format=settings.log_format,
-    )
-
-
-def trace_options(settings: Settings) -> TraceOptions | None:
-    """Where traces go; None when nowhere."""
-    return TraceOptions(settings.traces_url, settings.traces_share) if settings.traces_url else None
-
-
-def model_settings(settings: Settings) -> ModelSettings | None:
-    """How the model server is reached; None when none is configured."""
-    if not settings.model_url:
-        return None
-    if not settings.model:
-        raise BadSetting("SHOAL_MODEL_URL is set, but SHOAL_MODEL, the name of the model there, is not")
-    return ModelSettings(
-        base_urls=tuple(url.strip() for url in settings.model_url.split(",")),
-        model=settings.model,
-        api_key=settings.model_api_key.get_secret_value(),
-        timeout_s=settings.model_timeout_s,
-        patience_s=settings.model_patience_s,
-        max_connections=settings.model_connections,
-        images=settings.model_images,
-        image_tokens=settings.model_image_tokens,
-        image_grid=settings.model_image_grid,
-        points=_points(settings),
-        max_tokens=settings.model_max_tokens,
-        token_limit_field=settings.model_token_limit_field,
-        temperature=settings.model_temperature,
-        extra_body=settings.model_extra_body,
-        structured=settings.model_structured,
-    )
-
-
-def _points(settings: Settings) -> Points:
-    """What the model counts in where it points at a picture."""
-    if settings.model_points != "auto":
-        return settings.model_points
-    return "relative" if _COUNTS_THOUSANDTHS.search(settings.model) else "pixels"
 
 
 def dispatch_config(settings: Settings) -> DispatchConfig:
@@ -113,11 +30,6 @@ def dispatch_config(settings: Settings) -> DispatchConfig:
         max_attempts=settings.max_attempts,
         admission=admission_config(settings),
     )
-
-
-def reach(settings: Settings) -> Reach:
-    """What browsers may reach."""
-    return Reach(settings.allow_private, settings.allow_hosts)
 
 
 def artifact_store(settings: Settings) -> ArtifactStore:

@@ -21,25 +21,29 @@ from pydantic import SecretStr
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
-from agent.chromium.find import check_starts, find_chromium
-from services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
-from services.cluster.configs import artifact_store, dispatch_config, worker_config
-from services.cluster.guard import ended_parts, guarded
-from services.cluster.local_ray import local_ray
-from services.cluster.run_dir import RunDir
-from services.cluster.serving import gateway, listening
-from services.cluster.watchdog import Watchdog
-from services.dispatch.actor import DispatcherParts, start_dispatcher
-from services.errors import BadSetting, ClusterFailed
-from services.events import LogEvent
-from services.settings import Settings
-from services.store.sql import open_store
-from services.store.store import Store
+from shoal.agent.chromium.process.find import check_starts, find_chromium
+from shoal.services.artifacts.store import ArtifactStore
+from shoal.services.browsers.configs import worker_config
+from shoal.services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
+from shoal.services.cluster.configs import artifact_store, dispatch_config
+from shoal.services.cluster.guard import answer, ended_parts, guarded
+from shoal.services.cluster.local_ray import local_ray
+from shoal.services.cluster.run_dir import RunDir
+from shoal.services.cluster.serving import gateway, listening, patiently
+from shoal.services.cluster.watchdog import Watchdog
+from shoal.services.dispatch.actor import DispatcherParts, start_dispatcher
+from shoal.services.errors import BadSetting, ClusterFailed
+from shoal.services.events import LogEvent
+from shoal.services.private import opener
+from shoal.services.settings import Settings
+from shoal.services.store.sql import open_store
+from shoal.services.store.store import Store
 
 log = structlog.get_logger()
 
 _READY_S = 180.0
 _STOP_S = 60.0
+_RAY_LOOK_S = 0.2
 _LOOKED_AT_S = 0.3
 
 Tell = Callable[[str], None]
@@ -53,6 +57,7 @@ class Cluster:
     data_dir: Path  # store and artifacts
     run_dir: Path  # temporary; removed when the cluster stops
     store: Store
+    artifacts: ArtifactStore
 
 
 @asynccontextmanager
@@ -78,7 +83,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         )  # first: a taken port should be told at once
         settings = _asking_here(settings, listener)
         tell("opening the store")
-        store = await open_store(settings.store_url)
+        store = await patiently(lambda: open_store(settings.store_url), tell)
         stack.push_async_callback(store.close)
         artifacts = artifact_store(settings)
         stack.push_async_callback(artifacts.close)
@@ -100,7 +105,7 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         url = await stack.enter_async_context(gateway(listener, settings, store, artifacts))
         stack.enter_context(_announced(settings.data_dir, url))
         log.info(LogEvent.CLUSTER_READY, url=url)
-        yield Cluster(url, settings.data_dir, run_dir.path, store)
+        yield Cluster(url, settings.data_dir, run_dir.path, store, artifacts)
         tell("stopping")
 
 
@@ -149,7 +154,8 @@ def _take(lock: int, data_dir: Path) -> None:
 def _announced(data_dir: Path, url: str) -> Iterator[None]:
     """Lets the command line find this cluster."""
     path = data_dir / ADDRESS_FILE
-    path.write_text(json.dumps({"url": url, "pid": os.getpid()}))
+    with open(path, "w", opener=opener) as file:
+        file.write(json.dumps({"url": url, "pid": os.getpid()}))
     try:
         yield
     finally:
@@ -182,9 +188,17 @@ async def _dispatcher(settings: Settings, run_dir: RunDir) -> AsyncIterator[Acto
 
 
 async def _stop(actor: ActorHandle[Any]) -> None:
+    """Drains and ends the dispatcher, as long as Ray is there: it may be ending just as well."""
+    stopping = asyncio.create_task(answer(actor.stop.remote(), _STOP_S), name="stop-dispatcher")
     try:
-        async with asyncio.timeout(_STOP_S):
-            await actor.stop.remote()
+        while not stopping.done():
+            await asyncio.wait([stopping], timeout=_RAY_LOOK_S)
+            if ended_parts():
+                log.warning(LogEvent.CLUSTER_STOPPING, error="Ray has ended before the dispatcher did")
+                return
+        await stopping
     except (RayError, TimeoutError) as error:
         log.warning(LogEvent.CLUSTER_STOPPING, error=f"the dispatcher did not stop in order: {error}")
+    finally:
+        stopping.cancel()
     ray.kill(actor)

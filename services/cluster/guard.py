@@ -13,8 +13,8 @@ from ray._private import worker as ray_worker
 from ray.actor import ActorHandle
 from ray.exceptions import RayError, RayTaskError
 
-from services.errors import ClusterFailed
-from services.events import LogEvent
+from shoal.services.errors import ClusterFailed
+from shoal.services.events import LogEvent
 
 log = structlog.get_logger()
 
@@ -48,7 +48,7 @@ async def ready_pid(actor: ActorHandle[Any]) -> int | None:
     try:
         pid: int = await answer(actor.ready.remote(), ANSWER_S)
     except TimeoutError:
-        await answer(actor.parts.remote(), ANSWER_S)
+        await answer(actor.alive.remote(), ANSWER_S)
         return None
     return pid
 

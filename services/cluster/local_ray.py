@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import ray
-from ray._private import ray_constants
+from ray._private import ray_constants, services
+from ray._private import utils as ray_utils
 from ray._private.node import Node
 from ray._raylet import AuthenticationTokenLoader  # type: ignore[attr-defined]  # its stub lacks this
 
-from services.cluster.run_dir import RunDir
-from services.errors import ClusterFailed
+from shoal.services.cluster.run_dir import RunDir
+from shoal.services.errors import ClusterFailed
 
 _NOT_NEEDED = ("start_api_server", "start_monitor", "start_log_monitor")
 """Ray's dashboard (its API server runs though none is asked for), autoscaler and log forwarder: three processes that
@@ -61,7 +64,7 @@ def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: s
     # Its notices (how to turn token authentication off, say) are for people who started Ray by hand.
     logging.getLogger("ray").setLevel(logging.ERROR)
     try:
-        with vital_parts_only(), on_loopback():
+        with vital_parts_only(), on_loopback(), signals_left_to_us():
             ray.init(
                 address="local",
                 num_cpus=2,  # actors ask for none; Ray starts that many idle workers ahead
@@ -107,6 +110,32 @@ def vital_parts_only() -> Iterator[None]:
     finally:
         for name, method in kept.items():
             setattr(Node, name, method)
+
+
+@contextmanager
+def signals_left_to_us() -> Iterator[None]:
+    """Ray starts without its handlers of SIGTERM. In Python one ends this process in the midst of whatever it does; in
+    C++ one prints its stack, and aborts when another signal comes meanwhile.
+
+    Its processes get process groups of their own: what is sent to ours (by a terminal, a shell or `kill -- -PGID`)
+    reaches this process alone, which needs them to end in order. They still end with the thread that started them.
+    """
+    handler, popen = ray_utils.set_sigterm_handler, services.ConsolePopen
+    setattr(ray_utils, "set_sigterm_handler", _set_nothing)  # noqa: B010  as types see it, neither can be replaced
+    setattr(services, "ConsolePopen", partial(popen, process_group=0))  # noqa: B010
+    try:
+        yield
+    finally:
+        setattr(ray_utils, "set_sigterm_handler", handler)  # noqa: B010
+        setattr(services, "ConsolePopen", popen)  # noqa: B010
+        ours = signal.getsignal(signal.SIGTERM)
+        if ours is not None:  # set anew, since the C++ part has put its own before it
+            signal.signal(signal.SIGTERM, ours)
+            signal.siginterrupt(signal.SIGTERM, False)  # as asyncio has it
+
+
+def _set_nothing(handler: object) -> None:
+    """Takes the place of a function that sets a handler of signals."""
 
 
 def _start_nothing(node: Node, **_: object) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 import structlog
 
-from services.events import LogEvent
+from shoal.services.events import LogEvent
 
 log = structlog.get_logger()
 

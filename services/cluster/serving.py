@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 import uvicorn
 
-from services import interpreter, tracing
-from services.artifacts.store import ArtifactStore
-from services.cluster.configs import artifact_store, gateway_options, trace_options
-from services.errors import ClusterFailed
-from services.events import LogEvent
-from services.gateway.app import create_app
-from services.gateway.deps import GatewayDeps
-from services.gateway.retention import Retention
-from services.settings import Settings
-from services.store.sql import open_store
-from services.store.store import Store
-from services.webhooks.deliverer import Deliverer
-from services.webhooks.sender import Sender
+from shoal.services import interpreter, tracing
+from shoal.services.artifacts.store import ArtifactStore
+from shoal.services.browsers.configs import trace_options
+from shoal.services.cluster.configs import artifact_store, gateway_options
+from shoal.services.errors import ClusterFailed, StoreAway, StoreBroken
+from shoal.services.events import LogEvent
+from shoal.services.settings import Settings
+from shoal.services.store.sql import open_store
+from shoal.services.store.store import Store
+from shoal.services.web.app import create_app
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.auth import is_loopback
+from shoal.services.web.http.metrics_door import metrics_app
+from shoal.services.web.results.leftovers import Leftovers
+from shoal.services.web.results.retention import Retention
+from shoal.services.webhooks.deliverer import Deliverer
+from shoal.services.webhooks.sender import Sender
 
 log = structlog.get_logger()
 
+T = TypeVar("T")
+
+_STORE_S = 20.0
+"""How long a part that starts waits for a store that is away; one whose address is wrong is told by then."""
+_AGAIN_S = 0.5
 _GRACE_S = 3
 """What open requests get to end; event streams and long downloads go on elsewhere, at the place they have reached."""
 
@@ -39,9 +49,33 @@ class Server(uvicorn.Server):
         yield
 
 
+async def patiently(call: Callable[[], Awaitable[T]], tell: Callable[[str], None] = lambda said: None) -> T:
+    """What a call of the store gives; made again while the store is away: a connection may drop while a part starts.
+
+    `tell` hears what is waited for.
+
+    Raises:
+        StoreAway: it was not back within `_STORE_S`, or is broken.
+    """
+    until_s, told = time.monotonic() + _STORE_S, ""
+    while True:
+        try:
+            return await call()
+        except StoreBroken:
+            raise
+        except StoreAway as error:
+            if time.monotonic() >= until_s:
+                raise
+            if error.message != told:
+                log.warning(LogEvent.STORE_AWAY, error=error.message)
+                tell(f"{error.message}; trying again for {_STORE_S:g} s")
+            told = error.message
+            await asyncio.sleep(_AGAIN_S)
+
+
 @contextmanager
-def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket on `host` and `port` (0: any free one).
+def listening(host: str, port: int, *, setting: str = "SHOAL_PORT") -> Iterator[socket.socket]:
+    """A socket on `host` and `port` (0: any free one), which is the value of `setting`.
 
     Raises:
         ClusterFailed: the address is taken, or none of this machine's.
@@ -56,7 +90,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         except OSError as error:
             raise ClusterFailed(
                 f"cannot listen on {host}, port {port} ({error.strerror}): "
-                "set SHOAL_PORT, 0 for any free one, or SHOAL_HOST"
+                f"set {setting}{', 0 for any free one,' if setting == 'SHOAL_PORT' else ''} or SHOAL_HOST"
             ) from error
         yield listener
 
@@ -105,6 +139,10 @@ async def gateway(
         if settings.webhooks:
             await stack.enter_async_context(_delivering(deps))
         await stack.enter_async_context(_retaining(deps, settings.retention_days))
+        if settings.metrics_port:
+            place = stack.enter_context(listening(settings.host, settings.metrics_port, setting="SHOAL_METRICS_PORT"))
+            app = metrics_app(deps, local=is_loopback(settings.host))
+            await stack.enter_async_context(served(app, place, "metrics server"))
         yield await stack.enter_async_context(served(create_app(deps), listener, "gateway"))
 
 
@@ -112,7 +150,7 @@ async def gateway(
 async def _delivering(deps: GatewayDeps) -> AsyncIterator[None]:
     """Webhooks on their way for as long as the context lasts."""
     sender = Sender(deps.options.rules.reach, deps.names)
-    deliverer = Deliverer(deps.store, sender, await deps.webhook_secrets())
+    deliverer = Deliverer(deps.store, sender, await patiently(deps.webhook_secrets))
     task = asyncio.create_task(deliverer.run(), name="webhooks")
     try:
         yield
@@ -124,13 +162,17 @@ async def _delivering(deps: GatewayDeps) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _retaining(deps: GatewayDeps, days: float) -> AsyncIterator[None]:
-    """Finished jobs are archived and dropped in their time, for as long as the context lasts."""
-    task = asyncio.create_task(Retention(deps.store, deps.artifacts, days or None).run(), name="retention")
+    """Finished jobs are archived and dropped in their time, and artifacts without a row removed, while it lasts."""
+    tasks = [
+        asyncio.create_task(Retention(deps.store, deps.artifacts, days or None).run(), name="retention"),
+        asyncio.create_task(Leftovers(deps.store, deps.artifacts).run(), name="leftovers"),
+    ]
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.wait([task])
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
 
 
 @asynccontextmanager
@@ -145,7 +187,8 @@ async def gateway_alone(settings: Settings) -> AsyncIterator[str]:
     """
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(listening(settings.host, settings.port))
-        store = await open_store(settings.store_url, migrate=settings.store_url.startswith("sqlite"))
+        migrate = settings.store_url.startswith("sqlite")
+        store = await patiently(lambda: open_store(settings.store_url, migrate=migrate))
         stack.push_async_callback(store.close)
         artifacts = artifact_store(settings)
         stack.push_async_callback(artifacts.close)

@@ -19,13 +19,14 @@ import structlog
 from ray.actor import ActorHandle
 from ray.exceptions import RayError, RayTaskError
 
-from services.cluster.configs import dispatch_config, worker_config
-from services.cluster.guard import ANSWER_S, answer, ready_pid
-from services.cluster.serving import listening, served
-from services.dispatch.actor import DispatcherParts, start_dispatcher
-from services.errors import ClusterFailed
-from services.events import LogEvent
-from services.settings import Settings
+from shoal.services.browsers.configs import worker_config
+from shoal.services.cluster.configs import dispatch_config
+from shoal.services.cluster.guard import ANSWER_S, answer, ready_pid
+from shoal.services.cluster.serving import listening, served
+from shoal.services.dispatch.actor import DispatcherParts, start_dispatcher
+from shoal.services.errors import ClusterFailed
+from shoal.services.events import LogEvent
+from shoal.services.settings import Settings
 
 log = structlog.get_logger()
 
@@ -102,7 +103,8 @@ class Supervisor:
     async def _current(self) -> ActorHandle[Any]:
         """The dispatcher that runs with today's settings: one with others is drained and replaced."""
         actor = start_dispatcher(self._parts)
-        if await answer(actor.parts.remote(), ANSWER_S) == self._parts:
+        # Of an earlier version it may lack the method; then it is replaced, too.
+        if hasattr(actor, "made_of") and await answer(actor.made_of.remote(self._parts), ANSWER_S):
             return actor
         self._note("the dispatcher runs with other settings and is being replaced")
         try:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from services.cluster.run_dir import clear
+from shoal.services.cluster.run_dir import clear
 
 
 class Watchdog:
@@ -21,7 +21,7 @@ class Watchdog:
     def __init__(self, run_dir: Path) -> None:
         # A session of its own: a Ctrl-C that is meant for the cluster must not end what cleans up after it.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "services.cluster.watchdog", str(run_dir)],
+            [sys.executable, "-m", "shoal.services.cluster.watchdog", str(run_dir)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             start_new_session=True,

@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import ray
 import structlog
 from ray.actor import ActorHandle
 
-from services import interpreter, tracing
-from services.browsers.config import WorkerConfig
-from services.browsers.ray_pool import RayPool
-from services.dispatch.config import DispatchConfig
-from services.dispatch.dispatcher import Dispatcher
-from services.errors import StoreAway
-from services.events import LogEvent
-from services.logs import set_up
-from services.store.sql import open_store
-from services.store.store import Store
+from shoal.services import interpreter, tracing
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.pools.ray_pool import RayPool
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
+from shoal.services.errors import StoreAway, StoreBroken
+from shoal.services.events import LogEvent
+from shoal.services.logs import set_up
+from shoal.services.store.sql import open_store
+from shoal.services.store.store import Store
 
 log = structlog.get_logger()
 
@@ -35,7 +35,7 @@ _AGAIN_S = 0.5
 class DispatcherParts:
     """What a dispatcher actor is made from."""
 
-    store_url: str
+    store_url: str = field(repr=False)  # holds the database's password
     dispatch: DispatchConfig
     worker: WorkerConfig
 
@@ -50,6 +50,8 @@ async def opened(store_url: str) -> Store:
     while True:
         try:
             return await open_store(store_url, migrate=False)
+        except StoreBroken:
+            raise
         except StoreAway as error:
             if time.monotonic() >= deadline:
                 raise
@@ -75,9 +77,16 @@ class DispatcherActor:
         await asyncio.shield(self._starting)
         return os.getpid()
 
-    async def parts(self) -> DispatcherParts:
-        """What it was made from: a supervisor with other settings replaces it."""
-        return self._parts
+    async def alive(self) -> None:
+        """Returns at once, also while it is starting."""
+
+    async def made_of(self, parts: DispatcherParts) -> bool:
+        """Whether it was made from `parts`: a supervisor with other settings replaces it.
+
+        It tells no more, since each process that has Ray's token can ask, and the parts hold the database's password
+        and the keys of the workers.
+        """
+        return self._parts == parts
 
     async def _start(self) -> None:
         self._store = await opened(self._parts.store_url)

@@ -1,10 +1,10 @@
 """The dispatcher: claims ready sessions, hands them to workers, writes what became of them in groups.
 
-Its loops run beside each other: the claimer, a puller per worker, the committer, the unfolder (long loops), the
-sweeper (long loops that end early, are retried or get another concurrency), the housekeeper (leases, deadlines, size,
-snapshot) and the watcher (news in the store). Whatever they hold in memory can be lost: the truth is in the store, and
-reports stay with their worker until they are committed. Several dispatchers may work on one store: claims, fences and
-domains are the store's.
+Its loops run beside each other: the claimer, a puller per worker, the committer, the materializer (long loops), the
+bulk runner (long loops that end early, are retried or get another concurrency), the housekeeper (leases, deadlines,
+size, snapshot) and the watcher (news in the store). Whatever they hold in memory can be lost: the truth is in the
+store, and reports stay with their worker until they are committed. Several dispatchers may work on one store: claims,
+fences and domains are the store's.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from typing import Any
 
 import structlog
 
-from services.browsers.pool import Pool
-from services.dispatch.board import Board
-from services.dispatch.claimer import Claimer
-from services.dispatch.clock import loop_time
-from services.dispatch.committer import Committer
-from services.dispatch.config import DispatchConfig
-from services.dispatch.crew import Crew
-from services.dispatch.limits import news
-from services.dispatch.memory import free_bytes
-from services.dispatch.model_bound import ModelBound
-from services.dispatch.reader import Reader
-from services.dispatch.sizing import Bounds, Load, Size, desired, share
-from services.dispatch.succession import take_over
-from services.dispatch.telling import Telling
-from services.errors import StoreAway
-from services.events import LogEvent
-from services.inference.watch import Admission
-from services.store.records import Renewal
-from services.store.store import Store
+from shoal.services.browsers.pools.pool import Pool
+from shoal.services.dispatch.clock import loop_time
+from shoal.services.dispatch.commit.committer import Committer
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatch_state import DispatchState
+from shoal.services.dispatch.scheduling.claimer import Claimer
+from shoal.services.dispatch.scheduling.model_bound import ModelBound
+from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
+from shoal.services.dispatch.status.status_reporter import StatusReporter
+from shoal.services.dispatch.workers.free_memory import free_bytes
+from shoal.services.dispatch.workers.lease_takeover import take_over
+from shoal.services.dispatch.workers.limit_changes import limit_changes
+from shoal.services.dispatch.workers.sizing import Bounds, Load, Size, desired, share
+from shoal.services.dispatch.workers.worker_manager import WorkerManager
+from shoal.services.errors import StoreAway, StoreBroken
+from shoal.services.events import LogEvent
+from shoal.services.inference.watch import Admission
+from shoal.services.store.records import Renewal
+from shoal.services.store.store import Store
 
 log = structlog.get_logger()
 
@@ -46,7 +46,7 @@ _HOUSEKEEPING_S = 2.0
 _SILENT_S = 30.0
 """A dispatcher that said nothing for so long wants nothing."""
 _NEWS_S = 5.0
-"""Longest wait for news; lanes are looked at that often in any case."""
+"""Longest wait for news; partitions are looked at that often in any case."""
 
 _REFRESH_S = 0.2
 """News in the store are looked at that often at most: this dispatcher's own commits are news too."""
@@ -55,7 +55,7 @@ _BREATH_S = 0.01
 """Pause between two slices of a command: on SQLite it lets other processes write, who ask again and again."""
 
 _LEAST_WORKER_BYTES = 800 * 1024**2
-"""A worker that has not worked yet holds little: so much holds one with a single slot at work (docs/operations.md)."""
+"""A worker that has not worked yet holds little: so much holds one with one slot at work (docs/operations/size.md)."""
 
 _AWAY_S = 0.5
 """Pause between two tries while the store is away."""
@@ -75,14 +75,14 @@ class Dispatcher:
     ) -> None:
         self._store = store
         self._config = config
-        self._board = Board.of(config)
+        self._state = DispatchState.of(config)
         self._admission = admission or (Admission(config.admission) if config.admission else None)
         model_bound = ModelBound(self._admission, store) if self._admission else None
-        self._committer = Committer(store, self._board, seed)
-        self._crew = Crew(pool, self._board, self._committer.take_in, self._reap_of)
-        self._reader = Reader(store, self._board)
-        self._claimer = Claimer(store, self._board, self._reader, self._crew, model_bound)
-        self._telling = Telling(self._board, model_bound, self._admission)
+        self._committer = Committer(store, self._state, seed)
+        self._manager = WorkerManager(pool, self._state, self._committer.receive, self._expire_leases_of)
+        self._reader = PartitionReader(store, self._state)
+        self._claimer = Claimer(store, self._state, self._reader, self._manager, model_bound)
+        self._reporter = StatusReporter(self._state, model_bound, self._admission)
         self._size: Size | None = None
         self._gone: set[str] = set()  # lost workers whose leases the store did not end yet
         self._tasks: list[asyncio.Task[None]] = []
@@ -95,22 +95,45 @@ class Dispatcher:
         Raises:
             WorkerLost: not even one worker could be started.
         """
-        await take_over(self._store, self._board, await self._crew.adopt())
-        await self._bury_predecessors()
-        await self._crew.fill()
-        loops = [self._claimer.run, self._committer.run, self._unfold, self._sweep, self._keep_house, self._watch]
+        held = await self._manager.adopt()
+        await self._patiently(lambda: take_over(self._store, self._state, held))
+        await self._patiently(self._expire_predecessors)
+        await self._manager.fill()
+        loops = [
+            self._claimer.run,
+            self._committer.run,
+            self._materialize,
+            self._run_bulk_operations,
+            self._housekeeping,
+            self._watch,
+        ]
         if self._admission is not None:
-            self._admission.changed = self._board.wake.set
+            self._admission.changed = self._state.wake.set
             loops.append(self._admission.run)
         self._tasks = [asyncio.create_task(self._forever(loop), name=loop.__qualname__) for loop in loops]
 
-    async def _bury_predecessors(self) -> None:
+    async def _patiently(self, call: Callable[[], Awaitable[None]]) -> None:
+        """Calls until the store is there: one that drops a connection at the start must not end the dispatcher.
+
+        Raises:
+            StoreBroken: no waiting mends it.
+        """
+        while True:
+            try:
+                return await call()
+            except StoreBroken:
+                raise
+            except StoreAway as error:
+                self._state.note_store(away=True, error=str(error))
+            await asyncio.sleep(_AWAY_S)
+
+    async def _expire_predecessors(self) -> None:
         """Ends the leases of workers that an earlier dispatcher of this name had, and that are not there any more."""
         known = await self._store.states(self._name)
         for snapshot, _ in (known[self._name],) if self._name in known else ():
             for worker in snapshot.get("workers", ()):
-                if worker["name"] not in self._crew.members:
-                    await self._reap(worker["name"])
+                if worker["name"] not in self._manager.workers:
+                    await self._expire_leases(worker["name"])
 
     @property
     def _name(self) -> str:
@@ -118,14 +141,14 @@ class Dispatcher:
 
     async def stop(self) -> None:
         """Claims no more, lets running sessions end for `drain_s`, commits what they report, ends the workers."""
-        self._board.stopping = True
-        self._board.wake.set()
-        await self._crew.drain()
+        self._state.stopping = True
+        self._state.wake.set()
+        await self._manager.drain()
         await self._committer.write_rest()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._crew.end()
+        await self._manager.end()
 
     async def _forever(self, loop: Callable[[], Awaitable[None]]) -> None:
         """Keeps one loop running: what nobody foresaw is logged, and the loop goes on."""
@@ -133,50 +156,50 @@ class Dispatcher:
             try:
                 await loop()
             except StoreAway as error:
-                self._board.note_store(away=True, error=str(error))
+                self._state.note_store(away=True, error=str(error))
             except Exception:  # the top of a loop
                 log.exception(LogEvent.LOOP_FAILED, loop=loop.__qualname__)
             await asyncio.sleep(_AWAY_S)
 
     # --- loops ---------------------------------------------------------------------------------------
 
-    async def _unfold(self) -> None:
+    async def _materialize(self) -> None:
         """Stores what long loops have left for later, piece by piece, between claims and commits."""
         while True:
-            await self._board.unborn.wait()
-            self._board.unborn.clear()
-            while (piece := await self._store.unfold()).more:
-                self._board.ready(piece.ready)
-                self._board.wake.set()
+            await self._state.pending_children.wait()
+            self._state.pending_children.clear()
+            while (piece := await self._store.materialize()).more:
+                self._state.ready(piece.ready)
+                self._state.wake.set()
 
-    async def _sweep(self) -> None:
+    async def _run_bulk_operations(self) -> None:
         """Does what is left of commands to long jobs, and ends late jobs and stopped loops, slice by slice."""
         while True:
-            await self._board.ending.wait()
-            self._board.ending.clear()
-            while (piece := await self._store.sweep()).more:
+            await self._state.ending.wait()
+            self._state.ending.clear()
+            while (piece := await self._store.run_bulk_operations()).more:
                 if piece.ready:
-                    self._board.ready(piece.ready)
-                    self._board.wake.set()
+                    self._state.ready(piece.ready)
+                    self._state.wake.set()
                 await asyncio.sleep(_BREATH_S)
 
     async def _watch(self) -> None:
-        """Looks at the lanes again when anybody changed something."""
+        """Looks at the partitions again when anybody changed something."""
         seen: int | None = None
         while True:
             seen = await self._store.changed(_NEWS_S, since=seen)
-            self._board.look_again()
+            self._state.look_again()
             await asyncio.sleep(_REFRESH_S)
 
-    async def _keep_house(self) -> None:
+    async def _housekeeping(self) -> None:
         while True:
             await self._renew()
-            await self._reap_gone()
-            await self._reap()
+            await self._expire_gone()
+            await self._expire_leases()
             await self._store.expire_deadlines()
             await self._wake_when_due()
-            self._board.unborn.set()  # another dispatcher may have died in the middle of a loop
-            self._board.ending.set()  # and somebody may have canceled or retried a job with a long one
+            self._state.pending_children.set()  # another dispatcher may have died in the middle of a loop
+            self._state.ending.set()  # and somebody may have canceled or retried a job with a long one
             await self._resize_and_tell()
             await asyncio.sleep(_HOUSEKEEPING_S / 2)
             await self._renew()  # twice as often: this is what stops sessions that are not wanted any more
@@ -191,92 +214,92 @@ class Dispatcher:
         whatever became of the call that was to end them.
         """
         now = loop_time()
-        known = self._board.leases_of(self._crew.members, before=now - self._config.lease_s)
+        known = self._state.leases_of(self._manager.workers, before=now - self._config.lease_s)
         third = self._config.lease_s / 3
         due = [Renewal(session, lease.work.fence) for session, lease in known.items() if now - lease.renewed >= third]
         kept = await self._store.renew(due, lease_s=self._config.lease_s) if due else frozenset()
         jobs = {lease.work.job for lease in known.values()}
-        standings = await self._store.standings(jobs) if jobs else {}
-        stopped = {job for job in jobs if job not in standings or not standings[job].wanted}
+        job_controls = await self._store.job_controls(jobs) if jobs else {}
+        stopped = {job for job in jobs if job not in job_controls or not job_controls[job].wanted}
         lost = {(one.session, one.fence) for one in due if one.session not in kept}
         for one in due:
             if one.session in kept:
                 known[one.session].renewed = now
         # A lease that ended meanwhile says nothing of the session, which may run under a new one.
-        still = [lease for session, lease in known.items() if self._board.leases.get(session) is lease]
+        still = [lease for session, lease in known.items() if self._state.leases.get(session) is lease]
         unwanted: dict[str, list[int]] = {}
         for lease in still if stopped or lost else ():
             if lease.work.job in stopped or (lease.work.session, lease.work.fence) in lost:
                 unwanted.setdefault(lease.worker, []).append(lease.work.session)
-        limits = news(still, standings, self._crew.spending())
+        limits = limit_changes(still, job_controls, self._manager.spending())
         for name in unwanted.keys() | limits.keys():
-            self._crew.tell(name, unwanted.get(name, []), limits.get(name, {}))
+            self._manager.tell(name, unwanted.get(name, []), limits.get(name, {}))
 
-    async def _reap(self, owner: str | None = None) -> None:
-        self._board.reaped(await self._store.reap(owner=owner))
+    async def _expire_leases(self, owner: str | None = None) -> None:
+        self._state.leases_expired(await self._store.expire_leases(owner=owner, lease_s=self._config.lease_s))
 
-    async def _reap_of(self, owner: str) -> None:
+    async def _expire_leases_of(self, owner: str) -> None:
         self._gone.add(owner)
         try:
-            await self._reap_gone()
+            await self._expire_gone()
         except StoreAway as error:  # the housekeeper tries again
-            self._board.note_store(away=True, error=str(error))
+            self._state.note_store(away=True, error=str(error))
 
-    async def _reap_gone(self) -> None:
+    async def _expire_gone(self) -> None:
         """Ends the leases of workers that are gone; those that the store did not answer for stay to be tried again."""
         for owner in tuple(self._gone):
-            await self._reap(owner)
+            await self._expire_leases(owner)
             self._gone.discard(owner)
 
     async def _wake_when_due(self) -> None:
-        """Reads the lanes anew when a session's pause ends before the next look."""
+        """Reads the partitions anew when a session's pause ends before the next look."""
         due = await self._store.next_ready_in_s()
         if due is not None and due <= _HOUSEKEEPING_S:
-            asyncio.get_running_loop().call_later(max(due, 0.0), self._board.look_again)
+            asyncio.get_running_loop().call_later(max(due, 0.0), self._state.look_again)
 
     async def _resize_and_tell(self) -> None:
-        stats = await self._crew.stats()
+        stats = await self._manager.stats()
         if self._config.most_workers > self._config.workers:
             others = await self._others()
             ready = await self._ready(sum(one.get("room", 0) for one in others))
             load = Load(
                 ready=ready,
-                running=len(self._board.leases),  # of the same moment: what was ready then must not count twice
-                workers=len(self._crew.members),
-                slots=self._crew.slots,
+                running=len(self._state.leases),  # of the same moment: what was ready then must not count twice
+                workers=len(self._manager.workers),
+                slots=self._manager.slots,
                 worker_bytes=max([_LEAST_WORKER_BYTES, *(one.rss_bytes for one in stats)]),
                 free_bytes=free_bytes() if self._config.one_machine else None,
                 model_places=None if self._admission is None else self._admission.limit,
                 model_share=self._model_share(),
             )
             self._size = desired(load, Bounds(self._config.workers, self._config.most_workers))
-            await self._crew.resize(
+            await self._manager.resize(
                 self._size.workers, sum(one["size"]["workers"] for one in others if one.get("size"))
             )
-        told = self._telling.snapshot(stats, self._committer.uncommitted, self._size, self._room)
+        told = self._reporter.snapshot(stats, self._committer.uncommitted, self._size, self._room)
         await self._store.put_state(self._name, told)
 
     @property
     def _room(self) -> int:
         """Slots that may still be filled, those of workers that may still be started included."""
         most = max(self._config.workers, self._config.most_workers)
-        return max(0, most * self._crew.slots - len(self._board.leases))
+        return max(0, most * self._manager.slots - len(self._state.leases))
 
     async def _ready(self, elsewhere: int) -> int:
         """This dispatcher's part of the sessions that could start if there were slots, and their domains' places left.
 
         `elsewhere`: slots that others may still fill.
         """
-        ready = await self._store.ready_count(self._config.most_workers * self._crew.slots + elsewhere)
+        ready = await self._store.ready_count(self._config.most_workers * self._manager.slots + elsewhere)
         # A million sessions of one site are no reason for more workers, when it takes eight at once.
         if ready:
             await self._reader.read()
-        places = self._board.domains.places((lane.domain for lane in self._board.lanes), loop_time())
+        places = self._state.domains.places((partition.domain for partition in self._state.partitions), loop_time())
         return share(min(ready, places), mine=self._room, elsewhere=elsewhere)
 
     def _model_share(self) -> float:
         """Part of the running sessions that ask the model; all, while none runs."""
-        return self._board.asking / len(self._board.leases) if self._board.leases else 1.0
+        return self._state.asking / len(self._state.leases) if self._state.leases else 1.0
 
     async def _others(self) -> list[Json]:
         """What other dispatchers last said of themselves."""
@@ -288,4 +311,4 @@ class Dispatcher:
     @property
     def workers(self) -> list[str]:
         """Names of the workers in use."""
-        return list(self._crew.members)
+        return list(self._manager.workers)

@@ -8,11 +8,13 @@ from typing import Any
 
 import httpx
 
-from services.evaluation.episode import Check, PageCheck
+from shoal.services.answers import bounded_get
+from shoal.services.evaluation.episode import Check, PageCheck
 
 Json = Any
 
 _PAGE_S = 30.0
+_PAGE_BYTES = 16 << 20
 _SHOWN_CHARS = 200
 
 
@@ -53,8 +55,8 @@ def words_fault(pattern: str | None, text: str, what: str) -> str:
 async def page_fault(http: httpx.AsyncClient, check: PageCheck) -> str:
     """What is wrong with the page that must say something now."""
     try:
-        answer = await http.get(check.url, timeout=_PAGE_S, follow_redirects=True)
-    except httpx.HTTPError as error:
+        answer = await bounded_get(http, check.url, _PAGE_BYTES, timeout_s=_PAGE_S)
+    except (httpx.HTTPError, TimeoutError) as error:
         return f"{check.url} cannot be fetched: {error or type(error).__name__}"
     if answer.status_code != check.status:
         return f"{check.url} answered {answer.status_code} instead of {check.status}"

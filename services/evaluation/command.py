@@ -12,17 +12,17 @@ from typing import Any, Literal
 
 import orjson
 
-from agent.chromium.launch import LaunchOptions, launch
-from agent.errors import BrowserError
-from services.client import Client
-from services.errors import BadInput
-from services.evaluation.arena import Arena, arena
-from services.evaluation.episode import Episode, Result
-from services.evaluation.judging import judging
-from services.evaluation.report import as_text, report
-from services.evaluation.runner import Folder, Runner, RunOptions
-from services.evaluation.suite import episodes_of, labels_of, seeds_of
-from services.settings import Settings
+from shoal.agent.chromium.process.launch import LaunchOptions, launch
+from shoal.agent.errors import BrowserError
+from shoal.api import Api
+from shoal.services.errors import BadInput
+from shoal.services.evaluation.arena import Arena, arena
+from shoal.services.evaluation.episode import Episode, Result
+from shoal.services.evaluation.judging import judging
+from shoal.services.evaluation.report import as_text, report
+from shoal.services.evaluation.runner import Folder, Runner, RunOptions
+from shoal.services.evaluation.suite import episodes_of, labels_of, seeds_of
+from shoal.services.settings import Settings
 
 Json = Any
 Tell = Callable[[str], None]
@@ -57,7 +57,7 @@ async def run_suite(wish: Wish, settings: Settings, connect: Connect, tell: Tell
 
     Raises:
         BadInput: the suite, or the folder of another suite.
-        ClientError, AgentError, ServiceError: cluster, browser or judge cannot be had.
+        ShoalError, AgentError, ServiceError: cluster, browser or judge cannot be had.
     """
     episodes = episodes_of(wish.suites, seeds_of(wish.seeds))
     labels = labels_of(wish.labels) if wish.labels else {}
@@ -100,7 +100,7 @@ async def _run(
         judge = await stack.enter_async_context(
             judging(settings, wanted=wanted, url=wish.judge_url, name=wish.judge_model)
         )
-        client: Client = await stack.enter_async_context(connect(settings))
+        client: Api = await stack.enter_async_context(connect(settings))
         options = RunOptions(
             run=run,
             policy=wish.policy,

@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from agent.evaluate import Trial
-from agent.models.model import Image
-from agent.spec import JobSpec
-from agent.types import Record, Task
-from services.client import Client
+from shoal.agent.evaluate import Trial
+from shoal.agent.models.model import Image
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import Record, Task
+from shoal.api import Api
 
 Json = Any
 
@@ -62,7 +62,7 @@ class Evidence:
         return str(self.root.get("url", ""))
 
 
-async def evidence_of(client: Client, job: Mapping[str, Json]) -> Evidence:
+async def evidence_of(client: Api, job: Mapping[str, Json]) -> Evidence:
     """What is kept of `job`, which is final."""
     page = await client.sessions(job["id"], limit=_MOST_SESSIONS)
     sessions = [await client.session(row["id"]) for row in page["sessions"]]
@@ -82,7 +82,7 @@ def _loads(line: bytes) -> dict[str, Json]:
     return _LINE.validate_json(line)
 
 
-async def trial_of(client: Client, spec: JobSpec, found: Evidence, *, screenshots: int) -> Trial:
+async def trial_of(client: Api, spec: JobSpec, found: Evidence, *, screenshots: int) -> Trial:
     """The run as its judge sees it: with the last screenshots, in order, and the text of the last page."""
     names = pictures(found.sessions)[-screenshots:] if screenshots > 0 else []
     return Trial(
@@ -109,7 +109,7 @@ def pictures(sessions: Sequence[Mapping[str, Json]]) -> list[str]:
     return list(dict.fromkeys(name for name in names if name))
 
 
-async def _last_page(client: Client, session: Mapping[str, Json]) -> str:
+async def _last_page(client: Api, session: Mapping[str, Json]) -> str:
     pages = [artifact["id"] for artifact in session.get("artifacts", ()) if artifact["kind"] == "page"]
     if not pages:
         return ""

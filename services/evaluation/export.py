@@ -12,20 +12,20 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from agent.evaluate import Evaluation, evaluate
-from agent.models.model import Model
-from agent.results import TimeCost, execution_record, save_document, write
-from agent.spec import JobSpec
-from agent.types import ErrorInfo
-from services.client import Client
-from services.errors import BadInput
-from services.evaluation.evidence import Evidence, evidence_of, trial_of
+from shoal.agent.evaluate import Evaluation, evaluate
+from shoal.agent.models.model import Model
+from shoal.agent.results import TimeCost, execution_record, save_document, write
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import ErrorInfo
+from shoal.api import Api
+from shoal.services.errors import BadInput
+from shoal.services.evaluation.evidence import Evidence, evidence_of, trial_of
 
 Json = Any
 
 
 async def export_job(
-    client: Client, job: str, root: Path, *, judge: Model | None = None, last_screenshots: int = 3
+    client: Api, job: str, root: Path, *, judge: Model | None = None, last_screenshots: int = 3
 ) -> Path:
     """Writes the record of a finished job below `root`, in place of what was exported of it before; gives its path.
 
@@ -33,7 +33,7 @@ async def export_job(
 
     Raises:
         BadInput: the job is not over.
-        ClientError, ModelError: gateway or judge cannot be had.
+        ShoalError, ModelError: gateway or judge cannot be had.
     """
     told = await client.job(job)
     if told["finished_at"] is None:
@@ -67,7 +67,7 @@ def _unjudged(found: Evidence) -> Evaluation:
     return Evaluation(complete, {}, why)  # type: ignore[arg-type]
 
 
-async def save_documents(client: Client, root: Path, unique_id: str, found: Evidence) -> None:
+async def save_documents(client: Api, root: Path, unique_id: str, found: Evidence) -> None:
     """What a run gave: its records as one table of JSON lines, and the files that it downloaded."""
     if found.records:
         lines = b"".join(orjson.dumps(record) + b"\n" for record in found.records)

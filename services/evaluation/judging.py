@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from agent.models.model import Model
-from agent.models.openai_compatible import OpenAICompatible
-from services.cluster.configs import model_settings
-from services.errors import BadInput
-from services.settings import Settings
+from shoal.agent.models.model import Model
+from shoal.agent.models.openai_compatible import OpenAICompatible
+from shoal.services.browsers.configs import model_settings
+from shoal.services.errors import BadInput
+from shoal.services.settings import Settings
 
 
 @asynccontextmanager

@@ -7,12 +7,12 @@ from typing import Any
 
 import orjson
 
-from agent.evaluate import Evaluation
-from agent.policies.model.history import call_text
-from agent.types import Action
-from services.errors import BadInput
-from services.evaluation.episode import Result
-from services.evaluation.runner import Folder
+from shoal.agent.evaluate import Evaluation
+from shoal.agent.policies.model.requests.history import call_text
+from shoal.agent.types import Action
+from shoal.services.errors import BadInput
+from shoal.services.evaluation.episode import Result
+from shoal.services.evaluation.runner import Folder
 
 Json = Any
 

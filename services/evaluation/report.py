@@ -8,8 +8,8 @@ from dataclasses import asdict
 from statistics import mean, median
 from typing import Any
 
-from services.evaluation.episode import Result
-from services.evaluation.statistics import Agreement, Rate, agreement, change, rate
+from shoal.services.evaluation.episode import Result
+from shoal.services.evaluation.statistics import Agreement, Rate, agreement, change, rate
 
 Json = Any
 

@@ -17,19 +17,20 @@ import httpx
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from agent.errors import AgentError
-from agent.evaluate import Evaluation, evaluate
-from agent.models.model import Model
-from agent.results import TimeCost, execution_record, file_name, write
-from agent.spec import JobSpec
-from agent.types import ErrorInfo, Task
-from services.client import Client, ClientError, Refused
-from services.errors import BadInput
-from services.evaluation.arena import Arena
-from services.evaluation.checks import page_fault, records_fault, words_fault
-from services.evaluation.episode import Episode, Result
-from services.evaluation.evidence import Evidence, evidence_of, pictures, trial_of
-from services.evaluation.export import error_of, save_documents, seconds_of
+from shoal.agent.errors import AgentError
+from shoal.agent.evaluate import Evaluation, evaluate
+from shoal.agent.models.model import Model
+from shoal.agent.results import TimeCost, execution_record, file_name, write
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import ErrorInfo, Task
+from shoal.api import Api
+from shoal.errors import ApiError, ShoalError
+from shoal.services.errors import BadInput
+from shoal.services.evaluation.arena import Arena
+from shoal.services.evaluation.checks import page_fault, records_fault, words_fault
+from shoal.services.evaluation.episode import Episode, Result
+from shoal.services.evaluation.evidence import Evidence, evidence_of, pictures, trial_of
+from shoal.services.evaluation.export import error_of, save_documents, seconds_of
 
 Json = Any
 Tell = Callable[[str], None]
@@ -91,7 +92,7 @@ class Runner:
     """One run of a suite."""
 
     def __init__(
-        self, client: Client, folder: Folder, options: RunOptions, *, arena: Arena | None = None,
+        self, client: Api, folder: Folder, options: RunOptions, *, arena: Arena | None = None,
         judge: Model | None = None, tell: Tell = lambda text: None,
     ) -> None:  # fmt: skip
         self._client = client
@@ -109,7 +110,7 @@ class Runner:
 
         Raises:
             BadInput: an episode's job is not valid.
-            ClientError: the gateway is away.
+            ShoalError: the gateway is away.
         """
         done = self._folder.done()
         left = [episode for episode in episodes if episode.name not in done]
@@ -164,10 +165,10 @@ class Runner:
             # The key holds the spec: a suite that was changed, or an arena at another address, is another job.
             digest = hashlib.sha256(orjson.dumps(job, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
             submitted = await self._client.submit(job, key=f"eval-{self._options.run}-{episode.name}-{digest}")
-        except Refused as refused:
+        except ApiError as refused:
             if refused.status not in _THE_JOBS_FAULT:
                 raise
-            fault = ErrorInfo(type(refused).__name__, "refused", str(refused), False)
+            fault = ErrorInfo("Refused", "refused", str(refused), False)
             self._export(episode, job, (), None, fault, TimeCost())
             return Result(episode.name, episode.group, False, 0.0, str(refused), "refused", label=episode.label)
         try:
@@ -175,7 +176,7 @@ class Runner:
                 pass
         except asyncio.CancelledError:
             if episode.seed is not None:  # its page goes away with this process
-                with suppress(ClientError, TimeoutError):
+                with suppress(ShoalError, TimeoutError):
                     await asyncio.wait_for(self._client.control(submitted["id"], "cancel"), _CANCEL_S)
             raise
         found = await evidence_of(self._client, await self._client.job(submitted["id"]))

@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from agent.gym import MiniWob
-from services.errors import BadInput
-from services.evaluation.episode import Episode, Label, Line
+from shoal.agent.gym import MiniWob
+from shoal.services.errors import BadInput
+from shoal.services.evaluation.episode import Episode, Label, Line
 
 _MINIWOB = "miniwob"
 

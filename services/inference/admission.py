@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from services.inference.load import ServerLoad
+from shoal.services.inference.load import ServerLoad
 
 _MOST_REPLICAS = 64
 """Processes behind one address whose totals are remembered, besides the last one."""

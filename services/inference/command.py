@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from services.inference.options import VllmOptions
+from shoal.services.inference.options import VllmOptions
 
 Json = Any
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 
-from services.inference.admission import AdmissionRules
-from services.inference.options import VllmOptions
-from services.inference.watch import AdmissionConfig
-from services.settings import Settings
+from shoal.services.inference.admission import AdmissionRules
+from shoal.services.inference.options import VllmOptions
+from shoal.services.inference.watch import AdmissionConfig
+from shoal.services.settings import Settings
 
 _CROWDED_SHARE = 1 / 6
 _CALM_SHARE = 1 / 15

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.errors import ServiceError
+from shoal.services.errors import ServiceError
 
 
 class InferenceError(ServiceError):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from services.inference.errors import MetricsAway, MetricsMissing
+from shoal.services.inference.errors import MetricsAway, MetricsMissing
 
 _RUNNING = "vllm:num_requests_running"
 _WAITING = "vllm:num_requests_waiting"
@@ -20,6 +21,9 @@ _GENERATED = "vllm:generation_tokens_total"
 _FIRST_TOKEN_SUM = "vllm:time_to_first_token_seconds_sum"
 _FIRST_TOKEN_COUNT = "vllm:time_to_first_token_seconds_count"
 _PROCESS = "process_start_time_seconds"
+
+METRICS_BYTES = 2 << 20
+"""Longest exposition that is read; vLLM's has some 100 KiB."""
 
 _NEEDED = frozenset({_RUNNING, _WAITING, _KV_CACHE})
 
@@ -84,8 +88,9 @@ async def read_load(client: httpx.AsyncClient, url: str) -> ServerLoad:
         MetricsMissing: it answers, but has no metrics of vLLM.
     """
     try:
-        answer = await client.get(f"{url}/metrics")
-    except httpx.HTTPError as error:
+        async with asyncio.timeout(client.timeout.read):  # of the whole: httpx limits each read
+            answer = await client.get(f"{url}/metrics")
+    except (httpx.HTTPError, TimeoutError) as error:
         raise MetricsAway(f"{url}: {type(error).__name__}: {error}") from error
     if answer.status_code >= 500:
         raise MetricsAway(f"{url}: {answer.status_code}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 
@@ -14,7 +14,9 @@ class VllmOptions:
     served_name: str = ""  # name in requests; "": the model's own
     host: str = "127.0.0.1"
     port: int = 8000
-    api_key: str = ""  # handed over in the environment: arguments are visible to everybody on the machine
+    api_key: str = field(
+        default="", repr=False
+    )  # handed over in the environment: arguments are visible to everybody on the machine
     context_tokens: int = (
         32_768  # prompt and reply together; what is longer is refused, and the client shrinks the page
     )

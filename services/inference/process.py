@@ -14,10 +14,11 @@ from typing import IO
 import httpx
 import structlog
 
-from services.events import LogEvent
-from services.inference.command import vllm_command, vllm_environment
-from services.inference.errors import ServerEnded, ServerNotFound, ServerSilent
-from services.inference.options import VllmOptions
+from shoal.services.answers import bounded_client
+from shoal.services.events import LogEvent
+from shoal.services.inference.command import vllm_command, vllm_environment
+from shoal.services.inference.errors import ServerEnded, ServerNotFound, ServerSilent
+from shoal.services.inference.options import VllmOptions
 
 log = structlog.get_logger()
 
@@ -27,6 +28,7 @@ READY_S = 1_800.0
 _STANDARD_ERROR = 2
 _LOOK_S = 0.5
 _HEALTH_S = 5.0
+_HEALTH_BYTES = 64 * 1024
 _END_S = 20.0
 """How long the server may take to end after SIGTERM, before its group is killed."""
 
@@ -58,14 +60,16 @@ class VllmProcess:
         Args:
             options: what it serves.
             program: the command before `serve`.
-            environment: beside what this process has and what `options` need.
+            environment: beside what this process has, Shoal's own settings apart, and what `options` need.
             output: where its output goes; None: to our standard error, since standard output belongs to results.
 
         Raises:
             ServerNotFound: there is no such program.
         """
         command = vllm_command(options, program)
-        told = {**os.environ, **vllm_environment(options), **(environment or {})}
+        # Shoal's settings hold keys and the database's URL, and no model server reads them.
+        inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith("SHOAL_")}
+        told = {**inherited, **vllm_environment(options), **(environment or {})}
         sink = _STANDARD_ERROR if output is None else output
         try:
             # A group of its own: vLLM's engine is a process of its own, and killing only the first leaves it behind.
@@ -85,7 +89,7 @@ class VllmProcess:
             ServerSilent: it took longer than `timeout_s`.
         """
         started = time.monotonic()
-        async with httpx.AsyncClient(base_url=self.options.url, timeout=_HEALTH_S, trust_env=False) as client:
+        async with bounded_client(_HEALTH_BYTES, base_url=self.options.url, timeout_s=_HEALTH_S) as client:
             while time.monotonic() - started < timeout_s:
                 if self._process.returncode is not None:
                     raise ServerEnded(f"the model server ended with {self._process.returncode} before it was ready")
@@ -120,8 +124,9 @@ class VllmProcess:
 async def healthy(client: httpx.AsyncClient) -> bool:
     """Whether the server says that it can work."""
     try:
-        return (await client.get("/health")).status_code == 200
-    except httpx.HTTPError:
+        async with asyncio.timeout(_HEALTH_S):
+            return (await client.get("/health")).status_code == 200
+    except (httpx.HTTPError, TimeoutError):
         return False
 
 

@@ -12,10 +12,11 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx
 import structlog
 
-from services.events import LogEvent
-from services.inference.admission import AdmissionRules, Admitted, after_look, after_silence, begun
-from services.inference.errors import MetricsAway, MetricsMissing
-from services.inference.load import ServerLoad, read_load
+from shoal.services.answers import bounded_client
+from shoal.services.events import LogEvent
+from shoal.services.inference.admission import AdmissionRules, Admitted, after_look, after_silence, begun
+from shoal.services.inference.errors import MetricsAway, MetricsMissing
+from shoal.services.inference.load import METRICS_BYTES, ServerLoad, read_load
 
 log = structlog.get_logger()
 
@@ -117,7 +118,7 @@ class Admission:
 
     async def run(self) -> None:
         """Looks at the servers until it is canceled."""
-        async with httpx.AsyncClient(timeout=self._config.timeout_s, trust_env=False) as client:
+        async with bounded_client(METRICS_BYTES, timeout_s=self._config.timeout_s) as client:
             while True:
                 await self.look(client)
                 await asyncio.sleep(self._config.interval_s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.errors import NotFound
+from shoal.services.errors import NotFound
 
 _LARGEST = 2**63 - 1  # what the id columns hold
 

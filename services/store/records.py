@@ -1,17 +1,19 @@
-"""What the store keeps and gives back: frozen records. Ids are integers here; `services.store.ids` prints them."""
+"""What the store keeps and gives back: frozen records. Ids are integers here; `shoal.services.store.ids` prints
+them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from agent.spec import JobSpec, PolitenessSpec
-from agent.status import Status
-from agent.types import Checkpoint, ErrorInfo, LoopItem, Outcome, Record, Task, Usage
-from agent.work import JobLimits, Work
+from shoal.agent.spec import JobSpec, PolitenessSpec
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint, ErrorInfo, LoopItem, Outcome, Record, Task, Usage
+from shoal.agent.worker_messages import JobLimits, Work
 
 Json = Any
 
@@ -162,13 +164,13 @@ class EventRow:
     seq: int
     tenant: str
     job: int
-    name: str  # from services.events
+    name: str  # from shoal.services.events
     data: Mapping[str, Json]
     at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class Partition:
     """The ready sessions of one job on one domain: the unit of fairness and politeness."""
 
     job: int
@@ -181,12 +183,12 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
-    """How many sessions to claim from one lane."""
+class ClaimRequest:
+    """How many sessions to claim from one partition."""
 
     job: int
     domain: int
-    after: int  # the lane's cursor
+    after: int  # the partition's cursor
     n: int
     rules: PolitenessSpec = PolitenessSpec()  # what the job asks for
 
@@ -201,7 +203,7 @@ class Claimed:
     owner: str  # the worker that runs it
 
 
-# What a lane waits for, by reason of its domain.
+# What a partition waits for, by reason of its domain.
 FULL = "domain limit"
 PAUSE = "the site asked for a pause"
 DELAY = "the delay between sessions"
@@ -209,8 +211,8 @@ FREE_SLOT = "a free slot"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Why a lane gave less than was asked for: its domain has no place, or keeps a pause."""
+class ClaimRefusal:
+    """Why a partition gave less than was asked for: its domain has no place, or keeps a pause."""
 
     why: str  # `FULL`, `PAUSE` or `DELAY`
     wait_s: float  # when to ask again
@@ -223,7 +225,7 @@ class Unclaimable:
 
     delayed: int  # until the time of their next try
     held: int  # behind the limit of their own loop
-    in_lanes: Mapping[tuple[int, int], int]  # ready ones of the lanes that were asked for, by (job, domain)
+    in_partitions: Mapping[tuple[int, int], int]  # ready ones of the partitions that were asked for, by (job, domain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +233,12 @@ class Claims:
     """What a claim gave."""
 
     sessions: Sequence[Claimed]
-    held: Mapping[tuple[int, int], Held]  # by (job, domain); a lane that is not here had no more to give
-    woken: tuple[Lane, ...] = ()  # lanes that have ready sessions because a delay of theirs was over
+    held: Mapping[tuple[int, int], ClaimRefusal]  # by (job, domain); a partition that is not here had no more to give
+    woken: tuple[Partition, ...] = ()  # partitions that have ready sessions because a delay of theirs was over
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class JobControl:
     """What holds now for the running sessions of a job."""
 
     wanted: bool  # False: they are to be stopped, since it is paused, canceled or over
@@ -259,40 +261,41 @@ class Finish:
     fence: int
     outcome: Outcome  # status QUEUED: try again at `ready_in_s`; WAITING: with outcome.fan_out
     ready_in_s: float = 0.0
+    counts: bool = True  # False: the attempt that ends with it is not counted
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class CommitResult:
     """What a group commit did."""
 
     accepted: frozenset[int]  # sessions whose report counted
     late: frozenset[int]  # sessions whose lease was another's by now: nothing was written
-    ready: tuple[Lane, ...]  # lanes that have ready sessions now (children, resumed parents, retries)
+    ready: tuple[Partition, ...]  # partitions that have ready sessions now (children, resumed parents, retries)
     finished_jobs: tuple[int, ...]
-    unborn: bool = False  # a loop was so long that `unfold` has to store the rest of it
+    pending_children: bool = False  # a loop was so long that `unfold` has to store the rest of it
     stopped: bool = False  # a loop was stopped; what is left of it, if anything, is `sweep`'s
 
 
 @dataclass(frozen=True, slots=True)
-class Unfolded:
+class MaterializedChildren:
     """What one piece of a long loop gave."""
 
     stored: int  # children that are rows now
-    ready: tuple[Lane, ...]  # lanes that have ready sessions by them
+    ready: tuple[Partition, ...]  # partitions that have ready sessions by them
     more: bool  # whether there may be further pieces, of this loop or another
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class BulkProgress:
     """What one slice of a command to a long job or loop did."""
 
     changed: int  # sessions that are over now, were held back, or may begin
-    ready: tuple[Lane, ...]  # lanes that have ready sessions by it
+    ready: tuple[Partition, ...]  # partitions that have ready sessions by it
     more: bool  # whether there may be further slices, of this job or another
 
 
 @dataclass(frozen=True, slots=True)
-class Freed:
+class ExpiredLease:
     """A session whose lease ended without a report."""
 
     session: int
@@ -302,19 +305,19 @@ class Freed:
 
 
 @dataclass(frozen=True, slots=True)
-class Reaped:
+class ExpiredLeases:
     """What became of leases that ended without a report."""
 
-    sessions: tuple[Freed, ...]
-    ready: tuple[Lane, ...]  # lanes that have ready sessions by it
+    sessions: tuple[ExpiredLease, ...]
+    ready: tuple[Partition, ...]  # partitions that have ready sessions by it
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class ChangedPartitions:
     """What others did that makes sessions ready."""
 
     seq: int  # the event up to which this goes
-    ready: tuple[Lane, ...]
+    ready: tuple[Partition, ...]
     more: bool  # whether there may be further events
 
 
@@ -324,6 +327,16 @@ class DropSlice:
 
     sessions: tuple[int, ...]
     artifacts: tuple[ArtifactRow, ...]  # whose content nobody else refers to: it is removed first
+    tenant: str | None = None  # whose job it is; None: it was deleted by a version that did not keep that
+    last: bool = False  # no sessions are left behind these
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Who refers to what lies in the artifact store."""
+
+    jobs_of: Mapping[str, frozenset[int]]  # jobs by key; a key that is missing is in no row
+    jobs: frozenset[int]  # those of the jobs that were asked for that there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +360,9 @@ class ApiKey:
     scopes: tuple[str, ...]  # read, submit, control, admin
     created_at: datetime
     revoked_at: datetime | None
+    expires_at: datetime | None = None  # None: never
+    used_at: datetime | None = None  # last, to the minute; None: not yet
+    left_s: float = math.inf  # until it expires, by the store's clock when it was read
 
 
 class DeliveryState(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -9,68 +10,56 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from agent.packed import LoopPiece
-from agent.status import Status
-from agent.types import Checkpoint
-from agent.work import PageTurn, PageWish, RobotsAnswer, RobotsWish
-from services.store import (
-    allowance,
-    claim,
-    control,
-    finish,
-    keys,
-    lanes,
-    outbox,
-    pace,
-    reading,
-    reap,
-    retention,
-    robots,
-    settle,
-    snapshots,
-    submission,
-    sweep,
-    unborn,
-)
-from services.store.changes import change_job
-from services.store.checkpoints import keep_checkpoints
-from services.store.database import Clock, Database
-from services.store.fanout import children_in, hosts_needed, stage
-from services.store.grouped import Grouped
-from services.store.migrate import bring_up, check_version
-from services.store.records import (
+from shoal.agent.sessions.compressed_items import LoopPiece
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint
+from shoal.agent.worker_messages import RateSlot, RateSlotRequest, RobotsAnswer, RobotsWish
+from shoal.services.store import api_keys
+from shoal.services.store.database.batching import Batcher
+from shoal.services.store.database.database import Clock, Database
+from shoal.services.store.database.migrate import bring_up, check_version
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.jobs import bulk_operations, control, retention, submission, webhook_outbox
+from shoal.services.store.jobs.changes import change_job
+from shoal.services.store.loops import pending_children
+from shoal.services.store.loops.fanout import children_in, hosts_needed, stage
+from shoal.services.store.read import reading, snapshots
+from shoal.services.store.records import (
     ApiKey,
     ArtifactRow,
+    BulkProgress,
+    ChangedPartitions,
     Claimed,
+    ClaimRequest,
     Claims,
+    CommitResult,
     Delivered,
     DeliveryFilter,
     DeliveryRow,
     DeliveryState,
     DropSlice,
     EventRow,
+    ExpiredLeases,
     Finish,
     JobChanges,
+    JobControl,
     JobFilter,
     JobRow,
-    Lane,
+    MaterializedChildren,
     NewJob,
-    News,
-    Reaped,
+    Owners,
+    Partition,
     Renewal,
     ResultRow,
     SessionDetail,
     SessionRow,
     Settlement,
-    Standing,
     Submitted,
-    Swept,
-    Take,
     Unclaimable,
-    Unfolded,
-    Written,
 )
-from services.store.tx import Tx
+from shoal.services.store.sessions import claim, finish, lease_expiry, partitions, resolve_unsure
+from shoal.services.store.sessions.checkpoints import keep_checkpoints
+from shoal.services.store.throttle import domain_throttle, shared_robots, token_bucket
 
 Json = Any
 
@@ -91,6 +80,7 @@ async def open_store(url: str, *, migrate: bool = True, clock: Clock | None = No
     database = Database(url, clock)
     try:
         await database.call(lambda: bring_up(database) if migrate else check_version(database))
+        database.note_file()
     except BaseException:
         await database.close()
         raise
@@ -98,16 +88,25 @@ async def open_store(url: str, *, migrate: bool = True, clock: Clock | None = No
 
 
 class SqlStore:
-    """See `services.store.store.Store`."""
+    """See `shoal.services.store.store.Store`."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
-        self._submissions = Grouped(self._submit_all)
-        self._checkpoints = Grouped(self._keep_all)
+        self._submissions = Batcher(self._submit_all)
+        self._checkpoints = Batcher(self._keep_all)
         self._dice = random.Random()
+        self._probe: asyncio.Task[None] | None = None
 
     async def close(self) -> None:
         await self._db.close()
+        if self._probe is not None:
+            await asyncio.wait([self._probe])
+
+    async def check(self) -> None:
+        if self._probe is None or self._probe.done():  # one at a time: each may wait long for a lock
+            self._probe = asyncio.create_task(self._db.probe(), name="store-probe")
+            self._probe.add_done_callback(lambda task: task.cancelled() or task.exception())  # whoever asked has gone
+        await asyncio.shield(self._probe)
 
     # --- callers -------------------------------------------------------------------------------------
 
@@ -143,6 +142,9 @@ class SqlStore:
 
     async def session(self, session: int, *, tenant: str | None = None) -> SessionDetail:
         return await self._db.read(lambda tx: reading.session_detail(tx, session, tenant))
+
+    async def put_off(self, job: int) -> dict[int | None, datetime]:
+        return await self._db.read(lambda tx: reading.put_off(tx, job))
 
     async def sessions_ahead(self, session: SessionRow) -> int:
         return await self._db.read(lambda tx: reading.sessions_ahead(tx, session))
@@ -208,9 +210,9 @@ class SqlStore:
 
         return await self._db.write(work)
 
-    async def settle(self, session: int, how: Settlement, *, tenant: str | None = None) -> SessionDetail:
+    async def resolve_unsure(self, session: int, how: Settlement, *, tenant: str | None = None) -> SessionDetail:
         def work(tx: Tx) -> SessionDetail:
-            settle.settle_session(tx, session, how, tenant)
+            resolve_unsure.resolve_session(tx, session, how, tenant)
             return reading.session_detail(tx, session, tenant)
 
         return await self._db.write(work)
@@ -220,17 +222,22 @@ class SqlStore:
 
     # --- keys ----------------------------------------------------------------------------------------
 
-    async def create_key(self, name: str, tenant: str, scopes: Sequence[str], key_hash: str) -> ApiKey:
-        return await self._db.write(lambda tx: keys.create_key(tx, name, tenant, scopes, key_hash))
+    async def create_key(
+        self, name: str, tenant: str, scopes: Sequence[str], key_hash: str, lasts_s: float | None = None
+    ) -> ApiKey:
+        return await self._db.write(lambda tx: api_keys.create_key(tx, name, tenant, scopes, key_hash, lasts_s))
+
+    async def note_key_use(self, key: int) -> None:
+        await self._db.write(lambda tx: api_keys.note_use(tx, key))
 
     async def find_key(self, key_hash: str) -> ApiKey | None:
-        return await self._db.read(lambda tx: keys.find_key(tx, key_hash))
+        return await self._db.read(lambda tx: api_keys.find_key(tx, key_hash))
 
     async def keys(self) -> list[ApiKey]:
-        return await self._db.read(keys.all_keys)
+        return await self._db.read(api_keys.all_keys)
 
     async def revoke_key(self, key: int) -> ApiKey:
-        return await self._db.write(lambda tx: keys.revoke_key(tx, key))
+        return await self._db.write(lambda tx: api_keys.revoke_key(tx, key))
 
     # --- webhooks ------------------------------------------------------------------------------------
 
@@ -238,55 +245,62 @@ class SqlStore:
         self, n: int, *, lease_s: float, each: int, under_way: Mapping[str, int] | None = None
     ) -> list[DeliveryRow]:
         return await self._db.write(
-            lambda tx: outbox.claim_deliveries(tx, n, lease_s=lease_s, each=each, under_way=under_way or {})
+            lambda tx: webhook_outbox.claim_deliveries(tx, n, lease_s=lease_s, each=each, under_way=under_way or {})
         )
 
     async def settle_deliveries(self, group: Sequence[Delivered]) -> None:
-        await self._db.write(lambda tx: outbox.settle_deliveries(tx, group))
+        await self._db.write(lambda tx: webhook_outbox.settle_deliveries(tx, group))
 
     async def next_delivery_in_s(self) -> float | None:
-        return await self._db.read(outbox.next_delivery_in_s)
+        return await self._db.read(webhook_outbox.next_delivery_in_s)
 
     async def prune_deliveries(self, *, delivered_s: float, dead_s: float) -> int:
-        return await self._db.write(lambda tx: outbox.prune_deliveries(tx, delivered_s=delivered_s, dead_s=dead_s))
+        return await self._db.write(
+            lambda tx: webhook_outbox.prune_deliveries(tx, delivered_s=delivered_s, dead_s=dead_s)
+        )
 
     async def webhook_secret(self, fresh: str) -> str:
-        return await self._db.write(lambda tx: outbox.webhook_secret(tx, fresh))
+        return await self._db.write(lambda tx: webhook_outbox.webhook_secret(tx, fresh))
 
     async def deliveries(self, wanted: DeliveryFilter) -> list[DeliveryRow]:
-        return await self._db.read(lambda tx: outbox.list_deliveries(tx, wanted))
+        return await self._db.read(lambda tx: webhook_outbox.list_deliveries(tx, wanted))
 
     async def delivery(self, number: int, *, tenant: str | None = None) -> DeliveryRow:
-        return await self._db.read(lambda tx: outbox.one_delivery(tx, number, tenant))
+        return await self._db.read(lambda tx: webhook_outbox.one_delivery(tx, number, tenant))
 
     async def resend(self, number: int, *, tenant: str | None = None) -> DeliveryRow:
-        return await self._db.write(lambda tx: outbox.resend(tx, number, tenant))
+        return await self._db.write(lambda tx: webhook_outbox.resend(tx, number, tenant))
 
     async def resend_dead(self, *, tenant: str | None = None) -> int:
-        return await self._db.write(lambda tx: outbox.resend_dead(tx, tenant))
+        return await self._db.write(lambda tx: webhook_outbox.resend_dead(tx, tenant))
 
     async def count_deliveries(self, *, tenant: str | None = None) -> dict[DeliveryState, int]:
-        return await self._db.read(lambda tx: outbox.count_deliveries(tx, tenant))
+        return await self._db.read(lambda tx: webhook_outbox.count_deliveries(tx, tenant))
 
     # --- dispatcher ----------------------------------------------------------------------------------
 
-    async def lanes(self) -> list[Lane]:
-        if await self._db.read(lanes.any_due):
-            await self._db.write(lanes.wake_due)
-        return await self._db.read(lanes.all_lanes)
+    async def partitions(self) -> list[Partition]:
+        if await self._db.read(partitions.any_due):
+            await self._db.write(partitions.wake_due)
+        return await self._db.read(partitions.all_partitions)
 
-    async def news(self, after: int | None) -> News:
+    async def changed_partitions(self, after: int | None) -> ChangedPartitions:
         if after is None:
-            return await self._db.read(lanes.no_news)
-        due, found = await self._db.read(lambda tx: (lanes.any_due(tx), lanes.news(tx, after)))
-        return replace(found, ready=found.ready + await self._db.write(lanes.wake)) if due else found
+            return await self._db.read(partitions.no_changes)
+        due, found = await self._db.read(lambda tx: (partitions.any_due(tx), partitions.changed_partitions(tx, after)))
+        return replace(found, ready=found.ready + await self._db.write(partitions.wake)) if due else found
 
     async def claim(
-        self, owners: str | Sequence[str], takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None
+        self,
+        owners: str | Sequence[str],
+        takes: Sequence[ClaimRequest],
+        *,
+        lease_s: float,
+        per_domain: int | None = None,
     ) -> Claims:
         names = [owners] * sum(take.n for take in takes) if isinstance(owners, str) else owners
         return await self._db.write(
-            lambda tx: claim.claim_lanes(tx, names, takes, lease_s=lease_s, per_domain=per_domain)
+            lambda tx: claim.claim_partitions(tx, names, takes, lease_s=lease_s, per_domain=per_domain)
         )
 
     async def running(self, sessions: Collection[int]) -> list[Claimed]:
@@ -295,8 +309,8 @@ class SqlStore:
     async def renew(self, leases: Sequence[Renewal], *, lease_s: float) -> frozenset[int]:
         return await self._db.write(lambda tx: claim.renew_leases(tx, leases, lease_s=lease_s))
 
-    async def standings(self, jobs: Collection[int]) -> Mapping[int, Standing]:
-        return await self._db.read(lambda tx: claim.standings_of(tx, jobs))
+    async def job_controls(self, jobs: Collection[int]) -> Mapping[int, JobControl]:
+        return await self._db.read(lambda tx: claim.job_controls_of(tx, jobs))
 
     async def policies(self, jobs: Collection[int]) -> Mapping[int, str]:
         return await self._db.read(lambda tx: claim.policies_of(tx, jobs))
@@ -310,13 +324,15 @@ class SqlStore:
     async def stage(self, session: int, fence: int, items: LoopPiece) -> bool:
         return await self._db.write(lambda tx: stage(tx, session, fence, items))
 
-    async def page_turns(self, wishes: Sequence[PageWish]) -> list[PageTurn]:
-        return await self._db.write(lambda tx: pace.page_turns(tx, wishes), hosts={wish.host for wish in wishes})
+    async def rate_slots(self, wishes: Sequence[RateSlotRequest]) -> list[RateSlot]:
+        return await self._db.write(
+            lambda tx: domain_throttle.rate_slots(tx, wishes), hosts={wish.host for wish in wishes}
+        )
 
     async def robots(self, wishes: Sequence[tuple[str, RobotsWish]]) -> list[RobotsAnswer | None]:
-        return await self._db.write(lambda tx: robots.robots(tx, wishes))
+        return await self._db.write(lambda tx: shared_robots.robots(tx, wishes))
 
-    async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
+    async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> CommitResult:
         children = children_in(group)
         return await self._db.write(
             lambda tx: finish.write_group(tx, group, per_domain),
@@ -324,22 +340,24 @@ class SqlStore:
             hosts=hosts_needed(group) if children else (),
         )
 
-    async def unfold(self) -> Unfolded:
-        part = await self._db.read(lambda tx: unborn.next_part(tx, self._dice))
-        return await self._db.write(lambda tx: unborn.unfold(tx, part))
+    async def materialize(self) -> MaterializedChildren:
+        part = await self._db.read(lambda tx: pending_children.next_part(tx, self._dice))
+        return await self._db.write(lambda tx: pending_children.materialize(tx, part))
 
-    async def sweep(self) -> Swept:
-        for one in await self._db.read(lambda tx: sweep.unfinished(tx, self._dice)):
-            swept = await self._db.write(partial(sweep.sweep, one=one))
+    async def run_bulk_operations(self) -> BulkProgress:
+        for one in await self._db.read(lambda tx: bulk_operations.unfinished(tx, self._dice)):
+            swept = await self._db.write(partial(bulk_operations.sweep, one=one))
             if swept.more:
                 return swept
-        return sweep.NOTHING
+        return bulk_operations.NOTHING
 
-    async def reap(self, *, owner: str | None = None) -> Reaped:
-        return await self._db.write(lambda tx: reap.reap_leases(tx, owner))
+    async def expire_leases(self, *, owner: str | None = None, lease_s: float | None = None) -> ExpiredLeases:
+        if owner is None and lease_s is not None:
+            await self._db.write(lambda tx: lease_expiry.note_look(tx, lease_s))
+        return await self._db.write(lambda tx: lease_expiry.expire_leases(tx, owner, lease_s))
 
     async def expire_deadlines(self) -> list[int]:
-        return await self._db.write(reap.expire_jobs)
+        return await self._db.write(lease_expiry.expire_jobs)
 
     async def ready_count(self, most: int) -> int:
         return await self._db.read(lambda tx: int(tx.run("ready_count", most=most).scalar_one()))
@@ -365,6 +383,9 @@ class SqlStore:
     async def droppable(self, job: int, most: int = 1_000) -> DropSlice:
         return await self._db.read(lambda tx: retention.next_slice(tx, job, most))
 
+    async def owners(self, keys: Sequence[str], jobs: Sequence[int]) -> Owners:
+        return await self._db.read(lambda tx: retention.owners(tx, keys, jobs))
+
     async def drop(self, job: int, sessions: Sequence[int]) -> bool:
         return await self._db.write(lambda tx: retention.drop_sessions(tx, job, sessions))
 
@@ -375,10 +396,10 @@ class SqlStore:
 
     async def changed(self, timeout_s: float, *, since: int | None = None) -> int:
         self._db.require_open()
-        return await self._db.pulse.wait(timeout_s, since)
+        return await self._db.notifier.wait(timeout_s, since)
 
     async def spend(self, tenant: str, spent: int, *, per_s: float, most: float) -> float:
-        return await self._db.write(lambda tx: allowance.spend(tx, tenant, spent, per_s=per_s, most=most))
+        return await self._db.write(lambda tx: token_bucket.spend(tx, tenant, spent, per_s=per_s, most=most))
 
     async def put_state(self, name: str, data: Mapping[str, Json]) -> None:
         await self._db.write(lambda tx: snapshots.put_state(tx, name, data))
@@ -395,5 +416,5 @@ class SqlStore:
     async def counts_by_status(self) -> dict[tuple[str, Status], int]:
         return await self._db.read(snapshots.count_by_status)
 
-    async def unclaimable(self, lanes: Sequence[tuple[int, int]]) -> Unclaimable:
-        return await self._db.read(lambda tx: snapshots.unclaimable(tx, lanes))
+    async def unclaimable(self, partitions: Sequence[tuple[int, int]]) -> Unclaimable:
+        return await self._db.read(lambda tx: snapshots.unclaimable(tx, partitions))

@@ -6,41 +6,42 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from agent.packed import LoopPiece
-from agent.status import Status
-from agent.types import Checkpoint
-from agent.work import PageTurn, PageWish, RobotsAnswer, RobotsWish
-from services.store.records import (
+from shoal.agent.sessions.compressed_items import LoopPiece
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint
+from shoal.agent.worker_messages import RateSlot, RateSlotRequest, RobotsAnswer, RobotsWish
+from shoal.services.store.records import (
     ApiKey,
     ArtifactRow,
+    BulkProgress,
+    ChangedPartitions,
     Claimed,
+    ClaimRequest,
     Claims,
+    CommitResult,
     Delivered,
     DeliveryFilter,
     DeliveryRow,
     DeliveryState,
     DropSlice,
     EventRow,
+    ExpiredLeases,
     Finish,
     JobChanges,
+    JobControl,
     JobFilter,
     JobRow,
-    Lane,
+    MaterializedChildren,
     NewJob,
-    News,
-    Reaped,
+    Owners,
+    Partition,
     Renewal,
     ResultRow,
     SessionDetail,
     SessionRow,
     Settlement,
-    Standing,
     Submitted,
-    Swept,
-    Take,
     Unclaimable,
-    Unfolded,
-    Written,
 )
 
 Json = Any
@@ -51,6 +52,15 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Ends the connections; may be called twice."""
+        ...
+
+    async def check(self) -> None:
+        """Returns once something was written.
+
+        Raises:
+            StoreAway: nothing can be written; the message says why, where, and what to do.
+            StoreBroken: and no waiting mends that.
+        """
         ...
 
     # --- callers (gateway) ---------------------------------------------------------------------------
@@ -76,6 +86,10 @@ class Store(Protocol):
         ...
 
     async def session(self, session: int, *, tenant: str | None = None) -> SessionDetail: ...
+    async def put_off(self, job: int) -> dict[int | None, datetime]:
+        """When the last try begins that a loop of this job has put off, by the loop's session; None: the job's own."""
+        ...
+
     async def sessions_ahead(self, session: SessionRow) -> int:
         """How many sessions of its job will be claimed before a queued one; exact up to 10,000."""
         ...
@@ -137,7 +151,7 @@ class Store(Protocol):
         """
         ...
 
-    async def settle(self, session: int, how: Settlement, *, tenant: str | None = None) -> SessionDetail:
+    async def resolve_unsure(self, session: int, how: Settlement, *, tenant: str | None = None) -> SessionDetail:
         """Says what became of an unsure session: `done` completes it with the records that it had; `retry` queues it.
 
         A job that was over is reopened by `retry`, with the loops that the session is in; `done` leaves them alone,
@@ -161,8 +175,20 @@ class Store(Protocol):
 
     # --- keys ----------------------------------------------------------------------------------------
 
-    async def create_key(self, name: str, tenant: str, scopes: Sequence[str], key_hash: str) -> ApiKey: ...
-    async def find_key(self, key_hash: str) -> ApiKey | None: ...
+    async def create_key(
+        self, name: str, tenant: str, scopes: Sequence[str], key_hash: str, lasts_s: float | None = None
+    ) -> ApiKey:
+        """A new key, which expires after `lasts_s`; None: never."""
+        ...
+
+    async def find_key(self, key_hash: str) -> ApiKey | None:
+        """The key with this hash, whether it still opens anything or not; None when there is none."""
+        ...
+
+    async def note_key_use(self, key: int) -> None:
+        """Keeps that a key is used now; at most once a minute, however often it is called."""
+        ...
+
     async def keys(self) -> list[ApiKey]: ...
     async def revoke_key(self, key: int) -> ApiKey: ...
 
@@ -213,16 +239,16 @@ class Store(Protocol):
 
     # --- dispatcher ----------------------------------------------------------------------------------
 
-    async def lanes(self) -> list[Lane]:
+    async def partitions(self) -> list[Partition]:
         """Every (job, domain) with ready sessions whose job may run, by a loose index scan; cursors just below them."""
         ...
 
-    async def news(self, after: int | None) -> News:
-        """Lanes that others have made ready since an event: whoever handed in, resumed, retried, changed or settled a
-        job, and dispatchers that opened a loop; and those of sessions whose delay is over.
+    async def changed_partitions(self, after: int | None) -> ChangedPartitions:
+        """Partitions that others have made ready since an event: whoever handed in, resumed, retried, changed or
+        settled a job, and dispatchers that opened a loop; and those of sessions whose delay is over.
 
-        Costs by what happened, where `lanes` costs by all there is. It is no more than a hint: of very much it tells
-        the first part, and what another dispatcher let go of is not in it.
+        Costs by what happened, where `partitions` costs by all there is. It is no more than a hint: of very much it
+        tells the first part, and what another dispatcher let go of is not in it.
 
         Args:
             after: the event up to which the caller knows; None: it asks only how far the events go.
@@ -230,9 +256,14 @@ class Store(Protocol):
         ...
 
     async def claim(
-        self, owners: str | Sequence[str], takes: Sequence[Take], *, lease_s: float, per_domain: int | None = None
+        self,
+        owners: str | Sequence[str],
+        takes: Sequence[ClaimRequest],
+        *,
+        lease_s: float,
+        per_domain: int | None = None,
     ) -> Claims:
-        """Leases up to `n` ready sessions of each lane, lowest ids first; raises each fence.
+        """Leases up to `n` ready sessions of each partition, lowest ids first; raises each fence.
 
         Never gives out a session of a job that is paused, canceled or over, one whose `ready_at` lies ahead, or
         more of a loop than its `concurrency` allows; two claimers never get the same one.
@@ -253,7 +284,7 @@ class Store(Protocol):
         """Extends leases; gives the sessions that are still ours *and* still wanted (not canceled, not paused)."""
         ...
 
-    async def standings(self, jobs: Collection[int]) -> Mapping[int, Standing]:
+    async def job_controls(self, jobs: Collection[int]) -> Mapping[int, JobControl]:
         """What holds now for the running sessions of some jobs; those that are gone are left out."""
         ...
 
@@ -273,7 +304,7 @@ class Store(Protocol):
         """
         ...
 
-    async def page_turns(self, wishes: Sequence[PageWish]) -> list[PageTurn]:
+    async def rate_slots(self, wishes: Sequence[RateSlotRequest]) -> list[RateSlot]:
         """When pages may be opened that keep their distance from the one before, whoever opens that.
 
         A turn is a place behind all that were given; it need not be taken, and is not given back. Where the line is
@@ -290,7 +321,7 @@ class Store(Protocol):
         """
         ...
 
-    async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
+    async def finish(self, group: Sequence[Finish], *, per_domain: int | None = None) -> CommitResult:
         """Writes a group of outcomes in one transaction, each guarded by its fence alone.
 
         Fan-outs store their children and the parent's checkpoint; a last child makes its parent ready; job counters,
@@ -307,7 +338,7 @@ class Store(Protocol):
         """
         ...
 
-    async def unfold(self) -> Unfolded:
+    async def materialize(self) -> MaterializedChildren:
         """Stores some more children of a loop that is too long for one transaction; any dispatcher may do it.
 
         The loop is durable from its fan-out on, and its first children can be claimed from then on: this is for the
@@ -315,7 +346,7 @@ class Store(Protocol):
         """
         ...
 
-    async def sweep(self) -> Swept:
+    async def run_bulk_operations(self) -> BulkProgress:
         """Does one more slice of a command to a long job, some 2,000 sessions; any dispatcher may.
 
         It ends sessions of a job that is canceled or late, or of a loop that is stopped, holds those of a loop back
@@ -325,8 +356,11 @@ class Store(Protocol):
         """
         ...
 
-    async def reap(self, *, owner: str | None = None) -> Reaped:
+    async def expire_leases(self, *, owner: str | None = None, lease_s: float | None = None) -> ExpiredLeases:
         """Ends leases that ran out (or, with `owner`, all of that owner's), raising their fences.
+
+        A dispatcher gives the `lease_s` by which it renews leases, and calls this every few seconds. A time in which no
+        dispatcher could do so, since the store was away, is not counted against any lease.
 
         A session goes back to queued; it fails when its attempts are used up, and becomes unsure when its checkpoint
         says that an unrepeatable action had begun.
@@ -373,6 +407,10 @@ class Store(Protocol):
             WrongState: it is neither.
             NotFound: nothing is left of it.
         """
+        ...
+
+    async def owners(self, keys: Sequence[str], jobs: Sequence[int]) -> Owners:
+        """Which jobs refer to these keys of the artifact store, and which of these jobs there are."""
         ...
 
     async def drop(self, job: int, sessions: Sequence[int]) -> bool:
@@ -433,6 +471,7 @@ class Store(Protocol):
         """Sessions that are not final by (tenant, status); costs no more for all that is over."""
         ...
 
-    async def unclaimable(self, lanes: Sequence[tuple[int, int]]) -> Unclaimable:
-        """Queued sessions that no free slot could take, and the ready ones of some lanes, given as (job, domain)."""
+    async def unclaimable(self, partitions: Sequence[tuple[int, int]]) -> Unclaimable:
+        """Queued sessions that no free slot could take, and the ready ones of some partitions, given as (job,
+        domain)."""
         ...

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 
 import structlog
 
-from services.errors import StoreAway
-from services.events import LogEvent
-from services.store.grouped import Grouped
-from services.store.ids import delivery_id
-from services.store.records import Delivered, DeliveryRow, DeliveryState
-from services.store.store import Store
-from services.webhooks.retry import decide
-from services.webhooks.sender import ATTEMPT_S, Sender
-from services.webhooks.signature import signed_headers, tenant_secret
+from shoal.services.errors import StoreAway
+from shoal.services.events import LogEvent
+from shoal.services.store.database.batching import Batcher
+from shoal.services.store.ids import delivery_id
+from shoal.services.store.records import Delivered, DeliveryRow, DeliveryState
+from shoal.services.store.store import Store
+from shoal.services.webhooks.retry import decide
+from shoal.services.webhooks.sender import ATTEMPT_S, Sender
+from shoal.services.webhooks.signature import signed_headers, tenant_secret
 
 log = structlog.get_logger(__name__)
 
@@ -48,7 +48,7 @@ class Deliverer:
         self._secrets = secrets
         self._dice = random.Random(seed)
         self._flights: dict[asyncio.Task[None], str] = {}  # with their tenants
-        self._landings = Grouped(self._settle)  # those that end together are one transaction
+        self._landings = Batcher(self._settle)  # those that end together are one transaction
         self._landed = asyncio.Event()  # a flight has ended: there is room, and perhaps another attempt to come
         self._pruned_at = float("-inf")
 
@@ -117,7 +117,7 @@ class Deliverer:
         # The moment of the claim, by the store's clock: receivers refuse what a machine with a wrong clock signs.
         signed_at = int(row.due_at.timestamp() - _LEASE_S)
         headers = signed_headers(secrets, name, signed_at, body)
-        answer = await self._sender.send(row.url, body, headers)
+        answer = await self._sender.send(row.url, body, headers, tenant=row.tenant)
         done = decide(row.id, row.attempts, answer, self._dice.random())
         if done.state is DeliveryState.DEAD:
             log.warning(LogEvent.WEBHOOK_FAILED, delivery=name, attempts=row.attempts, error=answer.error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from services.store.records import Delivered, DeliveryState
+from shoal.services.store.records import Delivered, DeliveryState
 
 PAUSES_S = (5.0, 30.0, 120.0, 600.0, 1800.0, 7200.0, 18_000.0, 36_000.0)
 """Pauses behind each failed attempt; together some 18 hours, so that a receiver may be down overnight."""

@@ -6,15 +6,29 @@ import asyncio
 
 import httpx
 
-from agent.retry_after import retry_after_seconds
-from services.addresses import HostNames, Reach
-from services.webhooks.retry import Answer
+from shoal.agent.support.bounded_answers import PLAIN, AnswerUnreadable, beginning
+from shoal.agent.support.retry_after import retry_after_seconds
+from shoal.services.addresses import Reach
+from shoal.services.names import HostNames
+from shoal.services.webhooks.retry import Answer
 
 ATTEMPT_S = 15.0
 """Time of one attempt: a receiver should take the message and work on it afterwards."""
 _TOLD_BYTES = 200
 """How much of a refusal is kept for people to read."""
 _PORTS = {"http": 80, "https": 443}
+
+
+def unsendable(url: str) -> str | None:
+    """Why no message can be sent to `url`, an http(s) URL; None when one could be."""
+    try:
+        target = httpx.URL(url)
+        httpx.Request("POST", target)
+        if target.scheme not in _PORTS or not target.host:
+            return "is no http:// or https:// address with a host"
+    except (httpx.InvalidURL, UnicodeError) as error:  # what is no name by IDNA is a UnicodeError
+        return f"is no address that can be called: {str(error)[:_TOLD_BYTES]}"
+    return None
 
 
 class Sender:
@@ -33,21 +47,24 @@ class Sender:
             limits=httpx.Limits(max_keepalive_connections=0),
             follow_redirects=False,
             trust_env=False,
+            headers={"Accept-Encoding": PLAIN},
         )
 
     async def close(self) -> None:
         """Ends what is under way."""
         await self._http.aclose()
 
-    async def send(self, url: str, body: bytes, headers: dict[str, str]) -> Answer:
-        """Posts `body`, and says how that went."""
+    async def send(self, url: str, body: bytes, headers: dict[str, str], *, tenant: str = "") -> Answer:
+        """Posts `body` for `tenant`, and says how that went."""
+        if (reason := unsendable(url)) is not None:
+            return Answer(error=reason, refused=True)
         target = httpx.URL(url)
         port = target.port or _PORTS[target.scheme]
-        addresses = await self._names.addresses(target.host)
+        addresses = await self._names.addresses(target.host, tenant)
         if reason := self._reach.refusal(target.host, port, addresses):
             return Answer(error=f"{target.host} is not allowed: the address is {reason}", refused=True)
         if not addresses:
-            return Answer(error=f"{target.host} does not resolve")
+            return Answer(error=f"{target.host} does not resolve, or not in time")
         request = self._http.build_request(
             "POST",
             target.copy_with(host=addresses[0]),
@@ -79,10 +96,9 @@ class Sender:
 
 
 async def _beginning(answer: httpx.Response) -> str:
-    """The first words of an answer's body, on one line."""
-    read = b""
-    async for piece in answer.aiter_raw(_TOLD_BYTES):
-        read += piece
-        if len(read) >= _TOLD_BYTES:
-            break
-    return " ".join(read[:_TOLD_BYTES].decode(errors="replace").replace("\0", "").split())
+    """The first words of an answer's body, on one line; "" where they cannot be read."""
+    try:
+        read, _more = await beginning(answer.aiter_raw(), answer.headers.get("content-encoding", ""), _TOLD_BYTES)
+    except AnswerUnreadable:  # the status is told, which is what counts
+        return ""
+    return " ".join(read.decode(errors="replace").replace("\0", "").split())

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 
-from services.errors import NotAllowed
+from shoal.services.errors import NotAllowed
 
 PREFIX = "whsec_"
 """Makes a secret recognisable; what follows is base64."""

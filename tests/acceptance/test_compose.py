@@ -22,7 +22,7 @@ import httpx
 import pytest
 import yaml
 
-from services.cluster.run_dir import RunDir
+from shoal.services.cluster.run_dir import RunDir
 from tests.embedded import ROOT, wait_until
 from tests.postgres import running
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.timeout(300)  # Ray has to start, with all its parts
 
 COMPOSE = ROOT / "deploy" / "compose"
 _SECRET = "0123456789abcdef" * 4
-_PORTS = {"object-store": 8333, "gateway": 8700, "ray": 10001, "metrics": 8080, "health": 8701}
+_PORTS = {"object-store": 8333, "gateway": 8700, "ray": 10001, "metrics": 8080, "health": 8701, "own": 8702}
 """Ports that the file names."""
 
 

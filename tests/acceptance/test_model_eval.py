@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from services.evaluation.runner import Folder
+from shoal.services.evaluation.runner import Folder
 from tests.acceptance.test_model import PLAN
 from tests.embedded import ROOT
 from tests.model_server import ModelServer, serving

@@ -21,7 +21,7 @@ from typing import Any
 import psutil
 import pytest
 
-from services.events import LogEvent
+from shoal.services.events import LogEvent
 from tests.embedded import ROOT, wait_until
 
 sys.path.insert(0, str(ROOT / "load-tests"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from services.cluster.run_dir import users_of
+from shoal.services.cluster.run_dir import users_of
 from tests.embedded import ROOT, wait_until
 
 pytestmark = pytest.mark.timeout(300)

@@ -12,7 +12,8 @@ _PORT = {"type": "integer", "minimum": 1, "maximum": 65535}
 _HOST = rf"^(\*\.)?{_LABEL}(\.{_LABEL})*$"
 
 
-def _record(required: tuple[str, ...] = (), **properties: Json) -> Json:
+def record(required: tuple[str, ...] = (), **properties: Json) -> Json:
+    """An object with these properties and no other."""
     return {"type": "object", "additionalProperties": False, "required": list(required), "properties": properties}
 
 
@@ -28,23 +29,21 @@ _NAMED: Json = {
     "port": _PORT,
 }
 _SECTION = {"type": "string", "pattern": rf"^{_LABEL}(\.{_LABEL})*$", "maxLength": 253}
-_PATH = _record(
-    type={"enum": ["Exact", "PathPrefix", "RegularExpression"]}, value={"type": "string", "maxLength": 1024}
-)
+_PATH = record(type={"enum": ["Exact", "PathPrefix", "RegularExpression"]}, value={"type": "string", "maxLength": 1024})
 
-HTTP_ROUTE: Json = _record(
+HTTP_ROUTE: Json = record(
     ("apiVersion", "kind", "metadata", "spec"),
     apiVersion={"const": "gateway.networking.k8s.io/v1"},
     kind={"const": "HTTPRoute"},
     metadata={"type": "object"},
-    spec=_record(
+    spec=record(
         ("parentRefs", "rules"),  # without parents it hangs nowhere
-        parentRefs=_list(_record(("name",), **_NAMED, sectionName=_SECTION), 32),
+        parentRefs=_list(record(("name",), **_NAMED, sectionName=_SECTION), 32),
         hostnames=_list({"type": "string", "pattern": _HOST, "maxLength": 253}, 16),
         rules=_list(
-            _record(
-                matches=_list(_record(path=_PATH), 64),
-                backendRefs=_list(_record(("name", "port"), **_NAMED, weight={"type": "integer", "minimum": 0}), 16),
+            record(
+                matches=_list(record(path=_PATH), 64),
+                backendRefs=_list(record(("name", "port"), **_NAMED, weight={"type": "integer", "minimum": 0}), 16),
             ),
             16,
         ),

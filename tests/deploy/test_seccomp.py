@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from agent.chromium.find import find_chromium
-from agent.errors import BrowserNotFound
+from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.errors import BrowserNotFound
 from tests.deploy.helm import CHART, ROOT
 
 Json = Any

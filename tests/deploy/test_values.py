@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from services.settings import Settings
+from shoal.services.settings import Settings
 from tests.deploy import helm
 from tests.deploy.cases import EXTERNAL, TRIAL
 
@@ -31,6 +31,7 @@ WRONG: tuple[tuple[Json, str], ...] = (
     (EXTERNAL | {"gateway": {"autoscaling": {"maxReplicas": 1}}}, "maxReplicas 1 is less than minReplicas 2"),
     (EXTERNAL | {"gateway": {"ingress": {"enabled": True}}}, "at '/gateway/ingress/hosts': minItems"),
     (EXTERNAL | {"gateway": {"resources": {"limits": {"memory": "lots"}}}}, "at '/gateway/resources/limits/memory'"),
+    (EXTERNAL | {"gateway": {"resources": {"limits": {"cpu": 0.5}}}}, "at '/gateway/resources/limits/cpu': got number"),
     (EXTERNAL | {"database": {"url": "mysql://db/shoal"}}, "at '/database/url'"),
     (EXTERNAL | {"database": {"networks": ["10.0.0.1"]}}, "at '/database/networks/0'"),
     (EXTERNAL | {"artifacts": {"url": "gs://bucket"}}, "at '/artifacts/url'"),
@@ -78,6 +79,69 @@ WRONG: tuple[tuple[Json, str], ...] = (
     (EXTERNAL | {"ray": {"upgradeStrategy": "Rolling"}}, "at '/ray/upgradeStrategy': value must be one of"),
     (EXTERNAL | {"monitoring": {"interval": "15"}}, "at '/monitoring/interval'"),
 )
+
+_OWN = ("cookies", "database", "help", "object-store", "postgresql", "s3", "ray")
+_EXISTING: tuple[tuple[str, ...], ...] = (
+    ("database", "existingSecret"),
+    ("postgresql", "existingSecret"),
+    ("artifacts", "existingSecret"),
+    ("objectStore", "existingSecret"),
+    ("gateway", "existingCookieSecret"),
+    ("gateway", "existingWebhookSecret"),
+    ("help", "existingSecret"),
+    ("migration", "existingSecret"),
+    ("ray", "existingAuthSecret"),
+    ("ray", "gcsFaultTolerance", "existingSecret"),
+    ("model", "existingSecret"),
+    ("vllm", "existingTokenSecret"),
+)
+
+
+@pytest.mark.parametrize("path", _EXISTING, ids=".".join)
+def test_the_chart_s_own_secrets_cannot_be_named_as_yours(path: tuple[str, ...]) -> None:
+    """An upgrade to such a value would delete the very Secret that it names."""
+    value: Json = f"shoal-{_OWN[_EXISTING.index(path) % len(_OWN)]}"
+    for key in reversed(path):
+        value = {key: value}
+    with pytest.raises(
+        helm.Refused, match=re.escape(f"{'.'.join(path)}: shoal-") + ".*give your own Secret another name"
+    ):
+        helm.render(helm.merged(TRIAL, value))
+
+
+@pytest.mark.parametrize("name", _OWN)
+def test_each_of_the_chart_s_own_secrets_is_known(name: str) -> None:
+    with pytest.raises(helm.Refused, match=f"browsers.jobSecrets.0..existingSecret: shoal-{name} is the name"):
+        secrets = [{"tenant": "acme", "existingSecret": f"shoal-{name}"}]
+        helm.render(TRIAL | {"browsers": {"jobSecrets": secrets}})
+
+
+def test_the_list_of_the_chart_s_own_secrets_is_whole() -> None:
+    inline = {"database": {"url": "postgresql://u:p@db/shoal"}, "help": {"enabled": True}}
+    keys = {"artifacts": {"url": "s3://bucket", "accessKeyId": "id", "secretAccessKey": "secret"}}
+    made = {
+        obj["metadata"]["name"]
+        for values in (TRIAL, inline | keys)
+        for obj in helm.render(values)
+        if obj["kind"] == "Secret"
+    }
+    assert made | {"shoal-ray"} == {f"shoal-{name}" for name in _OWN}
+
+
+def test_every_value_that_names_a_secret_is_looked_at() -> None:
+    paths = {
+        path
+        for path in _leaves(helm.default_values())
+        if path[-1].startswith("existing") and not path[-1].endswith("Key")
+    }
+    assert paths == set(_EXISTING)
+
+
+def _leaves(values: Json, above: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    found = []
+    for key, value in values.items():
+        found += _leaves(value, (*above, key)) if isinstance(value, dict) and value else [(*above, key)]
+    return found
 
 
 @pytest.mark.parametrize(("values", "said"), WRONG, ids=[said for _, said in WRONG])

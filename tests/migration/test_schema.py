@@ -10,9 +10,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
-from agent.status import FINAL, Status
-from services.store.migrate import config_for, migrate
-from services.store.tables import metadata
+from shoal.agent.status import FINAL, Status
+from shoal.services.store.database.migrate import config_for, migrate
+from shoal.services.store.database.tables import metadata
 from tests.store_world import world
 
 

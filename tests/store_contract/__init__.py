@@ -6,6 +6,7 @@ A module that imports these tests brings a fixture `store_url`: the URL of an em
 from tests.store_contract.changes import *  # noqa: F403
 from tests.store_contract.claims import *  # noqa: F403
 from tests.store_contract.control import *  # noqa: F403
+from tests.store_contract.doubts import *  # noqa: F403
 from tests.store_contract.dropping import *  # noqa: F403
 from tests.store_contract.ending import *  # noqa: F403
 from tests.store_contract.fixtures import short_slices as short_slices

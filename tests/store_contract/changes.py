@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from agent.status import Status
-from agent.types import Usage
-from agent.work import JobLimits
-from services.errors import NotFound, WrongState
-from services.store.records import JobChanges
+from shoal.agent.status import Status
+from shoal.agent.types import Usage
+from shoal.agent.worker_messages import JobLimits
+from shoal.services.errors import NotFound, WrongState
+from shoal.services.store.records import JobChanges
 from tests.store_contract.fixtures import names
 from tests.store_world import DONE, World, links, loop
 
@@ -26,7 +26,7 @@ async def test_a_deadline_that_is_moved_counts_from_now(w: World) -> None:
     assert held.work.seconds_left == 10
     w.clock.now += 8
     row = await w.store.change(job, changes(deadline_s=100.0), tenant="acme")
-    assert (await w.store.standings({job}))[job].limits.seconds_left == 100
+    assert (await w.store.job_controls({job}))[job].limits.seconds_left == 100
     assert row.deadline_at is not None and row.deadline_at - row.created_at == timedelta(seconds=108)
     w.clock.now += 50
     assert await w.store.expire_deadlines() == []
@@ -50,15 +50,15 @@ async def test_a_token_limit_holds_for_what_is_claimed_from_now_on_and_is_told_t
     first = (await w.claim(1))[0]
     assert first.work.spec.budget.job_tokens == 100
     await w.finish((first, replace(DONE, usage=Usage(1, 30, 3))))
-    assert (await w.store.standings({job}))[job].limits == JobLimits(None, 100, 33)
+    assert (await w.store.job_controls({job}))[job].limits == JobLimits(None, 100, 33)
     assert (await w.store.change(job, changes(job_tokens=500))).token_limit == 500
-    assert (await w.store.standings({job}))[job].limits == JobLimits(None, 500, 33)
+    assert (await w.store.job_controls({job}))[job].limits == JobLimits(None, 500, 33)
     second = (await w.claim(1))[0]
     assert second.work.spec.budget.job_tokens == 500
     assert (await w.store.change(job, changes(job_tokens=None))).token_limit is None
     third = (await w.claim(1))[0]
     assert third.work.spec.budget.job_tokens is None
-    assert (await w.store.standings({job}))[job].limits.job_tokens is None
+    assert (await w.store.job_controls({job}))[job].limits.job_tokens is None
     assert (await w.store.job(job)).spec.budget.job_tokens == 100  # what was asked stays readable
 
 
@@ -66,7 +66,7 @@ async def test_priority_reaches_the_lanes_and_several_things_change_at_once(w: W
     job, _ = await w.open_loop(4, priority=1)
     row = await w.store.change(job, changes(priority=7, concurrency=2, job_tokens=9))
     assert (row.priority, row.concurrency, row.token_limit) == (7, 2, 9)
-    assert {lane.priority for lane in await w.store.lanes()} == {7}
+    assert {partition.priority for partition in await w.store.partitions()} == {7}
     assert len(await w.claim()) == 2
     assert (await names(w, job)).count("job.changed") == 2
 
@@ -75,7 +75,11 @@ async def test_what_a_commit_makes_ready_carries_the_priority_that_holds_now(w: 
     job = await w.submit(priority=10)
     await w.store.change(job, changes(priority=50))
     written = await w.finish((await w.claim_one(), loop(links(3))))
-    assert {lane.priority for lane in written.ready} == {50} == {lane.priority for lane in await w.store.lanes()}
+    assert (
+        {partition.priority for partition in written.ready}
+        == {50}
+        == {partition.priority for partition in await w.store.partitions()}
+    )
 
 
 async def test_a_job_that_is_over_or_anothers_is_not_changed(w: World) -> None:

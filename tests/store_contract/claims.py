@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agent.spec import PolitenessSpec
-from agent.status import Status
-from services.events import JobEvent
-from services.store.records import Finish, Take
+from shoal.agent.spec import PolitenessSpec
+from shoal.agent.status import Status
+from shoal.services.events import JobEvent
+from shoal.services.store.records import ClaimRequest, Finish
 from tests.store_contract.fixtures import names
 from tests.store_world import DONE, World, links, loop, spec
 
@@ -36,19 +36,26 @@ async def test_a_claim_gives_all_that_a_worker_needs(w: World) -> None:
 
 async def test_each_lane_gives_its_lowest_ids_behind_its_cursor(w: World) -> None:
     job, _ = await w.open_loop(20, hosts=2, politeness={"per_domain": 3})
-    lanes = await w.store.lanes()
-    assert [(lane.job, lane.host) for lane in lanes] == [(job, "h0.example"), (job, "h1.example")]
-    assert all(lane.politeness == PolitenessSpec(per_domain=3) and lane.tenant == "acme" for lane in lanes)
-    held = (await w.store.claim("w1", [Take(x.job, x.domain, x.cursor, 3) for x in lanes], lease_s=60)).sessions
+    partitions = await w.store.partitions()
+    assert [(partition.job, partition.host) for partition in partitions] == [(job, "h0.example"), (job, "h1.example")]
+    assert all(
+        partition.politeness == PolitenessSpec(per_domain=3) and partition.tenant == "acme" for partition in partitions
+    )
+    held = (
+        await w.store.claim("w1", [ClaimRequest(x.job, x.domain, x.cursor, 3) for x in partitions], lease_s=60)
+    ).sessions
     assert [one.work.item.index for one in held if one.work.item] == [0, 1, 2, 3, 4, 5]
     first, second = (
         sorted(one.work.session for one in held if one.host == host) for host in ("h0.example", "h1.example")
     )
-    takes = [Take(job, lanes[0].domain, first[-1] + 2, 2), Take(job, lanes[1].domain, second[-1], 1)]
+    takes = [
+        ClaimRequest(job, partitions[0].domain, first[-1] + 2, 2),
+        ClaimRequest(job, partitions[1].domain, second[-1], 1),
+    ]
     held = (await w.store.claim("w1", takes, lease_s=60)).sessions
     assert [one.work.item.index for one in held if one.work.item] == [7, 8, 10]
     assert not (await w.store.claim("w1", [], lease_s=60)).sessions
-    nothing = [Take(job, 999, 0, 5), Take(999, lanes[0].domain, 0, 5)]
+    nothing = [ClaimRequest(job, 999, 0, 5), ClaimRequest(999, partitions[0].domain, 0, 5)]
     assert not (await w.store.claim("w1", nothing, lease_s=60)).sessions
 
 
@@ -76,26 +83,28 @@ async def test_an_item_is_not_sent_the_values_of_the_loops_that_it_belongs_to(w:
 
 async def test_one_claim_serves_several_workers_in_the_order_that_it_names(w: World) -> None:
     job, _ = await w.open_loop(5)
-    (lane,) = await w.store.lanes()
-    held = (await w.store.claim(["a", "b", "a", "c"], [Take(job, lane.domain, 0, 4)], lease_s=60)).sessions
+    (partition,) = await w.store.partitions()
+    held = (await w.store.claim(["a", "b", "a", "c"], [ClaimRequest(job, partition.domain, 0, 4)], lease_s=60)).sessions
     assert [one.owner for one in held] == ["a", "b", "a", "c"]
     assert [(await w.store.session(one.work.session)).row.owner for one in held] == ["a", "b", "a", "c"]
-    assert {one.session for one in (await w.store.reap(owner="a")).sessions} == {
+    assert {one.session for one in (await w.store.expire_leases(owner="a")).sessions} == {
         held[0].work.session,
         held[2].work.session,
     }
     last = (
-        await w.store.claim(["d", "e", "f", "g"], [Take(job, lane.domain, held[3].work.session, 4)], lease_s=60)
+        await w.store.claim(
+            ["d", "e", "f", "g"], [ClaimRequest(job, partition.domain, held[3].work.session, 4)], lease_s=60
+        )
     ).sessions
     assert [one.owner for one in last] == ["d"]
     with pytest.raises(ValueError, match="more than 1 places"):
-        await w.store.claim(["a"], [Take(job, lane.domain, 0, 2)], lease_s=60)
+        await w.store.claim(["a"], [ClaimRequest(job, partition.domain, 0, 2)], lease_s=60)
 
 
 async def test_two_claimers_never_get_the_same_session(w: World) -> None:
     job, _ = await w.open_loop(300, hosts=3)
     other = await w.another()
-    takes = [Take(lane.job, lane.domain, 0, 7) for lane in await w.store.lanes()]
+    takes = [ClaimRequest(partition.job, partition.domain, 0, 7) for partition in await w.store.partitions()]
     seen: list[int] = []
 
     async def work(store: Any, owner: str) -> None:
@@ -112,9 +121,12 @@ async def test_lanes_go_by_job_and_domain_and_leave_out_jobs_that_may_not_run(w:
     jobs = [await w.submit(priority=i) for i in range(4)]
     await w.store.pause(jobs[1])
     await w.store.cancel(jobs[2])
-    assert [(lane.job, lane.priority) for lane in await w.store.lanes()] == [(jobs[0], 0), (jobs[3], 3)]
-    domain = (await w.store.lanes())[0].domain
-    held = (await w.store.claim("w1", [Take(job, domain, 0, 1) for job in jobs], lease_s=60)).sessions
+    assert [(partition.job, partition.priority) for partition in await w.store.partitions()] == [
+        (jobs[0], 0),
+        (jobs[3], 3),
+    ]
+    domain = (await w.store.partitions())[0].domain
+    held = (await w.store.claim("w1", [ClaimRequest(job, domain, 0, 1) for job in jobs], lease_s=60)).sessions
     assert [one.work.job for one in held] == [jobs[0], jobs[3]]
 
 
@@ -130,6 +142,6 @@ async def test_jobs_whose_sessions_are_to_be_stopped_are_told(w: World) -> None:
     runs, paused, canceled = [(await w.open_loop(1))[0] for _ in range(3)]
     await w.store.pause(paused)
     await w.store.cancel(canceled)
-    found = await w.store.standings({runs, paused, canceled, 10**6})
+    found = await w.store.job_controls({runs, paused, canceled, 10**6})
     assert {job: standing.wanted for job, standing in found.items()} == {runs: True, paused: False, canceled: False}
-    assert await w.store.standings(()) == {}
+    assert await w.store.job_controls(()) == {}

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agent.status import Status
-from agent.types import (
-    ArtifactRef,
-    Checkpoint,
-    ChildrenSummary,
-    Outcome,
-    Task,
-)
-from services.errors import NotFound, WrongState
-from services.events import JobEvent
-from services.store.records import JobFilter, Take
+from shoal.agent.status import Status
+from shoal.agent.types import ArtifactRef, Checkpoint, ChildrenSummary, Outcome, Task
+from shoal.services.errors import NotFound, WrongState
+from shoal.services.events import JobEvent
+from shoal.services.store.records import ClaimRequest, JobFilter
 from tests.store_contract.dropping import drop_all, rows_left
 from tests.store_contract.fixtures import names
 from tests.store_world import BROKEN, DONE, ERROR, World, links, loop
@@ -26,7 +20,7 @@ async def test_canceling_what_has_not_begun_is_done_at_once(w: World) -> None:
     job = await w.submit()
     row = await w.store.cancel(job, tenant="acme")
     assert (row.status, row.counts.canceled, row.cancel_requested) == (S.CANCELED, 1, True)
-    assert await w.claim() == [] and await w.store.lanes() == []
+    assert await w.claim() == [] and await w.store.partitions() == []
     assert await names(w) == [JobEvent.SUBMITTED, JobEvent.CANCELED, JobEvent.FINISHED]
     with pytest.raises(WrongState, match="canceled"):
         await w.store.cancel(job)
@@ -35,8 +29,10 @@ async def test_canceling_what_has_not_begun_is_done_at_once(w: World) -> None:
 
 async def test_canceling_a_loop_waits_for_the_children_that_run(w: World) -> None:
     job, root = await w.open_loop(10)
-    lane = (await w.store.lanes())[0]
-    one, two, three = (await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 3)], lease_s=60)).sessions
+    partition = (await w.store.partitions())[0]
+    one, two, three = (
+        await w.store.claim("w1", [ClaimRequest(partition.job, partition.domain, 0, 3)], lease_s=60)
+    ).sessions
     row = await w.store.cancel(job)
     assert (row.status, row.cancel_requested, row.counts.canceled, row.counts.running) == (S.RUNNING, True, 7, 3)
     assert await w.status(root) is S.CANCELED
@@ -53,7 +49,7 @@ async def test_a_canceled_job_whose_worker_dies_is_over(w: World) -> None:
     job = await w.submit()
     await w.claim_one()
     assert (await w.store.cancel(job)).status is S.RUNNING
-    (freed,) = (await w.store.reap(owner="w1")).sessions
+    (freed,) = (await w.store.expire_leases(owner="w1")).sessions
     assert freed.status is S.CANCELED
     assert (await w.check_sums(job)).status is S.CANCELED
 
@@ -68,12 +64,12 @@ async def test_a_root_that_completes_while_it_is_canceled_is_completed(w: World)
 
 async def test_a_paused_job_is_not_claimed_and_goes_on_after_resume(w: World) -> None:
     job, _ = await w.open_loop(4)
-    lane = (await w.store.lanes())[0]
-    one, two = (await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 2)], lease_s=60)).sessions
+    partition = (await w.store.partitions())[0]
+    one, two = (await w.store.claim("w1", [ClaimRequest(partition.job, partition.domain, 0, 2)], lease_s=60)).sessions
     row = await w.store.pause(job)
     assert row.status is S.PAUSED
-    assert await w.claim() == [] and await w.store.lanes() == []
-    assert not (await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 2)], lease_s=60)).sessions
+    assert await w.claim() == [] and await w.store.partitions() == []
+    assert not (await w.store.claim("w1", [ClaimRequest(partition.job, partition.domain, 0, 2)], lease_s=60)).sessions
     # One worker stops as asked, the other one had finished: both reports count, neither makes anything ready.
     kept = Checkpoint(url="https://h0.example/half")
     written = await w.finish((one, Outcome(S.CANCELED, checkpoint=kept)), (two, DONE))
@@ -224,7 +220,7 @@ async def test_a_retried_item_that_waits_for_its_own_loop_keeps_its_seat(w: Worl
     assert resumed.work.session == one.work.session
     await w.finish((resumed, DONE), *((child, DONE) for child in held if child.work.depth == 1))
     assert len(await w.claim(1_000, owner="w2")) == 2
-    await w.store.reap(owner="w2")
+    await w.store.expire_leases(owner="w2")
     await w.run_out()
     row = await w.check_sums(job)
     assert (row.status, row.counts.completed) == (S.COMPLETED, 6)

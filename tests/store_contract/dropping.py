@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from agent.status import Status
-from agent.types import ArtifactRef
-from services.errors import NotFound, WrongState
-from services.store import ending, retention
-from services.store.records import JobFilter
-from services.store.sql import SqlStore
-from services.store.tables import metadata
+from shoal.agent.status import Status
+from shoal.agent.types import ArtifactRef
+from shoal.services.errors import NotFound, WrongState
+from shoal.services.store.database.tables import metadata
+from shoal.services.store.jobs import ending, retention
+from shoal.services.store.records import JobFilter
+from shoal.services.store.sql import SqlStore
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 S = Status

@@ -7,12 +7,12 @@ from collections import Counter
 
 import pytest
 
-from agent.status import FINAL, Status
-from agent.types import Checkpoint, Outcome
-from services.errors import WrongState
-from services.events import JobEvent
-from services.store.records import Finish, JobChanges, JobRow, Lane
-from services.store.sql import SqlStore
+from shoal.agent.status import FINAL, Status
+from shoal.agent.types import Checkpoint, Outcome
+from shoal.services.errors import WrongState
+from shoal.services.events import JobEvent
+from shoal.services.store.records import Finish, JobChanges, JobRow, Partition
+from shoal.services.store.sql import SqlStore
 from tests.store_contract.fixtures import SLICE, names
 from tests.store_world import BROKEN, DONE, World, links, loop
 
@@ -46,7 +46,7 @@ async def sums(w: World, job: int) -> JobRow:
 async def sweep_all(store: SqlStore) -> list[int]:
     """Ends all that is being ended; how many sessions each slice took."""
     slices = []
-    while (swept := await store.sweep()).more:
+    while (swept := await store.run_bulk_operations()).more:
         slices.append(swept.changed)
     return slices
 
@@ -59,12 +59,12 @@ async def test_a_canceled_job_ends_slice_by_slice_and_its_root_last(w: World) ->
     slices = 0
     while (row := await sums(w, job)).status not in FINAL:
         assert await w.status(root) is S.WAITING and row.counts.canceled < LONG
-        swept = await w.store.sweep()
+        swept = await w.store.run_bulk_operations()
         assert 0 < swept.changed < SLICE + PART and swept.more
         slices += 1
     assert slices > 2
     assert (row.status, row.counts.canceled, await w.status(root)) == (S.CANCELED, LONG, S.CANCELED)
-    assert (await w.store.sweep()).more is False
+    assert (await w.store.run_bulk_operations()).more is False
     assert len(await w.store.results(job)) == LONG
     told = await names(w, job)
     assert told.count(JobEvent.CANCELED) == told.count(JobEvent.FINISHED) == 1
@@ -84,9 +84,9 @@ async def test_nothing_of_a_job_that_is_being_canceled_begins(w: World) -> None:
     job, _ = await open_long(w, loop={"values": ["a"], "concurrency": 2})
     await w.store.cancel(job)
     for _ in range(3):
-        assert await w.claim() == [] and await w.store.lanes() == []
-        assert (await w.store.unfold()).more is False
-        await w.store.sweep()
+        assert await w.claim() == [] and await w.store.partitions() == []
+        assert (await w.store.materialize()).more is False
+        await w.store.run_bulk_operations()
 
 
 @in_parts
@@ -94,10 +94,10 @@ async def test_others_are_claimed_and_end_between_slices(w: World) -> None:
     job, _ = await open_long(w)
     await w.store.cancel(job)
     other = await w.submit()
-    assert (await w.store.sweep()).more
+    assert (await w.store.run_bulk_operations()).more
     held = await w.claim_one()
     assert held.work.job == other
-    assert (await w.store.sweep()).more
+    assert (await w.store.run_bulk_operations()).more
     assert (await w.finish((held, DONE))).finished_jobs == (other,)
     assert (await w.store.job(job)).status is S.RUNNING
 
@@ -116,7 +116,7 @@ async def test_an_outcome_between_two_slices_is_counted_and_ends_nothing_early(w
     await sweep_all(w.store)
     assert (await sums(w, job)).status is S.RUNNING, "others still run"
     assert await w.status(two.work.session) is S.RUNNING
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     row = await sums(w, job)
     assert (row.status, row.counts.final) == (S.CANCELED, LONG)
     assert (await names(w, job)).count(JobEvent.FINISHED) == 1
@@ -132,10 +132,10 @@ async def test_loops_within_a_canceled_loop_end_with_it(w: World) -> None:
     await w.finish((tried, Outcome(S.QUEUED)), ready_in_s=30.0)
     await w.store.cancel(job)
     await sums(w, job)
-    while (await w.store.sweep()).more:
+    while (await w.store.run_bulk_operations()).more:
         await sums(w, job)
     assert (await w.finish((running, DONE))).finished_jobs == () and await w.claim() == []
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     row = await sums(w, job)
     assert (row.status, row.counts.completed) == (S.CANCELED, 1)
 
@@ -146,17 +146,17 @@ async def test_a_job_that_is_being_canceled_takes_no_other_command(w: World) -> 
     held = await w.claim_one()
     assert await w.store.checkpoint(held.work.session, held.work.fence, Checkpoint(pending_action="click('pay')"))
     await w.store.cancel(job)
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     for call in (w.store.pause, w.store.resume, w.store.retry, w.store.delete):
         with pytest.raises(WrongState):
             await call(job)
     with pytest.raises(WrongState, match="canceled"):
-        await w.store.settle(held.work.session, "retry")
+        await w.store.resolve_unsure(held.work.session, "retry")
     before = (await w.store.job(job)).counts
     assert (await w.store.cancel(job)).counts == before, "asking again changes nothing"
     await w.store.set_concurrency(job, None)
     assert await w.claim() == [] and await w.status(root) is S.WAITING
-    await w.store.settle(held.work.session, "done")
+    await w.store.resolve_unsure(held.work.session, "done")
     await sweep_all(w.store)
     row = await sums(w, job)
     assert (row.status, row.counts.completed, row.counts.canceled) == (S.CANCELED, 1, LONG - 1)
@@ -176,7 +176,7 @@ async def test_a_long_loop_whose_deadline_passes_fails_slice_by_slice(w: World) 
     row = await sums(w, job)
     assert (row.status, row.counts.unsure, row.counts.running) == (S.RUNNING, 1, 0), "workers are told at once"
     assert 0 < row.counts.failed <= SLICE and await w.status(root) is S.WAITING
-    assert await w.store.lanes() == [] and (await w.store.unfold()).more is False
+    assert await w.store.partitions() == [] and (await w.store.materialize()).more is False
     for call in (w.store.change(job, JobChanges(frozenset({"deadline_s"}))), w.store.set_concurrency(job, 1)):
         with pytest.raises(WrongState, match="deadline"):
             await call
@@ -210,9 +210,9 @@ async def test_the_parent_of_a_stopped_loop_goes_on_when_the_last_child_is_cance
     assert written.stopped and written.ready == ()
     row = await sums(w, job)
     assert row.counts.failed == 1 and 0 < row.counts.canceled < SLICE + PART
-    assert await w.claim() == [] and (await w.store.unfold()).more is False
+    assert await w.claim() == [] and (await w.store.materialize()).more is False
     slices = 0
-    while (await w.store.sweep()).more:
+    while (await w.store.run_bulk_operations()).more:
         await sums(w, job)
         slices += 1
     assert slices > 1 and await w.status(root) is S.WAITING, "one child still runs"
@@ -230,18 +230,18 @@ async def test_the_parent_of_a_stopped_loop_goes_on_when_the_last_child_is_cance
 async def test_the_last_slice_of_a_stopped_loop_makes_its_parent_ready(w: World) -> None:
     job, root = await open_long(w, stop=True)
     await w.finish(((await w.claim(1))[0], BROKEN))
-    ready: tuple[Lane, ...] = ()
-    while (swept := await w.store.sweep()).more:
+    ready: tuple[Partition, ...] = ()
+    while (swept := await w.store.run_bulk_operations()).more:
         assert not ready
         ready = swept.ready
-    assert [lane.job for lane in ready] == [job]
+    assert [partition.job for partition in ready] == [job]
     assert (await w.claim_one()).work.session == root
 
 
 @in_parts
 async def test_a_claim_gives_out_no_child_of_a_loop_that_was_stopped(w: World) -> None:
     job, _ = await open_long(w, stop=True, loop={"values": ["a"], "loop": {"values": ["b"]}})
-    await w.store.unfold()
+    await w.store.materialize()
     broken, begun = await w.claim(2)
     await w.finish((begun, loop(links(2))))
     await w.finish((broken, BROKEN))
@@ -264,9 +264,9 @@ async def test_an_item_of_a_loop_that_is_being_stopped_is_tried_again_when_that_
     one, two = await w.claim(2)
     await w.finish((one, Outcome(S.UNSURE)))
     with pytest.raises(WrongState, match="stops this loop"):
-        await w.store.settle(one.work.session, "retry")
+        await w.store.resolve_unsure(one.work.session, "retry")
     await sweep_all(w.store)
-    await w.store.settle(one.work.session, "retry")
+    await w.store.resolve_unsure(one.work.session, "retry")
     again = await w.claim_one()
     assert again.work.session == one.work.session
     await w.finish((again, DONE), (two, DONE))

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from services.store import ending
+from shoal.services.store.jobs import ending
 from tests.store_world import World, world
 
 

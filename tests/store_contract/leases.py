@@ -6,12 +6,10 @@ import asyncio
 
 from sqlalchemy import event
 
-from agent.status import Status
-from agent.types import (
-    Checkpoint,
-)
-from services.store import codec
-from services.store.records import Renewal
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint
+from shoal.services.store.database import codec
+from shoal.services.store.records import Renewal
 from tests.store_world import DONE, World
 
 S = Status
@@ -24,12 +22,96 @@ async def test_a_renewed_lease_does_not_run_out(w: World) -> None:
     w.clock.now += 50
     assert await w.store.renew([lease, Renewal(held.work.session, 99), Renewal(999, 1)], lease_s=60) == {lease.session}
     w.clock.now += 50
-    assert (await w.store.reap()).sessions == ()
+    assert (await w.store.expire_leases()).sessions == ()
     w.clock.now += 11
-    assert len((await w.store.reap()).sessions) == 1
+    assert len((await w.store.expire_leases()).sessions) == 1
     assert await w.store.renew([lease], lease_s=60) == frozenset()
     assert await w.store.renew([], lease_s=60) == frozenset()
     await w.check_sums(job)
+
+
+async def looked_after(w: World, seconds: float) -> int:
+    """Lets time pass in which a dispatcher looks every two seconds; gives how many leases ran out."""
+    ended = 0
+    for _ in range(round(seconds / 2)):
+        w.clock.now += 2
+        ended += len((await w.store.expire_leases(lease_s=60)).sessions)
+    return ended
+
+
+async def test_no_lease_runs_out_while_the_store_is_away(w: World) -> None:
+    job = await w.submit()
+    held = await w.claim_one()
+    assert await looked_after(w, 20) == 0
+    w.clock.now += 3600  # nobody could write for an hour
+    assert await looked_after(w, 2) == 0
+    done = await w.finish((held, DONE))
+    assert done.accepted == {held.work.session} and not done.late
+    await w.check_sums(job)
+
+
+async def test_a_lease_that_nobody_renews_after_an_outage_runs_out(w: World) -> None:
+    await w.submit()
+    await w.claim_one()
+    assert await looked_after(w, 20) == 0
+    w.clock.now += 12 * 3600
+    assert await looked_after(w, 34) == 0
+    assert await looked_after(w, 12) == 1, "its last 40 s have passed while the store was there"
+
+
+async def test_a_lease_of_after_an_outage_is_not_made_longer_by_it(w: World) -> None:
+    await w.submit()
+    assert await looked_after(w, 2) == 0
+    w.clock.now += 3600
+    await w.claim_one()  # before anybody looked
+    assert await looked_after(w, 58) == 0
+    assert await looked_after(w, 4) == 1
+
+
+async def test_two_dispatchers_that_come_back_extend_a_lease_once(w: World) -> None:
+    await w.submit()
+    await w.claim_one()
+    other = await w.another()
+    assert await looked_after(w, 20) == 0
+    w.clock.now += 30
+    for store in (w.store, other):
+        assert (await store.expire_leases(lease_s=3600)).sessions == ()
+    assert await looked_after(w, 34) == 0
+    assert await looked_after(w, 12) == 1
+
+
+async def test_a_clock_that_is_set_back_leaves_no_lease_for_longer_than_it_lasts(w: World) -> None:
+    await w.submit()
+    await w.claim_one()
+    assert await looked_after(w, 2) == 0
+    w.clock.now -= 3600
+    assert await looked_after(w, 58) == 0
+    assert await looked_after(w, 6) == 1
+
+
+async def test_what_is_said_of_a_lost_lease_is_what_happened(w: World) -> None:
+    """Nobody knows that a worker died of whom only the lease ran out."""
+    said = []
+    for lose in ("its worker", "time", "deadline"):
+        await w.submit(repeatable=False, **({"deadline_s": 30} if lose == "deadline" else {}))
+        held = await w.claim_one()
+        mark = Checkpoint(url="https://shop.example/order", pending_action='click "Order"')
+        assert await w.store.checkpoint(held.work.session, held.work.fence, mark)
+        if lose == "its worker":
+            await w.store.expire_leases(owner="w1")
+        elif lose == "time":
+            w.clock.now += 61
+            await w.store.expire_leases()
+        else:
+            w.clock.now += 31
+            await w.store.expire_deadlines()
+        outcome = (await w.store.session(held.work.session)).row.outcome
+        assert outcome is not None and outcome.error is not None
+        assert (outcome.status, outcome.error.code) == (S.UNSURE, "action_unconfirmed")
+        said.append(outcome.error.message)
+    assert "worker was lost" in said[0]
+    assert "nobody renewed its lease" in said[1] and "worker was lost" not in said[1]
+    assert "deadline passed" in said[2]
 
 
 async def test_leases_of_jobs_that_are_unwanted_are_not_renewed(w: World) -> None:
@@ -48,13 +130,13 @@ async def test_a_session_whose_worker_died_goes_on_until_its_attempts_are_used_u
     first = await w.claim_one()
     kept = Checkpoint(url="https://shop.example/3")
     assert await w.store.checkpoint(first.work.session, first.work.fence, kept)
-    assert (await w.store.reap()).sessions == (await w.store.reap(owner="w2")).sessions == ()
-    (freed,) = (await w.store.reap(owner="w1")).sessions
+    assert (await w.store.expire_leases()).sessions == (await w.store.expire_leases(owner="w2")).sessions == ()
+    (freed,) = (await w.store.expire_leases(owner="w1")).sessions
     assert (freed.session, freed.domain, freed.status) == (first.work.session, first.domain, S.QUEUED)
     assert not await w.store.checkpoint(first.work.session, first.work.fence, Checkpoint())
     second = await w.claim_one()
     assert (second.work.attempt, second.work.checkpoint) == (2, kept)
-    (freed,) = (await w.store.reap(owner="w1")).sessions
+    (freed,) = (await w.store.expire_leases(owner="w1")).sessions
     assert freed.status is S.FAILED
     row = await w.check_sums(job)
     assert row.status is S.FAILED and row.error is not None and row.error.code == "lease_lost"
@@ -94,7 +176,7 @@ async def test_a_session_that_died_inside_an_unrepeatable_action_is_unsure(w: Wo
     job = await w.submit()
     held = await w.claim_one()
     assert await w.store.checkpoint(held.work.session, held.work.fence, Checkpoint(pending_action="click('12')"))
-    (freed,) = (await w.store.reap(owner="w1")).sessions
+    (freed,) = (await w.store.expire_leases(owner="w1")).sessions
     assert freed.status is S.UNSURE
     row = await w.check_sums(job)
     assert row.status is S.UNSURE and row.counts.unsure == 1
@@ -104,7 +186,7 @@ async def test_a_reaped_last_child_lets_its_parent_go_on(w: World) -> None:
     job, root = await w.open_loop(2, max_attempts=1)
     one, _ = await w.claim()
     await w.finish((one, DONE))
-    (freed,) = (await w.store.reap(owner="w1")).sessions
+    (freed,) = (await w.store.expire_leases(owner="w1")).sessions
     assert freed.status is S.FAILED
     assert (await w.claim_one()).work.session == root
     await w.check_sums(job)
@@ -118,7 +200,7 @@ async def test_a_checkpoint_and_a_reap_at_once_agree(w: World) -> None:
         (held,) = await w.claim(job=job)
         kept, reaped = await asyncio.gather(
             w.store.checkpoint(held.work.session, held.work.fence, Checkpoint(pending_action="click('1')")),
-            other.reap(owner="w1"),
+            other.expire_leases(owner="w1"),
         )
         assert [one.status for one in reaped.sessions] == [S.UNSURE if kept else S.QUEUED]
         await w.store.cancel(job) if not kept else None
@@ -135,7 +217,7 @@ async def test_many_checkpoints_at_once_each_get_their_own_answer(w: World) -> N
         )
     )
     assert kept == [index % 3 != 0 for index in range(30)]
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     again = {one.work.session: one.work.checkpoint for one in await w.claim()}
     for index, one in enumerate(held):
         assert again[one.work.session] == (Checkpoint(url=f"u{index}") if index % 3 else None)

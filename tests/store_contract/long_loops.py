@@ -9,12 +9,12 @@ from itertools import pairwise
 import pytest
 from sqlalchemy import func, select
 
-from agent.packed import LoopPiece, pack_items
-from agent.status import Status
-from agent.types import LoopItem, Outcome
-from services.errors import WrongState
-from services.store.records import Finish
-from services.store.tables import staged
+from shoal.agent.sessions.compressed_items import LoopPiece, compress_items
+from shoal.agent.status import Status
+from shoal.agent.types import LoopItem, Outcome
+from shoal.services.errors import WrongState
+from shoal.services.store.database.tables import staged
+from shoal.services.store.records import Finish
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 S = Status
@@ -29,13 +29,13 @@ async def open_long(w: World, *, stop: bool = False, **fields: object) -> int:
     root = await w.claim_one()
     items = (*links(LONG - 1, hosts=3), LoopItem(LONG - 1, "last", is_link=False))
     written = await w.report(Finish(root.work.session, root.work.fence, loop(items, stop=stop)))
-    assert written.unborn
+    assert written.pending_children
     return job
 
 
 async def unfold_all(w: World) -> int:
     stored = 0
-    while (piece := await w.store.unfold()).more:
+    while (piece := await w.store.materialize()).more:
         stored += piece.stored
     return stored
 
@@ -48,9 +48,9 @@ async def test_the_first_children_run_while_later_ones_are_not_stored(w: World) 
     row = await w.store.job(job)
     assert (row.status, row.counts.expected, row.counts.completed) == (S.RUNNING, LONG, FIRST)
     assert (await w.store.counts_by_status())["acme", S.QUEUED] == LONG - FIRST
-    piece = await w.store.unfold()
+    piece = await w.store.materialize()
     assert piece.stored == PART and piece.more
-    assert {lane.host for lane in piece.ready} == {"h0.example", "h1.example", "h2.example"}
+    assert {partition.host for partition in piece.ready} == {"h0.example", "h1.example", "h2.example"}
     assert len(await w.claim()) == PART
 
 
@@ -88,7 +88,7 @@ async def test_the_loop_s_concurrency_holds_for_children_that_are_stored_later(w
     job = await open_long(w, loop={"values": ["a"], "concurrency": FIRST + 4})
     first = await w.claim()
     assert len(first) == FIRST
-    await w.store.unfold()
+    await w.store.materialize()
     assert len(await w.claim()) == 4
     await unfold_all(w)
     await w.finish(*((one, DONE) for one in first[:3]))
@@ -107,8 +107,8 @@ async def test_a_loop_that_ends_early_counts_the_children_that_were_not_stored_y
         assert await w.store.expire_deadlines() == [job]
     else:
         await w.finish((held, BROKEN))
-    await w.store.reap(owner="w1")
-    assert (await w.store.unfold()).more is False
+    await w.store.expire_leases(owner="w1")
+    assert (await w.store.materialize()).more is False
     await w.run_out()
     row = await w.check_sums(job)
     assert row.counts.expected == row.counts.final == LONG
@@ -128,7 +128,7 @@ async def test_a_canceled_long_loop_is_retried_whole(w: World) -> None:
 
 def piece(at: int, n: int) -> LoopPiece:
     """`n` items from index `at` on, in parts of three."""
-    return LoopPiece(at, tuple(pack_items(links(at + n)[at:], 3)))
+    return LoopPiece(at, tuple(compress_items(links(at + n)[at:], 3)))
 
 
 def opening(later: int) -> Outcome:
@@ -158,7 +158,7 @@ async def test_items_that_were_handed_on_become_children_behind_the_first(w: Wor
 async def test_items_of_a_lease_that_is_another_s_are_refused(w: World) -> None:
     await w.submit()
     lost = await w.claim_one()
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     assert not await w.store.stage(lost.work.session, lost.work.fence, piece(3, 1))
     again = await w.claim_one()
     assert not await w.store.stage(lost.work.session, lost.work.fence, piece(3, 1))
@@ -169,7 +169,7 @@ async def test_what_an_attempt_that_died_had_found_is_no_part_of_the_loop(w: Wor
     job = await w.submit()
     lost = await w.claim_one()
     assert await w.store.stage(lost.work.session, lost.work.fence, piece(3, 50))
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     again = await w.claim_one()
     assert await w.store.stage(again.work.session, again.work.fence, piece(3, 4))
     await w.finish((again, opening(4)))

@@ -5,16 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from agent.status import Status
-from agent.types import (
-    Checkpoint,
-    ChildrenSummary,
-    LoopItem,
-    Outcome,
-    Record,
-)
-from services.events import JobEvent
-from services.store.records import Finish, Take
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint, ChildrenSummary, LoopItem, Outcome, Record
+from shoal.services.events import JobEvent
+from shoal.services.store.records import ClaimRequest, Finish
 from tests.store_world import BROKEN, DONE, ERROR, World, links, loop
 
 S = Status
@@ -25,7 +19,7 @@ async def test_a_fan_out_stores_its_children_in_order_and_gives_the_slot_back(w:
     root = await w.claim_one()
     items = (*links(3, hosts=2), LoopItem(3, "red shoes", is_link=False, label="Red"))
     written = await w.finish((root, loop(items, storage_state={"cookies": [1]})))
-    assert {(lane.job, lane.host) for lane in written.ready} == {
+    assert {(partition.job, partition.host) for partition in written.ready} == {
         (job, "h0.example"),
         (job, "h1.example"),
         (job, "shop.example"),
@@ -75,7 +69,7 @@ async def test_the_last_child_makes_the_parent_go_on_with_a_summary(w: World) ->
     assert (await w.finish((held[0], record), (held[1], BROKEN), (held[2], Outcome(S.UNSURE)))).ready == ()
     assert await w.status(root) is S.WAITING
     written = await w.finish((held[3], DONE))
-    assert [(lane.job, lane.host) for lane in written.ready] == [(job, "shop.example")]
+    assert [(partition.job, partition.host) for partition in written.ready] == [(job, "shop.example")]
     again = await w.claim_one()
     assert again.work.session == root and again.work.attempt == 1
     assert again.work.checkpoint == Checkpoint(url="https://shop.example/list")
@@ -177,7 +171,7 @@ async def test_no_more_children_run_than_the_loop_allows(w: World) -> None:
             w.clock.now += 10
             retried = await w.claim_one()
             written = await w.finish((one, BROKEN), (retried, DONE))
-            assert [(lane.job, lane.host) for lane in written.ready] == [(job, "h0.example")]
+            assert [(partition.job, partition.host) for partition in written.ready] == [(job, "h0.example")]
             ran += 1
         else:
             await w.finish(*((one, DONE) for one in held))
@@ -189,8 +183,10 @@ async def test_no_more_children_run_than_the_loop_allows(w: World) -> None:
 
 async def test_a_failed_child_stops_a_loop_that_asks_for_it(w: World) -> None:
     job, root = await w.open_loop(10, stop=True)
-    lane = (await w.store.lanes())[0]
-    one, two, three = (await w.store.claim("w1", [Take(lane.job, lane.domain, 0, 3)], lease_s=60)).sessions
+    partition = (await w.store.partitions())[0]
+    one, two, three = (
+        await w.store.claim("w1", [ClaimRequest(partition.job, partition.domain, 0, 3)], lease_s=60)
+    ).sessions
     await w.finish((one, DONE))
     await w.finish((two, BROKEN))
     assert await w.claim() == []

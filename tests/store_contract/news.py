@@ -2,65 +2,68 @@
 
 from __future__ import annotations
 
-from agent.status import Status
-from agent.types import Outcome
-from services.store.records import JobChanges, Lane, News, Take
+from shoal.agent.status import Status
+from shoal.agent.types import Outcome
+from shoal.services.store.records import ChangedPartitions, ClaimRequest, JobChanges, Partition
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 S = Status
 
 
-async def told(w: World, since: News) -> dict[int, tuple[Lane, ...]]:
+async def told(w: World, since: ChangedPartitions) -> dict[int, tuple[Partition, ...]]:
     """The lanes of each job that was told of since; what the next look would tell is nothing."""
-    news = await w.store.news(since.seq)
-    assert (await w.store.news(news.seq)).ready == ()
-    return {job: tuple(lane for lane in news.ready if lane.job == job) for job in {lane.job for lane in news.ready}}
+    news = await w.store.changed_partitions(since.seq)
+    assert (await w.store.changed_partitions(news.seq)).ready == ()
+    return {
+        job: tuple(partition for partition in news.ready if partition.job == job)
+        for job in {partition.job for partition in news.ready}
+    }
 
 
 async def test_a_new_job_is_told_once_with_all_that_a_lane_has(w: World) -> None:
     known = await w.submit()
-    before = await w.store.news(None)
+    before = await w.store.changed_partitions(None)
     assert before.ready == () and not before.more
     job = await w.submit(priority=7, politeness={"delay_s": 2.0})
-    both = {lane.job: lane for lane in await w.store.lanes()}
+    both = {partition.job: partition for partition in await w.store.partitions()}
     assert await told(w, before) == {job: (both[job],)} and both[job].priority == 7
     assert {known, job} == both.keys()
 
 
 async def test_a_resumed_job_is_told_of_and_a_paused_one_is_not(w: World) -> None:
     job, _ = await w.open_loop(4, hosts=3)
-    before = await w.store.news(None)
+    before = await w.store.changed_partitions(None)
     await w.store.pause(job)
     assert await told(w, before) == {}
     await w.store.resume(job)
-    assert await told(w, before) == {job: tuple(await w.store.lanes())}
-    assert len(await w.store.lanes()) == 3
+    assert await told(w, before) == {job: tuple(await w.store.partitions())}
+    assert len(await w.store.partitions()) == 3
 
 
 async def test_a_job_that_its_owner_changed_is_told_of_as_it_is_now(w: World) -> None:
     job = await w.submit()
-    before = await w.store.news(None)
+    before = await w.store.changed_partitions(None)
     await w.store.change(job, JobChanges(frozenset({"priority"}), priority=5))
-    assert [lane.priority for lane in (await told(w, before))[job]] == [5]
+    assert [partition.priority for partition in (await told(w, before))[job]] == [5]
 
 
 async def test_what_is_retried_or_settled_is_told_of(w: World) -> None:
     failed, unsure = await w.submit(), await w.submit()
     one, two = sorted(await w.claim(), key=lambda held: held.work.job)
     await w.finish((one, BROKEN), (two, Outcome(S.UNSURE)))
-    before = await w.store.news(None)
+    before = await w.store.changed_partitions(None)
     await w.store.retry(failed)
-    await w.store.settle(two.work.session, "retry")
+    await w.store.resolve_unsure(two.work.session, "retry")
     assert (await told(w, before)).keys() == {failed, unsure}
 
 
 async def test_sessions_whose_delay_is_over_are_told_of(w: World) -> None:
     job = await w.submit()
     await w.finish((await w.claim_one(), Outcome(S.QUEUED)), ready_in_s=10.0)
-    before = await w.store.news(None)
+    before = await w.store.changed_partitions(None)
     assert await told(w, before) == {}
     w.clock.now += 11
-    assert await told(w, before) == {job: tuple(await w.store.lanes())}
+    assert await told(w, before) == {job: tuple(await w.store.partitions())}
 
 
 async def test_a_claim_tells_of_other_sessions_whose_delay_was_over(w: World) -> None:
@@ -68,34 +71,34 @@ async def test_a_claim_tells_of_other_sessions_whose_delay_was_over(w: World) ->
     one, two = sorted(await w.claim(), key=lambda held: held.work.job)
     await w.finish((one, Outcome(S.QUEUED)), ready_in_s=10.0)
     await w.finish((two, Outcome(S.QUEUED)))
-    (lane,) = await w.store.lanes()
-    assert lane.job == other
+    (partition,) = await w.store.partitions()
+    assert partition.job == other
     w.clock.now += 11
-    claims = await w.store.claim("w1", [Take(lane.job, lane.domain, lane.cursor, 1)], lease_s=60)
+    claims = await w.store.claim("w1", [ClaimRequest(partition.job, partition.domain, partition.cursor, 1)], lease_s=60)
     assert [claimed.work.job for claimed in claims.sessions] == [other]
-    assert list(claims.woken) == await w.store.lanes() and [lane.job for lane in claims.woken] == [late]
+    assert list(claims.woken) == await w.store.partitions() and [partition.job for partition in claims.woken] == [late]
 
 
 async def test_a_lost_workers_sessions_are_told_of_by_whoever_ends_its_leases(w: World) -> None:
     await w.open_loop(4, hosts=2)
     await w.claim()
-    reaped = await w.store.reap(owner="w1")
+    reaped = await w.store.expire_leases(owner="w1")
     assert len(reaped.sessions) == 4
-    assert list(reaped.ready) == await w.store.lanes() and len(reaped.ready) == 2
+    assert list(reaped.ready) == await w.store.partitions() and len(reaped.ready) == 2
 
 
 async def test_another_dispatchers_loop_is_told_of(w: World) -> None:
     other = await w.another()
     job = await w.submit()
     held = await w.claim_one()
-    before = await other.news(None)
+    before = await other.changed_partitions(None)
     await w.finish((held, loop(links(3))))
-    assert [lane.job for lane in (await other.news(before.seq)).ready] == [job]
+    assert [partition.job for partition in (await other.changed_partitions(before.seq)).ready] == [job]
 
 
 async def test_sessions_that_end_are_no_news(w: World) -> None:
     job, _ = await w.open_loop(4)
-    before = await w.store.news(None)
+    before = await w.store.changed_partitions(None)
     await w.finish(*((held, DONE) for held in await w.claim(2, job=job)))
-    after = await w.store.news(before.seq)
+    after = await w.store.changed_partitions(before.seq)
     assert after.ready == () and after.seq > before.seq

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from services.errors import NotFound
-from services.store.records import Delivered, DeliveryFilter, DeliveryRow, DeliveryState, NewJob
+from shoal.services.errors import NotFound
+from shoal.services.store.records import Delivered, DeliveryFilter, DeliveryRow, DeliveryState, NewJob
 from tests.store_world import BROKEN, DONE, World, links, loop, spec
 
 HOOK = {"url": "https://hooks.example/in", "events": ["job.finished", "session.finished"]}

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agent.status import Status
-from agent.types import (
-    ArtifactRef,
-    Checkpoint,
-    Outcome,
-    Record,
-    Step,
-    Task,
-    Usage,
-)
-from services.errors import WrongState
-from services.events import JobEvent
-from services.store.records import Take
+from shoal.agent.status import Status
+from shoal.agent.types import ArtifactRef, Checkpoint, Outcome, Record, Step, Task, Usage
+from shoal.services.errors import WrongState
+from shoal.services.events import JobEvent
+from shoal.services.store.records import ClaimRequest
 from tests.store_contract.fixtures import names
 from tests.store_world import BROKEN, DONE, ERROR, World
 
@@ -79,7 +71,7 @@ async def test_a_late_outcome_after_a_reap_changes_nothing(w: World) -> None:
     job = await w.submit()
     late = await w.claim_one()
     w.clock.now += 61
-    (freed,) = (await w.store.reap()).sessions
+    (freed,) = (await w.store.expire_leases()).sessions
     assert (freed.session, freed.job, freed.status) == (late.work.session, job, S.QUEUED)
     again = await w.claim_one()
     assert again.work.fence > late.work.fence and again.work.attempt == 2
@@ -122,7 +114,7 @@ async def test_a_retry_waits_for_its_time_and_goes_on_from_its_checkpoint(w: Wor
     assert (second.work.attempt, second.work.checkpoint) == (2, kept)
     assert await w.store.next_ready_in_s() is None
     written = await w.finish((second, Outcome(S.QUEUED)))
-    assert [(lane.job, lane.host) for lane in written.ready] == [(job, "shop.example")]
+    assert [(partition.job, partition.host) for partition in written.ready] == [(job, "shop.example")]
     third = await w.claim_one()
     assert (third.work.attempt, third.work.checkpoint) == (3, kept)
     await w.check_sums(job)
@@ -132,7 +124,7 @@ async def test_a_claim_alone_wakes_sessions_whose_time_has_come(w: World) -> Non
     job = await w.submit()
     held = await w.claim_one()
     await w.finish((held, Outcome(S.QUEUED)), ready_in_s=5)
-    take = Take(job, held.domain, 0, 1)
+    take = ClaimRequest(job, held.domain, 0, 1)
     assert not (await w.store.claim("w1", [take], lease_s=60)).sessions
     w.clock.now += 5
     assert len((await w.store.claim("w1", [take], lease_s=60)).sessions) == 1

@@ -6,14 +6,14 @@ import asyncio
 from dataclasses import replace
 from itertools import pairwise
 
-from agent.errors import ServerBusy
-from agent.spec import PolitenessSpec
-from agent.status import Status
-from agent.types import Outcome, Usage
-from agent.work import PageTurn, PageWish
-from services.store.pace import LONG_LINE_S, LONGEST_LINE_S, PAUSE_S, RECOVER_AFTER
-from services.store.records import DELAY, Claimed, Claims, Finish, Take
-from services.store.sql import SqlStore
+from shoal.agent.errors import ServerBusy
+from shoal.agent.spec import PolitenessSpec
+from shoal.agent.status import Status
+from shoal.agent.types import Outcome, Usage
+from shoal.agent.worker_messages import RateSlot, RateSlotRequest
+from shoal.services.store.records import DELAY, Claimed, ClaimRequest, Claims, Finish
+from shoal.services.store.sql import SqlStore
+from shoal.services.store.throttle.domain_throttle import LONG_LINE_S, LONGEST_LINE_S, PAUSE_S, RECOVER_AFTER
 from tests.store_world import DONE, World, links, loop
 
 ANSWERED = replace(DONE, usage=Usage(pages=1))
@@ -34,7 +34,10 @@ async def open_shop(w: World, n: int = 40, **politeness: object) -> int:
 
 async def claim(w: World, store: SqlStore | None = None, n: int = 100) -> Claims:
     store = store or w.store
-    takes = [Take(lane.job, lane.domain, lane.cursor, n, lane.politeness) for lane in await store.lanes()]
+    takes = [
+        ClaimRequest(partition.job, partition.domain, partition.cursor, n, partition.politeness)
+        for partition in await store.partitions()
+    ]
     return await store.claim("w1", takes, lease_s=600, per_domain=MOST)
 
 
@@ -141,8 +144,8 @@ async def test_other_domains_do_not_wait_for_one_that_pauses(w: World) -> None:
 
 async def test_politeness_is_that_of_the_spec(w: World) -> None:
     await open_shop(w, per_domain=2, delay_s=1.5, robots=False)
-    (lane,) = await w.store.lanes()
-    assert lane.politeness == PolitenessSpec(robots=False, per_domain=2, delay_s=1.5)
+    (partition,) = await w.store.partitions()
+    assert partition.politeness == PolitenessSpec(robots=False, per_domain=2, delay_s=1.5)
 
 
 # --- pages -------------------------------------------------------------------------------------------------
@@ -152,13 +155,13 @@ SHOP = "h0.example"  # where the items of `open_shop` are
 JOB = 7
 
 
-def wish(delay_s: float = 0, crawl_delay_s: float = 0, *, job: int = JOB, host: str = SHOP) -> PageWish:
-    return PageWish(job, host, delay_s, crawl_delay_s)
+def wish(delay_s: float = 0, crawl_delay_s: float = 0, *, job: int = JOB, host: str = SHOP) -> RateSlotRequest:
+    return RateSlotRequest(job, host, delay_s, crawl_delay_s)
 
 
-async def waits(w: World, *wishes: PageWish, store: SqlStore | None = None) -> list[float]:
+async def waits(w: World, *wishes: RateSlotRequest, store: SqlStore | None = None) -> list[float]:
     """How long pages have to wait; all of them get their place."""
-    turns = await (store or w.store).page_turns(wishes)
+    turns = await (store or w.store).rate_slots(wishes)
     assert all(turn.given for turn in turns)
     return [turn.wait_s for turn in turns]
 
@@ -209,7 +212,7 @@ async def test_a_job_that_does_not_obey_robots_keeps_its_own_distance_alone(w: W
 
 async def test_a_page_gets_no_place_so_far_ahead_that_others_of_its_job_wait_for_it_for_ever(w: World) -> None:
     await waits(w, wish(1))
-    assert await w.store.page_turns([wish(3600)]) == [PageTurn(3600 - LONGEST_LINE_S, given=False)]
+    assert await w.store.rate_slots([wish(3600)]) == [RateSlot(3600 - LONGEST_LINE_S, given=False)]
     assert await waits(w, wish(1)) == [1]
     w.clock.now += 1 + 3600 - LONGEST_LINE_S
     assert await waits(w, wish(3600)) == [LONGEST_LINE_S], "nobody came in between: it keeps all of its distance"
@@ -218,8 +221,8 @@ async def test_a_page_gets_no_place_so_far_ahead_that_others_of_its_job_wait_for
 async def test_who_finds_a_long_line_asks_again_and_gets_the_next_place(w: World) -> None:
     for n, one in enumerate((wish(50), wish(0, 50, host="other.example"))):
         assert await waits(w, *[one] * 3) == [0, 50, 100], n
-        late = PageTurn(150 - LONGEST_LINE_S, given=False)
-        assert await w.store.page_turns([one] * 2) == [late, late]
+        late = RateSlot(150 - LONGEST_LINE_S, given=False)
+        assert await w.store.rate_slots([one] * 2) == [late, late]
         w.clock.now += late.wait_s
         assert await waits(w, one) == [LONGEST_LINE_S]
 

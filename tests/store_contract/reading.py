@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agent.status import Status
-from agent.types import Outcome, Record, Usage
-from services.errors import BadInput, NotFound
-from services.store.records import JobFilter, NewJob, SessionRow
+from shoal.agent.status import Status
+from shoal.agent.types import Outcome, Record, Usage
+from shoal.services.errors import BadInput, NotFound
+from shoal.services.store.records import JobFilter, NewJob, SessionRow
 from tests.store_world import BROKEN, DONE, ERROR, World, links, loop, spec
 
 S = Status

@@ -8,12 +8,12 @@ from collections import Counter
 import pytest
 from sqlalchemy import func, select
 
-from agent.status import Status
-from agent.types import Outcome
-from services.store.records import Claimed, JobRow
-from services.store.sql import SqlStore
-from services.store.states import State
-from services.store.tables import session
+from shoal.agent.status import Status
+from shoal.agent.types import Outcome
+from shoal.services.store.database.states import State
+from shoal.services.store.database.tables import session
+from shoal.services.store.records import Claimed, JobRow
+from shoal.services.store.sql import SqlStore
 from tests.store_contract.fixtures import SLICE, sliced
 from tests.store_world import BROKEN, DONE, World, links, loop
 
@@ -24,7 +24,7 @@ LONG = 40
 async def sweep_out(store: SqlStore) -> int:
     """Does all that is left of commands; gives how many slices that took."""
     slices = 0
-    while (await store.sweep()).more:
+    while (await store.run_bulk_operations()).more:
         slices += 1
     return slices
 
@@ -50,7 +50,7 @@ async def test_a_long_loop_is_narrowed_slice_by_slice_and_its_first_items_stay_n
     job, root = await w.open_loop(LONG, hosts=3)
     await w.store.set_concurrency(job, 3)
     slices = 0
-    while (swept := await w.store.sweep()).more:
+    while (swept := await w.store.run_bulk_operations()).more:
         assert 0 < swept.changed <= 2 * SLICE
         slices += 1
         await whole(w, job, root)
@@ -69,7 +69,7 @@ async def test_no_more_run_than_the_new_limit_says_while_thousands_are_still_rea
         held = [*await w.claim(), *held]
         assert len(held) <= 5
         await w.finish((held.pop(), DONE))
-        await w.store.sweep()
+        await w.store.run_bulk_operations()
         await w.check_sums(job)
     assert (await w.store.job(job)).counts.completed == LONG
 
@@ -98,7 +98,7 @@ async def test_those_that_wait_for_another_try_or_their_own_loops_keep_their_sea
     assert await w.claim() == []
     w.clock.now += 30.0
     assert [one.work.session for one in await w.claim()] == [tried.work.session]
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     await w.run_out()
     assert (await w.check_sums(job)).counts.completed == LONG + 1
 
@@ -108,8 +108,8 @@ async def test_a_long_loop_is_let_go_slice_by_slice_from_its_first_item_on(w: Wo
     job, root = await w.open_loop(LONG, loop={"values": ["a"], "concurrency": 2})
     await w.store.set_concurrency(job, None)
     assert await states(w, job) == {State.QUEUED: 2 + SLICE, State.HELD: LONG - 2 - SLICE}
-    while (swept := await w.store.sweep()).more:
-        assert swept.changed <= SLICE and (not swept.changed or [lane.job for lane in swept.ready] == [job])
+    while (swept := await w.store.run_bulk_operations()).more:
+        assert swept.changed <= SLICE and (not swept.changed or [partition.job for partition in swept.ready] == [job])
         await whole(w, job, root)
     assert await states(w, job) == {State.QUEUED: LONG}
 
@@ -132,7 +132,7 @@ async def test_the_last_of_commands_that_cross_holds(w: World, limits: tuple[int
     job, root = await w.open_loop(LONG, hosts=2, loop={"values": ["a"], "concurrency": 10})
     for limit in limits:
         await w.store.set_concurrency(job, limit)
-        await w.store.sweep()
+        await w.store.run_bulk_operations()
         await whole(w, job, root)
     out = LONG if limits[-1] is None else limits[-1]
     assert len(await w.claim()) <= out
@@ -149,7 +149,7 @@ async def test_a_dispatcher_that_dies_between_slices_leaves_the_rest_to_another(
     job, root = await w.open_loop(LONG)
     first, second = await w.another(), await w.another()
     await w.store.set_concurrency(job, 1)
-    assert (await first.sweep()).more
+    assert (await first.run_bulk_operations()).more
     if first is not w.store:
         await first.close()
     assert await sweep_out(second) > 1
@@ -182,7 +182,7 @@ async def test_a_job_that_is_canceled_while_its_loop_changes_ends_whole(w: World
     await w.store.retry(job)
     await sweep_out(w.store)
     assert len(await w.claim()) == (limit or LONG)
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     await w.run_out()
     assert (await w.check_sums(job)).counts.completed == LONG
 

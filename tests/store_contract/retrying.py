@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from agent.status import FINAL, Status
-from agent.types import Checkpoint, ChildrenSummary
-from services.errors import WrongState
-from services.events import JobEvent
-from services.store import ending
-from services.store.sql import SqlStore
+from shoal.agent.status import FINAL, Status
+from shoal.agent.types import Checkpoint, ChildrenSummary
+from shoal.services.errors import WrongState
+from shoal.services.events import JobEvent
+from shoal.services.store.jobs import ending
+from shoal.services.store.sql import SqlStore
 from tests.store_contract.fixtures import SLICE, names, sliced
 from tests.store_world import BROKEN, DONE, World, links, loop
 
@@ -31,7 +31,7 @@ async def failed(w: World, n: int = LONG, **fields: object) -> tuple[int, int]:
 
 async def reopen_all(store: SqlStore) -> int:
     slices = 0
-    while (await store.sweep()).more:
+    while (await store.run_bulk_operations()).more:
         slices += 1
     return slices
 
@@ -42,8 +42,8 @@ async def test_a_long_job_is_reopened_slice_by_slice_and_whole_after_each(w: Wor
     row = await w.store.retry(job)
     assert (row.status, row.finished_at, row.counts.failed) == (S.QUEUED, None, LONG - SLICE)
     slices = 0
-    while (swept := await w.store.sweep()).more:
-        assert 0 < swept.changed <= SLICE and [lane.job for lane in swept.ready] == [job]
+    while (swept := await w.store.run_bulk_operations()).more:
+        assert 0 < swept.changed <= SLICE and [partition.job for partition in swept.ready] == [job]
         row = await w.check_sums(job)
         assert await w.status(root) is S.WAITING
         slices += 1
@@ -64,7 +64,7 @@ async def test_a_job_is_not_over_before_all_that_failed_was_tried_again(w: World
             assert (await w.finish((one, DONE))).finished_jobs == ()
         row = await w.check_sums(job)
         assert row.status is S.RUNNING and await w.status(root) is S.WAITING, "its items are not all open again"
-        assert (await w.store.sweep()).more
+        assert (await w.store.run_bulk_operations()).more
         slices += 1
     assert slices == (LONG - 1) // SLICE
     await w.finish(*((one, DONE) for one in await w.claim()))
@@ -85,7 +85,7 @@ async def test_what_fails_again_between_two_slices_is_not_tried_a_third_time(w: 
         tried += [one.work.session for one in held if one.work.depth]
         await w.finish(*((one, BROKEN if one.work.depth else DONE) for one in held))
         await w.check_sums(job)
-        if not held and not (await w.store.sweep()).more:
+        if not held and not (await w.store.run_bulk_operations()).more:
             break
     assert len(tried) == len(set(tried)) == LONG
     row = await w.check_sums(job)
@@ -113,7 +113,7 @@ async def test_loops_within_loops_go_on_when_their_items_are_all_tried_again(w: 
         row = await w.check_sums(job)
         if row.status in FINAL:
             break
-        await w.store.sweep()
+        await w.store.run_bulk_operations()
     assert sorted(order[:-1]) == parents and order[-1] == root
     assert (row.status, row.counts.completed) == (S.COMPLETED, 18)
 
@@ -129,7 +129,7 @@ async def test_parents_that_failed_behind_their_loops_go_on_from_there(w: World)
     assert (await w.check_sums(job)).counts.completed == 20
     await w.store.retry(job)
     seen: list[int] = []
-    while (held := await w.claim()) or (await w.store.sweep()).more:
+    while (held := await w.claim()) or (await w.store.run_bulk_operations()).more:
         assert all(one.work.attempt == 1 for one in held)
         seen += [one.work.session for one in held]
         await w.finish(*((one, DONE) for one in held))
@@ -143,7 +143,7 @@ async def test_a_retried_loop_keeps_its_concurrency_over_all_slices(w: World) ->
     job, _ = await failed(w, loop={"values": ["a"], "concurrency": 3})
     await w.store.retry(job)
     running: list[int] = []
-    while (held := await w.claim()) or (await w.store.sweep()).more:
+    while (held := await w.claim()) or (await w.store.run_bulk_operations()).more:
         assert len(held) <= 3 and (await w.store.job(job)).counts.running <= 3
         running += [one.work.session for one in held if one.work.depth]
         await w.finish(*((one, DONE) for one in held))
@@ -216,21 +216,21 @@ async def test_pause_settling_and_another_concurrency_come_between_slices(w: Wor
     job, root = await w.open_loop(LONG, loop={"values": ["a"], "concurrency": 20})
     unsure = (await w.claim(1))[0]
     assert await w.store.checkpoint(unsure.work.session, unsure.work.fence, Checkpoint(pending_action="click('pay')"))
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     while (held := await w.claim()) and held[0].work.session != root:
         await w.finish(*((one, BROKEN) for one in held))
     await w.finish((held[0], DONE))
     await w.store.retry(job)
     await w.store.pause(job)
-    assert (await w.store.sweep()).more and await w.claim() == []
-    await w.store.settle(unsure.work.session, "retry")
+    assert (await w.store.run_bulk_operations()).more and await w.claim() == []
+    await w.store.resolve_unsure(unsure.work.session, "retry")
     await w.store.set_concurrency(job, 2)
-    await w.store.sweep()
+    await w.store.run_bulk_operations()
     await w.check_sums(job)
     await w.store.resume(job)
     assert len(await w.claim()) == 2
     await w.store.set_concurrency(job, None)
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     await w.run_out()
     row = await w.check_sums(job)
     assert (row.status, row.counts.completed) == (S.COMPLETED, LONG)
@@ -241,7 +241,7 @@ async def test_dispatchers_that_die_or_come_at_once_reopen_each_session_once(w: 
     job, _ = await failed(w)
     first, other = await w.another(), await w.another()
     await w.store.retry(job)
-    assert (await first.sweep()).more
+    assert (await first.run_bulk_operations()).more
     if first is not w.store:
         await first.close()
     await asyncio.gather(*(reopen_all(store) for store in (w.store, other, w.store)))

@@ -7,9 +7,9 @@ import zlib
 
 import pytest
 
-from agent.work import RobotsAnswer, RobotsFile, RobotsState, RobotsWish
-from services.store.robots import FETCH_S, LEAST_AGAIN_S, LONGEST_KEEP_S, MOST_AGAIN_S
-from services.store.sql import SqlStore
+from shoal.agent.worker_messages import RobotsAnswer, RobotsFile, RobotsState, RobotsWish
+from shoal.services.store.sql import SqlStore
+from shoal.services.store.throttle.shared_robots import FETCH_S, LEAST_AGAIN_S, LONGEST_KEEP_S, MOST_AGAIN_S
 from tests.store_world import World
 
 ORIGIN = "https://shop.example"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agent.status import Status
-from agent.types import Checkpoint, Outcome, Record
-from services.errors import NotFound, WrongState
-from services.store.records import Claimed
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint, Outcome, Record
+from shoal.services.errors import NotFound, WrongState
+from shoal.services.store.records import Claimed
 from tests.store_contract.fixtures import names
 from tests.store_world import DONE, ERROR, World, links, loop
 
@@ -18,7 +18,7 @@ MARKED = Checkpoint(url="https://shop.example/pay", records=(Record({"n": 7}),),
 async def die_inside(w: World, held: Claimed) -> None:
     """The worker marks an action that must not be repeated, and dies."""
     assert await w.store.checkpoint(held.work.session, held.work.fence, MARKED)
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
 
 
 async def test_an_unsure_job_that_was_done_is_completed_with_what_it_had(w: World) -> None:
@@ -26,7 +26,7 @@ async def test_an_unsure_job_that_was_done_is_completed_with_what_it_had(w: Worl
     held = await w.claim_one()
     await die_inside(w, held)
     assert (await w.store.job(job)).status is S.UNSURE
-    settled = await w.store.settle(held.work.session, "done", tenant="acme")
+    settled = await w.store.resolve_unsure(held.work.session, "done", tenant="acme")
     assert settled.row.status is S.COMPLETED
     row = await w.check_sums(job)
     assert (row.status, row.error, row.counts.completed, row.counts.unsure) == (S.COMPLETED, None, 1, 0)
@@ -34,7 +34,7 @@ async def test_an_unsure_job_that_was_done_is_completed_with_what_it_had(w: Worl
     assert line.status is S.COMPLETED and line.record == Record({"n": 7})
     assert "job.settled" in await names(w, job)
     with pytest.raises(WrongState, match=f"session s{held.work.session} is completed"):
-        await w.store.settle(held.work.session, "done")
+        await w.store.resolve_unsure(held.work.session, "done")
 
 
 async def test_an_unsure_job_that_is_tried_again_begins_before_the_action(w: World) -> None:
@@ -42,7 +42,7 @@ async def test_an_unsure_job_that_is_tried_again_begins_before_the_action(w: Wor
     held = await w.claim_one()
     await die_inside(w, held)
     w.clock.now += 90
-    await w.store.settle(held.work.session, "retry")
+    await w.store.resolve_unsure(held.work.session, "retry")
     again = await w.claim_one()
     assert again.work.checkpoint is not None
     assert (again.work.checkpoint.url, again.work.checkpoint.pending_action) == (MARKED.url, "")
@@ -57,7 +57,7 @@ async def test_an_unsure_item_waits_with_its_siblings_while_the_loop_runs(w: Wor
     first = await w.claim_one()
     await die_inside(w, first)
     second = await w.claim_one()
-    await w.store.settle(first.work.session, "retry")
+    await w.store.resolve_unsure(first.work.session, "retry")
     assert await w.claim() == [], "the loop runs one item at a time"
     await w.finish((second, DONE))
     await w.check_sums(job)
@@ -74,7 +74,7 @@ async def test_an_unsure_item_of_an_ended_job_opens_its_loops_again(w: World) ->
     await w.finish((unsure, Outcome(S.UNSURE, error=ERROR, checkpoint=MARKED)), (other, DONE))
     await w.run_out()
     assert (await w.check_sums(job)).status is S.COMPLETED
-    await w.store.settle(unsure.work.session, "retry")
+    await w.store.resolve_unsure(unsure.work.session, "retry")
     row = await w.check_sums(job)
     assert (row.status, row.counts.final, row.counts.expected) == (S.QUEUED, 1, 2)
     await w.run_out()
@@ -88,8 +88,8 @@ async def test_an_item_is_not_tried_again_while_its_parent_sums_up(w: World) -> 
     await die_inside(w, item)
     parent = await w.claim_one()
     with pytest.raises(WrongState, match="summing up"):
-        await w.store.settle(item.work.session, "retry")
-    await w.store.settle(item.work.session, "done")
+        await w.store.resolve_unsure(item.work.session, "retry")
+    await w.store.resolve_unsure(item.work.session, "done")
     await w.finish((parent, DONE))
 
 
@@ -97,15 +97,15 @@ async def test_only_unsure_sessions_of_ones_own_are_settled(w: World) -> None:
     job = await w.submit()
     held = await w.claim_one()
     with pytest.raises(WrongState):
-        await w.store.settle(held.work.session, "done")
+        await w.store.resolve_unsure(held.work.session, "done")
     with pytest.raises(NotFound, match=f"there is no session s{held.work.session}"):
-        await w.store.settle(held.work.session, "done", tenant="other")
+        await w.store.resolve_unsure(held.work.session, "done", tenant="other")
     with pytest.raises(NotFound):
-        await w.store.settle(10**6, "retry")
+        await w.store.resolve_unsure(10**6, "retry")
     await w.store.cancel(job)
     await die_inside(w, held)
     with pytest.raises(WrongState, match="canceled"):
-        await w.store.settle(held.work.session, "retry")
+        await w.store.resolve_unsure(held.work.session, "retry")
 
 
 async def test_a_running_loop_is_widened_narrowed_and_let_go(w: World) -> None:
@@ -123,7 +123,7 @@ async def test_a_running_loop_is_widened_narrowed_and_let_go(w: World) -> None:
     await w.store.set_concurrency(job, None)
     assert len(await w.claim()) == 4
     await w.check_sums(job)
-    await w.store.reap(owner="w1")
+    await w.store.expire_leases(owner="w1")
     await w.run_out()
     row = await w.check_sums(job)
     assert (row.status, row.counts.completed) == (S.COMPLETED, 10)

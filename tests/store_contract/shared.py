@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from agent.status import Status
-from agent.types import Outcome
-from services.errors import NotFound, StoreAway
-from services.store.records import NewJob
+from shoal.agent.status import Status
+from shoal.agent.types import Outcome
+from shoal.services.errors import NotFound, StoreAway
+from shoal.services.store.records import NewJob
 from tests.store_world import DONE, ERROR, World, spec
 
 S = Status
@@ -28,6 +28,19 @@ async def test_keys_are_found_by_hash_and_revoked(w: World) -> None:
     assert await w.store.revoke_key(key.id) == revoked == await w.store.find_key("hash1")
     with pytest.raises(NotFound):
         await w.store.revoke_key(other.id + 1)
+
+
+async def test_a_key_says_when_it_expires_and_when_it_was_last_used(w: World) -> None:
+    key = await w.store.create_key("ci", "acme", ["read"], "hash1", 90.0)
+    assert key.expires_at is not None and key.expires_at.timestamp() == w.clock.now + 90
+    assert (key.used_at, key.left_s) == (None, 90.0)
+    began = w.clock.now
+    for later, used_at in ((10, 10), (59, 10), (70, 70), (90, 70)):
+        w.clock.now = began + later
+        await w.store.note_key_use(key.id)
+        found = await w.store.find_key("hash1")
+        assert found is not None and found.used_at is not None
+        assert (found.used_at.timestamp() - began, found.left_s) == (used_at, 90 - later)
 
 
 async def test_requests_of_one_tenant_are_counted_for_all_gateways(w: World) -> None:
@@ -88,17 +101,17 @@ async def test_sessions_are_counted_by_tenant_and_status(w: World) -> None:
 
 async def test_what_no_free_slot_could_take_is_counted(w: World) -> None:
     job, _ = await w.open_loop(7, hosts=2, loop={"values": ["a"], "concurrency": 4})
-    ready = {(lane.job, lane.domain): lane for lane in await w.store.lanes()}
+    ready = {(partition.job, partition.domain): partition for partition in await w.store.partitions()}
     assert len(ready) == 2 and {number for number, _ in ready} == {job}
     seen = await w.store.unclaimable([*ready, (job, 999), (999, 1)])
     assert (seen.delayed, seen.held) == (0, 3)
-    assert set(seen.in_lanes) == set(ready) and sum(seen.in_lanes.values()) == 4
+    assert set(seen.in_partitions) == set(ready) and sum(seen.in_partitions.values()) == 4
     (tried, *_) = await w.claim(1)
     await w.finish((tried, Outcome(S.QUEUED, error=ERROR)), ready_in_s=30.0)
     seen = await w.store.unclaimable(list(ready)[:1])
     assert (seen.delayed, seen.held) == (1, 3)
-    assert len(seen.in_lanes) == 1
-    assert (await w.store.unclaimable([])).in_lanes == {}
+    assert len(seen.in_partitions) == 1
+    assert (await w.store.unclaimable([])).in_partitions == {}
     await w.store.pause(job)
     seen = await w.store.unclaimable([])
     assert (seen.delayed, seen.held) == (0, 0), "the sessions of a paused job wait for its owner"
@@ -108,7 +121,7 @@ async def test_a_closed_store_is_away(w: World) -> None:
     other = await w.another()
     await other.close()
     await other.close()
-    for call in (other.lanes(), other.changed(60.0), other.submit([NewJob("acme", spec(), "shop.example")])):
+    for call in (other.partitions(), other.changed(60.0), other.submit([NewJob("acme", spec(), "shop.example")])):
         with pytest.raises(StoreAway):
             await call
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agent.status import Status
-from services.errors import BadInput, KeyReused, NotFound
-from services.events import JobEvent
-from services.store.records import JobFilter, NewJob
+from shoal.agent.status import Status
+from shoal.services.errors import BadInput, KeyReused, NotFound
+from shoal.services.events import JobEvent
+from shoal.services.store.records import JobFilter, NewJob
 from tests.store_world import World, spec
 
 S = Status

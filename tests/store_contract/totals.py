@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from agent.status import FINAL, Status
-from agent.types import Checkpoint, Outcome
-from services.errors import WrongState
-from services.store import ending
-from services.store.records import Claimed, JobFilter, JobRow
-from services.store.tables import total
-from services.store.tx import Tx
+from shoal.agent.status import FINAL, Status
+from shoal.agent.types import Checkpoint, Outcome
+from shoal.services.errors import WrongState
+from shoal.services.store.database.tables import total
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.jobs import ending
+from shoal.services.store.records import Claimed, JobFilter, JobRow
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 S = Status
@@ -93,8 +93,8 @@ class Walk:
         return self.dice.choice(found) if found else None
 
     async def some_held(self) -> list[Claimed]:
-        lanes = await self.w.store.lanes()
-        return await self.w.claim(2, job=self.dice.choice(lanes).job) if lanes else []
+        partitions = await self.w.store.partitions()
+        return await self.w.claim(2, job=self.dice.choice(partitions).job) if partitions else []
 
     async def submit(self) -> bool:
         return bool(await self.w.submit(**self.fields()))
@@ -121,7 +121,7 @@ class Walk:
         for one in held[:1]:
             mark = Checkpoint(pending_action="click('pay')")
             assert await self.w.store.checkpoint(one.work.session, one.work.fence, mark)
-        await self.w.store.reap(owner="w1")
+        await self.w.store.expire_leases(owner="w1")
         return bool(held)
 
     async def cancel(self) -> bool:
@@ -143,14 +143,14 @@ class Walk:
     async def settle(self, how: Any) -> bool:
         jobs = await self.w.store.jobs(JobFilter(limit=10_000))
         unsure = [row for job in jobs for row in (await self.w.store.sessions(job.id, statuses=[S.UNSURE]))[0]]
-        return bool(unsure) and bool(await self.w.store.settle(self.dice.choice(unsure).id, how))
+        return bool(unsure) and bool(await self.w.store.resolve_unsure(self.dice.choice(unsure).id, how))
 
     async def be_late(self) -> bool:
         self.w.clock.now += 60.0
         return bool(await self.w.store.expire_deadlines())
 
     async def sweep(self) -> bool:
-        return (await self.w.store.sweep()).changed > 0
+        return (await self.w.store.run_bulk_operations()).changed > 0
 
     async def delete(self) -> bool:
         job = await self.some_job(*FINAL)

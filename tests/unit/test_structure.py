@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,89 +13,128 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 MAY = {
-    "agent": {"agent", "prompts"},
-    "prompts": {"prompts"},
-    "services.errors": set[str](),
-    "services.events": set[str](),
-    "services.settings": {"services.errors", "services.artifacts.options"},
-    "services.logs": {"services.events"},
-    "services.metrics": set[str](),
-    "services.tally": {"services.metrics"},
-    "services.tracing": {"services.errors"},
-    "services.interpreter": set[str](),
-    "services.addresses": {"agent.remembered", "services.errors", "services.events"},
-    "services.store": {
-        "agent.packed",
-        "agent.types",
-        "agent.spec",
-        "agent.status",
-        "agent.work",
-        "agent.errors",
-        "services.errors",
-        "services.events",
-        "services.store",
+    "shoal.agent": {"shoal.agent", "shoal.prompts"},
+    "shoal.prompts": {"shoal.prompts"},
+    "shoal.services.errors": set[str](),
+    "shoal.services.events": set[str](),
+    "shoal.services.settings": {"shoal.services.errors", "shoal.services.artifacts.options"},
+    "shoal.services.logs": {"shoal.services.events"},
+    "shoal.services.metrics": set[str](),
+    "shoal.services.metrics_delta": {"shoal.services.metrics"},
+    "shoal.services.tracing": {"shoal.services.errors"},
+    "shoal.services.interpreter": set[str](),
+    "shoal.services.addresses": {"shoal.agent.support.bounded_cache", "shoal.services.errors", "shoal.services.events"},
+    "shoal.services.names": {"shoal.services.addresses"},
+    "shoal.services.private": set[str](),
+    "shoal.services.secret_sites": {"shoal.services.addresses"},
+    "shoal.services.machine": set[str](),
+    "shoal.services.answers": {"shoal.agent.support.bounded_answers"},
+    "shoal.services.store": {
+        "shoal.agent.sessions.compressed_items",
+        "shoal.agent.types",
+        "shoal.agent.spec",
+        "shoal.agent.status",
+        "shoal.agent.worker_messages",
+        "shoal.agent.errors",
+        "shoal.agent.sessions.once",
+        "shoal.services.errors",
+        "shoal.services.events",
+        "shoal.services.private",
+        "shoal.services.store",
     },
-    "services.artifacts": {"agent.errors", "services.errors", "services.events", "services.artifacts"},
-    "services.browsers": {
-        "agent",
-        "services.artifacts",
-        "services.addresses",
-        "services.errors",
-        "services.events",
-        "services.interpreter",
-        "services.logs",
-        "services.metrics",
-        "services.tally",
-        "services.tracing",
-        "services.browsers",
+    "shoal.services.artifacts": {
+        "shoal.agent.errors",
+        "shoal.services.errors",
+        "shoal.services.events",
+        "shoal.services.private",
+        "shoal.services.artifacts",
     },
-    "services.inference": {"services.errors", "services.events", "services.settings", "services.inference"},
-    "services.dispatch": {
-        "agent.types",
-        "agent.spec",
-        "agent.status",
-        "agent.work",
-        "agent.errors",
-        "services.store",
-        "services.browsers",
-        "services.inference",
-        "services.errors",
-        "services.events",
-        "services.interpreter",
-        "services.logs",
-        "services.tally",
-        "services.tracing",
-        "services.dispatch",
+    "shoal.services.browsers": {
+        "shoal.agent",
+        "shoal.services.artifacts",
+        "shoal.services.addresses",
+        "shoal.services.answers",
+        "shoal.services.errors",
+        "shoal.services.events",
+        "shoal.services.interpreter",
+        "shoal.services.logs",
+        "shoal.services.machine",
+        "shoal.services.metrics",
+        "shoal.services.names",
+        "shoal.services.secret_sites",
+        "shoal.services.settings",
+        "shoal.services.metrics_delta",
+        "shoal.services.tracing",
+        "shoal.services.browsers",
     },
-    "services.webhooks": {
-        "agent.retry_after",
-        "services.store",
-        "services.addresses",
-        "services.errors",
-        "services.events",
-        "services.logs",
-        "services.webhooks",
+    "shoal.services.inference": {
+        "shoal.services.answers",
+        "shoal.services.errors",
+        "shoal.services.events",
+        "shoal.services.settings",
+        "shoal.services.inference",
     },
-    "services.gateway": {
-        "agent.remembered",
-        "agent.types",
-        "agent.spec",
-        "agent.status",
-        "agent.errors",
-        "agent.policies.choose",
-        "agent.actions",
-        "services.store",
-        "services.artifacts",
-        "services.addresses",
-        "services.metrics",
-        "services.tally",
-        "services.tracing",
-        "services.errors",
-        "services.events",
-        "services.logs",
-        "services.dashboard",
-        "services.webhooks",
-        "services.gateway",
+    "shoal.services.dispatch": {
+        "shoal.agent.types",
+        "shoal.agent.spec",
+        "shoal.agent.status",
+        "shoal.agent.worker_messages",
+        "shoal.agent.errors",
+        "shoal.services.store",
+        "shoal.services.browsers",
+        "shoal.services.inference",
+        "shoal.services.errors",
+        "shoal.services.events",
+        "shoal.services.interpreter",
+        "shoal.services.logs",
+        "shoal.services.metrics_delta",
+        "shoal.services.tracing",
+        "shoal.services.dispatch",
+    },
+    "shoal.services.webhooks": {
+        "shoal.agent.support.bounded_answers",
+        "shoal.agent.support.retry_after",
+        "shoal.services.store",
+        "shoal.services.addresses",
+        "shoal.services.errors",
+        "shoal.services.events",
+        "shoal.services.logs",
+        "shoal.services.names",
+        "shoal.services.webhooks",
+    },
+    "shoal": {
+        "shoal.agent",
+        "shoal.services.addresses",
+        "shoal.services.artifacts",
+        "shoal.services.browsers",
+        "shoal.services.cluster",
+        "shoal.services.errors",
+        "shoal.services.web.specs.specs",
+        "shoal.services.logs",
+        "shoal.services.settings",
+    },
+    "shoal.services.web": {
+        "shoal.agent.support.bounded_cache",
+        "shoal.agent.types",
+        "shoal.agent.spec",
+        "shoal.agent.status",
+        "shoal.agent.errors",
+        "shoal.agent.policies.choose",
+        "shoal.agent.actions",
+        "shoal.agent.schemas",
+        "shoal.services.store",
+        "shoal.services.artifacts",
+        "shoal.services.addresses",
+        "shoal.services.metrics",
+        "shoal.services.names",
+        "shoal.services.secret_sites",
+        "shoal.services.metrics_delta",
+        "shoal.services.tracing",
+        "shoal.services.errors",
+        "shoal.services.events",
+        "shoal.services.logs",
+        "shoal.services.webhooks",
+        "shoal.services.web",
     },
 }
 """What each room may import of ours; rooms that are not named may import everything (entry points)."""
@@ -102,53 +142,91 @@ MAY = {
 ONLY = {
     "playwright": ("agent/chromium/",),
     "ray": (
-        "services/browsers/ray_pool.py",
-        "services/browsers/node.py",
-        "services/browsers/node_metrics.py",
+        "services/browsers/pools/ray_pool.py",
+        "services/browsers/pools/node.py",
+        "services/browsers/pools/node_metrics.py",
         "services/dispatch/actor.py",
         "services/cluster/",
         "services/doctor.py",
     ),
     "boto3": ("services/artifacts/s3.py",),
-    "fastapi": ("services/gateway/", "services/dashboard/"),
+    "fastapi": ("services/web/",),
     "sqlalchemy": ("services/store/",),
     "openai": ("agent/models/",),
 }
 """Where a library may be imported."""
 
 
+TOPS = ("agent", "services", "prompts")
+"""Folders of the checkout that are parts of the package `shoal`, by links."""
+
+
+def files() -> dict[str, Path]:
+    """Each product module, by its dotted name, with its file."""
+    paths = [path for top in TOPS for path in sorted((ROOT / top).rglob("*.py"))]
+    named = {f"shoal.{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}": path for path in paths}
+    named |= {f"shoal.{path.stem}": path for path in sorted((ROOT / "shoal").glob("*.py"))}
+    return {name.removesuffix(".__init__"): path for name, path in named.items()}
+
+
+def imports_of(path: Path, modules: Mapping[str, Path]) -> set[str]:
+    """The modules that a file imports, those for types alone included."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            full = {f"{node.module}.{name.name}" for name in node.names}
+            found |= {name if name in modules else node.module for name in full}
+    return found
+
+
 def sources() -> list[tuple[str, list[str]]]:
     """Each product file with the modules that it imports."""
-    found = []
-    for room in ("agent", "services", "prompts"):
-        for path in sorted((ROOT / room).rglob("*.py")):
-            imported: list[str] = []
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Import):
-                    imported += [name.name for name in node.names]
-                elif isinstance(node, ast.ImportFrom) and node.module:
-                    whole = node.module in ("agent", "services")
-                    imported += [f"{node.module}.{name.name}" for name in node.names] if whole else [node.module]
-            found.append((str(path.relative_to(ROOT)), imported))
-    return found
+    modules = files()
+    return [(str(path.relative_to(ROOT)), sorted(imports_of(path, modules))) for path in modules.values()]
 
 
 def within(module: str, prefix: str) -> bool:
     return module == prefix or module.startswith(prefix + ".")
 
 
+def room_of(module: str) -> str | None:
+    """The room whose rule holds for a module: the closest one around it."""
+    if not any(within(module, f"shoal.{top}") for top in TOPS):
+        return "shoal"
+    return max((room for room in MAY if room != "shoal" and within(module, room)), key=len, default=None)
+
+
 def test_rooms_import_only_what_they_may() -> None:
-    wrong = []
-    for path, imported in sources():
-        module = path.removesuffix(".py").replace("/", ".")
-        room = max((r for r in MAY if within(module, r)), key=len, default=None)
+    modules, wrong = files(), []
+    for module, path in modules.items():
+        room = room_of(module)
         if room is None:
             continue
-        for name in imported:
-            ours = within(name, "agent") or within(name, "services") or within(name, "prompts")
-            if ours and not any(within(name, allowed) for allowed in MAY[room]):
-                wrong.append(f"{path} imports {name}")
+        for name in imports_of(path, modules):
+            if not within(name, "shoal") or (room == "shoal" and room_of(name) == "shoal"):
+                continue
+            if not any(within(name, allowed) for allowed in MAY[room]):
+                wrong.append(f"{module} imports {name}")
     assert wrong == []
+
+
+def test_every_room_that_is_named_is_there() -> None:
+    modules = files()
+    named = {name for room, allowed in MAY.items() for name in (room, *allowed)}
+    assert sorted(name for name in named if name not in modules) == []
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Imports for types alone count: a circle of types is two files that are one."""
+    modules = files()
+    left = {name: imports_of(path, modules) & modules.keys() - {name} for name, path in modules.items()}
+    while leaves := {name for name, wanted in left.items() if not wanted & left.keys()}:
+        left = {name: wanted for name, wanted in left.items() if name not in leaves}
+    while roots := left.keys() - {name for wanted in left.values() for name in wanted}:
+        left = {name: wanted for name, wanted in left.items() if name not in roots}
+    assert sorted(left) == []
 
 
 def test_libraries_stay_in_their_rooms() -> None:
@@ -165,9 +243,15 @@ def test_libraries_stay_in_their_rooms() -> None:
 @pytest.mark.parametrize(
     ("module", "others"),
     [
-        ("services.cluster.embedded", ("playwright", "openai", "pypdf", "dateparser", "boto3")),
-        ("services.dispatch.actor", ("playwright", "openai", "pypdf", "dateparser", "boto3", "fastapi", "pyarrow")),
-        ("services.browsers.parts", ("openai", "boto3", "fastapi", "sqlalchemy", "ray")),
+        ("shoal.services.cluster.embedded", ("playwright", "openai", "pypdf", "dateparser", "boto3")),
+        (
+            "shoal.services.dispatch.actor",
+            ("playwright", "openai", "pypdf", "dateparser", "boto3", "fastapi", "pyarrow"),
+        ),
+        ("shoal.services.browsers.session_parts.parts", ("openai", "boto3", "fastapi", "sqlalchemy", "ray")),
+        ("shoal", ("pydantic", "httpx", "jsonschema", "playwright", "ray", "sqlalchemy", "fastapi", "pyarrow")),
+        ("shoal.sync", ("jsonschema", "playwright", "ray", "sqlalchemy", "fastapi", "pyarrow", "pandas", "alembic")),
+        ("shoal.page", ("ray", "sqlalchemy", "fastapi", "pyarrow", "pandas", "alembic", "boto3", "openai")),
     ],
 )
 def test_a_process_does_not_wait_for_the_libraries_of_others(module: str, others: tuple[str, ...]) -> None:

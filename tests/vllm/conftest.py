@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from agent.models.openai_compatible import OpenAICompatible
-from services.inference.process import VllmProcess
+from shoal.agent.models.openai_compatible import OpenAICompatible
+from shoal.services.inference.process import VllmProcess
 from tests.vllm.server import is_set_up, settings_for, tiny_vllm
 
 WANTED = bool(os.environ.get("TEST_VLLM"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from PIL import Image, ImageDraw
 
-from agent.types import DialogSeen, Download, Element, Observation, TabInfo
+from shoal.agent.types import DialogSeen, Download, Element, Observation, TabInfo
 from tests.unit.agent.model.pages import el, link, page, text
 
 HOSTILE = (

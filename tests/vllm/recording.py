@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from agent.errors import PromptTooLong
-from agent.models.model import Ask, Model, Reply
-from agent.models.reply import ReplyProblem, check, parse
+from shoal.agent.errors import PromptTooLong
+from shoal.agent.models.model import Ask, Model, Reply
+from shoal.agent.models.reply import ReplyProblem, check, parse
 
 
-def _whole(reply: Reply, ask: Ask) -> str:
+async def _whole(reply: Reply, ask: Ask) -> str:
     """What is wrong with a reply that ended by itself, "" when nothing is."""
     try:
         parsed = parse(reply.text)
-        check(parsed.value, ask.json_schema)
+        await check(parsed.value, ask.json_schema)
     except ReplyProblem as problem:
         return str(problem)
     return "it is cut off" if parsed.cut_off else ""
@@ -39,12 +39,13 @@ class Recording:
             raise
         self.replies[ask.schema_name] += 1
         self.ended[reply.finish_reason] += 1
-        problem = _whole(reply, ask) if reply.finish_reason == "stop" else self._part(reply, ask)
+        look = _whole if reply.finish_reason == "stop" else self._part
+        problem = await look(reply, ask)
         if problem:
             self.invalid.append(f"{ask.schema_name}, {reply.finish_reason}: {problem}: {reply.text[:500]}")
         return reply
 
-    def _part(self, reply: Reply, ask: Ask) -> str:
+    async def _part(self, reply: Reply, ask: Ask) -> str:
         """What is wrong with a reply that was cut off: nothing, where it says so or is of no use."""
         try:
             parsed = parse(reply.text)
@@ -52,7 +53,7 @@ class Recording:
             self.cut["nothing"] += 1
             return ""
         self.cut["a part" if parsed.cut_off else "all"] += 1
-        return "" if parsed.cut_off else _whole(reply, ask)
+        return "" if parsed.cut_off else await _whole(reply, ask)
 
     async def close(self) -> None:
         """Nothing: the model belongs to somebody else."""

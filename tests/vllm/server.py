@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agent.models.settings import ModelSettings
-from services.inference.options import VllmOptions
-from services.inference.process import VllmProcess, running_vllm
+from shoal.agent.models.settings import ModelSettings
+from shoal.services.inference.options import VllmOptions
+from shoal.services.inference.process import VllmProcess, running_vllm
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv-vllm"

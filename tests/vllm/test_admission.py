@@ -6,11 +6,11 @@ import asyncio
 
 import httpx
 
-from agent.models.model import Ask, Message
-from agent.models.openai_compatible import OpenAICompatible
-from services.inference.admission import AdmissionRules
-from services.inference.process import VllmProcess
-from services.inference.watch import Admission, AdmissionConfig
+from shoal.agent.models.model import Ask, Message
+from shoal.agent.models.openai_compatible import OpenAICompatible
+from shoal.services.inference.admission import AdmissionRules
+from shoal.services.inference.process import VllmProcess
+from shoal.services.inference.watch import Admission, AdmissionConfig
 from tests.vllm.conftest import xgrammar_only
 
 LOOKS = 400

@@ -9,10 +9,10 @@ import signal
 import httpx
 import psutil
 
-from agent.models.model import Ask, Message
-from agent.models.openai_compatible import OpenAICompatible
-from services.inference.admission import AdmissionRules
-from services.inference.watch import Admission, AdmissionConfig
+from shoal.agent.models.model import Ask, Message
+from shoal.agent.models.openai_compatible import OpenAICompatible
+from shoal.services.inference.admission import AdmissionRules
+from shoal.services.inference.watch import Admission, AdmissionConfig
 from tests.embedded import demo_shop, up
 from tests.vllm.server import READY_S, free_port, settings_for, start_tiny
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from services.inference.process import VllmProcess
+from shoal.services.inference.process import VllmProcess
 from tests.embedded import ROOT, Up, demo_shop, up, wait_until
 from tests.monitoring import busy, fires, see_every_dashboard, see_every_metric
 from tests.prometheus_server import Prometheus, Scrape, prometheus

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from agent.errors import AgentError, ModelError, PromptTooLong
-from agent.evaluate import Trial, evaluate
-from agent.models.model import Ask, Image, Message
-from agent.models.openai_compatible import OpenAICompatible
-from agent.models.reply import parse
-from agent.plan import Plan
-from agent.policies.model import ModelPolicy
-from agent.policies.model.asker import ModelPolicyOptions
-from agent.policies.policy import Scene
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.step import StepDecision
-from agent.types import Task
-from services.inference.process import VllmProcess
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.decisions.step import StepDecision
+from shoal.agent.errors import AgentError, ModelError, PromptTooLong
+from shoal.agent.evaluate import Trial, evaluate
+from shoal.agent.models.model import Ask, Image, Message
+from shoal.agent.models.openai_compatible import OpenAICompatible
+from shoal.agent.models.reply import parse
+from shoal.agent.policies.model import ModelPolicy
+from shoal.agent.policies.model.requests.asker import ModelPolicyOptions
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import Task
+from shoal.services.inference.process import VllmProcess
 from tests.unit.agent.model.pages import URL, page, scene_of, text
 from tests.vllm.pages import PAGES, picture, shown
 from tests.vllm.recording import Recording
@@ -65,7 +65,7 @@ def policy_of(model: Recording, **options: Any) -> ModelPolicy:
     return ModelPolicy(model, None, options=ModelPolicyOptions(**shape))  # type: ignore[arg-type]
 
 
-def scene_for(name: str, **fields: Any) -> Scene:
+def scene_for(name: str, **fields: Any) -> SessionState:
     return scene_of(shown(name), JobSpec.model_validate({"url": URL, "goal": "Order a lamp"} | fields))
 
 
@@ -107,7 +107,7 @@ async def test_every_step_reply_validates_and_is_read(model: OpenAICompatible) -
     recording = Recording(model)
     policy = policy_of(recording)
     scenes = [scene_for(name, **spec) for name, spec in islice(zip(cycle(PAGES), cycle(SPECS), strict=False), STEPS)]
-    results = await beside([policy.step(scene, "Go on", ()) for scene in scenes])
+    results = await beside([policy.step(state, "Go on", ()) for state in scenes])
 
     assert recording.invalid == []
     assert recording.replies["step"] >= STEPS
@@ -148,19 +148,19 @@ async def test_plans_records_items_and_verdicts_validate(model: OpenAICompatible
     print(f"{recording.replies}, {Counter(type(error).__name__ for error in errors)}, cut off: {recording.cut}")
 
 
-async def _collected(policy: ModelPolicy, scene: Scene) -> list[Any]:
-    return [item async for item in policy.collect(scene, Plan(plan="the same for each", task_type="loop"))]
+async def _collected(policy: ModelPolicy, state: SessionState) -> list[Any]:
+    return [item async for item in policy.collect(state, Plan(plan="the same for each", task_type="loop"))]
 
 
 async def test_a_page_that_does_not_fit_is_shown_in_part(model: OpenAICompatible) -> None:
     """The server's own refusal is understood, and answered by a smaller page, never by a cut prompt."""
     book = page(*[text(f"line {n} of a very long page with many different words") for n in range(4_000)])
-    scene = scene_of(book, JobSpec(url=URL, extract={"goal": "the lines"}))  # type: ignore[arg-type]
+    state = scene_of(book, JobSpec(url=URL, extract={"goal": "the lines"}))  # type: ignore[arg-type]
     recording = Recording(model)
     # A part of 120,000 characters is over the context, one of 30,000 is not.
     policy = policy_of(recording, page_chars=120_000, parts=1, extract_tokens=256)
     try:
-        await policy.extract(scene)
+        await policy.extract(state)
     except PromptTooLong:
         pytest.fail("it gave up instead of showing less")
     except AgentError:

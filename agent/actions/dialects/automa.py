@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.actions.dialects.ui_element import Describe, Resolve, UiElement
-from agent.errors import ActionInvalid, ReplyUnparsable
-from agent.types import Action
+from shoal.agent.actions.dialects.ui_element import Describe, Resolve, UiElement
+from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.types import Action
 
 Json = Any
 

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from agent.actions.registry import Primitive, parameters, primitive
-from agent.actions.schema import arguments
-from agent.errors import ActionInvalid, ReplyUnparsable
-from agent.types import Action
+from shoal.agent.actions.registry import Primitive, parameters, primitive
+from shoal.agent.actions.schema import arguments
+from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.types import Action
 
 Json = Any
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.actions.dialects import browsergym, webaction, webvoyager
-from agent.actions.dialects.notations import DIALECTS, Dialect, read_reply, write_reply
-from agent.actions.registry import PRIMITIVES, Primitive
-from agent.errors import ActionInvalid, ReplyUnparsable
-from agent.step import WAIT_MS
-from agent.types import Action, Element
+from shoal.agent.actions.dialects import browsergym, webaction, webvoyager
+from shoal.agent.actions.dialects.notations import DIALECTS, Dialect, read_reply, write_reply
+from shoal.agent.actions.registry import PRIMITIVES, Primitive
+from shoal.agent.decisions.step import WAIT_MS
+from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.types import Action, Element
 
 _FURTHER: dict[str, tuple[str, ...]] = {
     "goto": (f"goto({webvoyager.SEARCH_HOME!r})",),

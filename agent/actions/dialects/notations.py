@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, get_args
 
-from agent.actions.dialects import automa, browsergym, seeact, stepjson, webaction, webvoyager
-from agent.actions.dialects.ui_element import UiElement, describer, resolver
-from agent.browser import Context
-from agent.observe.letters import lettered
-from agent.observe.tree import clickable_elements
-from agent.types import Action, Element
+from shoal.agent.actions.dialects import automa, browsergym, seeact, stepjson, webaction, webvoyager
+from shoal.agent.actions.dialects.ui_element import UiElement, describer, resolver
+from shoal.agent.browser import Context
+from shoal.agent.observe.letters import lettered
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.types import Action, Element
 
 Dialect = Literal["browsergym", "webvoyager", "seeact", "stepjson", "webaction", "automa"]
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from agent.errors import ActionInvalid, ReplyUnparsable
-from agent.types import Action
+from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.types import Action
 
 _LINE = re.compile(r"^[ \t]*\**(ELEMENT|ACTION|VALUE)\**[ \t]*:(?:[ \t]*\*+)?[ \t]?(.*)$", re.IGNORECASE | re.MULTILINE)
 _LETTER = re.compile(r"\W*([A-Z]{1,3})\b")

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agent.actions.schema import arguments
-from agent.errors import ActionInvalid, ReplyUnparsable
-from agent.step import ACTION_TYPES, WAIT_MS, primitive_of
-from agent.types import Action
+from shoal.agent.actions.schema import arguments
+from shoal.agent.decisions.step import ACTION_TYPES, WAIT_MS, primitive_of
+from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.types import Action
 
 Json = Any
 

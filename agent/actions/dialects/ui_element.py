@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from agent.observe.tree import clickable_elements, find_element
-from agent.types import Element
+from shoal.agent.observe.tree import clickable_elements, find_element
+from shoal.agent.types import Element
 
 
 @dataclass(frozen=True, slots=True)

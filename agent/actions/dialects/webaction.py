@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from agent.actions.dialects.ui_element import Describe, Resolve, UiElement
-from agent.errors import ActionInvalid, ReplyUnparsable
-from agent.types import Action
+from shoal.agent.actions.dialects.ui_element import Describe, Resolve, UiElement
+from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.types import Action
 
 Json = Any
 

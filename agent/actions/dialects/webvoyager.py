@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from agent.errors import ActionInvalid, ReplyUnparsable
-from agent.types import Action
+from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.types import Action
 
 Json = Any
 

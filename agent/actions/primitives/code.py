@@ -7,12 +7,12 @@ import inspect
 import types
 from typing import Any
 
-from agent.actions.primitives.misc import send_msg_to_user
-from agent.actions.stage import Stage
-from agent.errors import ActionError, ActionInvalid, AgentError
+from shoal.agent.actions.action_context import ActionContext
+from shoal.agent.actions.primitives.misc import send_msg_to_user
+from shoal.agent.errors import ActionError, ActionInvalid, AgentError
 
 
-async def python(on: Stage, code: str) -> None:
+async def python(on: ActionContext, code: str) -> None:
     """UNSAFE. Runs Python in which `page` is the Playwright page (async) and `send_msg_to_user` talks to the user.
 
     Examples:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.actions.stage import Stage
+from shoal.agent.actions.action_context import ActionContext
 
 
-async def complete(on: Stage, errors: Sequence[str] = ()) -> None:
+async def complete(on: ActionContext, errors: Sequence[str] = ()) -> None:
     """Ends the task: the goal is reached, as the page shows now. errors: the caller's codes for what went wrong.
 
     Examples:
@@ -15,7 +15,7 @@ async def complete(on: Stage, errors: Sequence[str] = ()) -> None:
     """
 
 
-async def terminate(on: Stage, reason: str, errors: Sequence[str] = ()) -> str:
+async def terminate(on: ActionContext, reason: str, errors: Sequence[str] = ()) -> str:
     """Ends the task: the goal can never be reached, for a reason that the page shows. errors: the caller's codes.
 
     Examples:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from agent.actions.arguments import Button, Files, X, Y
-from agent.actions.stage import Stage
+from shoal.agent.actions.action_context import ActionContext
+from shoal.agent.actions.arguments import Button, Files, X, Y
 
 _STEPS = 8
 """Moves of a drag: libraries that follow the pointer ignore a jump."""
 
 
-async def mouse_move(on: Stage, x: X, y: Y) -> None:
+async def mouse_move(on: ActionContext, x: X, y: Y) -> None:
     """Moves the mouse.
 
     Examples:
@@ -19,7 +19,7 @@ async def mouse_move(on: Stage, x: X, y: Y) -> None:
         await on.page.mouse.move(x, y)
 
 
-async def mouse_down(on: Stage, x: X, y: Y, button: Button = "left") -> None:
+async def mouse_down(on: ActionContext, x: X, y: Y, button: Button = "left") -> None:
     """Moves the mouse and presses a button, without letting it go.
 
     Examples:
@@ -30,7 +30,7 @@ async def mouse_down(on: Stage, x: X, y: Y, button: Button = "left") -> None:
         await on.page.mouse.down(button=button)
 
 
-async def mouse_up(on: Stage, x: X, y: Y, button: Button = "left") -> None:
+async def mouse_up(on: ActionContext, x: X, y: Y, button: Button = "left") -> None:
     """Moves the mouse and lets a button go.
 
     Examples:
@@ -41,7 +41,7 @@ async def mouse_up(on: Stage, x: X, y: Y, button: Button = "left") -> None:
         await on.page.mouse.up(button=button)
 
 
-async def mouse_click(on: Stage, x: X, y: Y, button: Button = "left") -> None:
+async def mouse_click(on: ActionContext, x: X, y: Y, button: Button = "left") -> None:
     """Clicks at a point.
 
     Examples:
@@ -51,7 +51,7 @@ async def mouse_click(on: Stage, x: X, y: Y, button: Button = "left") -> None:
         await on.page.mouse.click(x, y, button=button)
 
 
-async def mouse_dblclick(on: Stage, x: X, y: Y, button: Button = "left") -> None:
+async def mouse_dblclick(on: ActionContext, x: X, y: Y, button: Button = "left") -> None:
     """Double-clicks at a point.
 
     Examples:
@@ -61,7 +61,7 @@ async def mouse_dblclick(on: Stage, x: X, y: Y, button: Button = "left") -> None
         await on.page.mouse.dblclick(x, y, button=button)
 
 
-async def mouse_drag_and_drop(on: Stage, from_x: X, from_y: Y, to_x: X, to_y: Y) -> None:
+async def mouse_drag_and_drop(on: ActionContext, from_x: X, from_y: Y, to_x: X, to_y: Y) -> None:
     """Drags from one point to another.
 
     Examples:
@@ -77,7 +77,7 @@ async def mouse_drag_and_drop(on: Stage, from_x: X, from_y: Y, to_x: X, to_y: Y)
             await mouse.up()
 
 
-async def scroll_at(on: Stage, x: X, y: Y, dx: float, dy: float) -> None:
+async def scroll_at(on: ActionContext, x: X, y: Y, dx: float, dy: float) -> None:
     """Turns the mouse wheel at a point, by so many pixels to the right and down.
 
     Examples:
@@ -88,7 +88,7 @@ async def scroll_at(on: Stage, x: X, y: Y, dx: float, dy: float) -> None:
         await on.page.mouse.wheel(dx, dy)
 
 
-async def mouse_upload_file(on: Stage, x: X, y: Y, file: Files) -> None:
+async def mouse_upload_file(on: ActionContext, x: X, y: Y, file: Files) -> None:
     """Clicks at a point where the page asks for a file, and gives it one or several.
 
     Examples:

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from agent.actions.arguments import Bid, Button, Files, Keys, Modifier, Option, Options, keys
-from agent.actions.stage import Direction, Stage, Target
-from agent.errors import ActionError, ActionTimeout, ElementNotUsable
-from agent.types import Download
+from shoal.agent.actions.action_context import ActionContext, Direction, Target
+from shoal.agent.actions.arguments import Bid, Button, Files, Keys, Modifier, Option, Options, keys
+from shoal.agent.errors import ActionError, ActionTimeout, ElementNotUsable
+from shoal.agent.types import Download
 
 _PATIENCE_MS = 3000.0
 """How long to wait for an element to come into the open before it is clicked by force."""
@@ -20,7 +20,7 @@ _OPTION_PAUSE_S = 0.25
 """How long a list of options may take to open."""
 
 
-async def click(on: Stage, bid: Bid, button: Button = "left", modifiers: Sequence[Modifier] = ()) -> None:
+async def click(on: ActionContext, bid: Bid, button: Button = "left", modifiers: Sequence[Modifier] = ()) -> None:
     """Clicks an element: scrolls to it, waits until it takes clicks, clicks by force when something covers it.
 
     Examples:
@@ -31,7 +31,7 @@ async def click(on: Stage, bid: Bid, button: Button = "left", modifiers: Sequenc
     await _click(on, bid, 1, button, modifiers)
 
 
-async def dblclick(on: Stage, bid: Bid, button: Button = "left", modifiers: Sequence[Modifier] = ()) -> None:
+async def dblclick(on: ActionContext, bid: Bid, button: Button = "left", modifiers: Sequence[Modifier] = ()) -> None:
     """Double-clicks an element.
 
     Examples:
@@ -40,7 +40,7 @@ async def dblclick(on: Stage, bid: Bid, button: Button = "left", modifiers: Sequ
     await _click(on, bid, 2, button, modifiers)
 
 
-async def _click(on: Stage, bid: str, count: int, button: Button, modifiers: Sequence[Modifier]) -> None:
+async def _click(on: ActionContext, bid: str, count: int, button: Button, modifiers: Sequence[Modifier]) -> None:
     """Clicks once, whatever the page does: what may have reached the page is never sent again."""
     target = await on.target(bid)
     if target.disabled:
@@ -70,7 +70,7 @@ def _on_picture(spot: tuple[float, float]) -> dict[str, Any]:
     return {"position": {"x": spot[0], "y": spot[1]}, "force": True}
 
 
-async def _takes_clicks(on: Stage, element: Any) -> bool:
+async def _takes_clicks(on: ActionContext, element: Any) -> bool:
     """Whether the element comes into the open within some time; nothing is clicked for it."""
     try:
         with on.faults():
@@ -89,7 +89,7 @@ def _held_back(error: ElementNotUsable) -> bool:
     return "intercepts pointer events" in error.message or "not stable" in error.message
 
 
-async def hover(on: Stage, bid: Bid) -> None:
+async def hover(on: ActionContext, bid: Bid) -> None:
     """Moves the mouse over an element, for example to open a menu.
 
     Examples:
@@ -108,7 +108,7 @@ async def hover(on: Stage, bid: Bid) -> None:
             await element.hover(force=True, timeout=on.left_ms)
 
 
-async def focus(on: Stage, bid: Bid) -> None:
+async def focus(on: ActionContext, bid: Bid) -> None:
     """Gives an element the keyboard focus.
 
     Examples:
@@ -119,7 +119,7 @@ async def focus(on: Stage, bid: Bid) -> None:
         await element.focus(timeout=on.left_ms)
 
 
-async def clear(on: Stage, bid: Bid) -> None:
+async def clear(on: ActionContext, bid: Bid) -> None:
     """Empties a field.
 
     Examples:
@@ -130,7 +130,7 @@ async def clear(on: Stage, bid: Bid) -> None:
         await element.clear(timeout=min(_PATIENCE_MS, on.left_ms))
 
 
-async def fill(on: Stage, bid: Bid, value: str, enable_autocomplete_menu: bool = False) -> None:
+async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu: bool = False) -> None:
     """Replaces what is in a field: text, number, date (2026-03-14), time (14:30), colour (#ff0000), range.
 
     With enable_autocomplete_menu the last character is really typed, so that a list of suggestions opens.
@@ -163,7 +163,7 @@ def _fillable(target: Target) -> bool:
     return target.tag in ("input", "textarea") or target.editable
 
 
-async def _type_inside(on: Stage, element: Any, value: str) -> None:
+async def _type_inside(on: ActionContext, element: Any, value: str) -> None:
     """Fills a widget whose real field is inside it, or gets the focus when the widget is clicked."""
     field = element.locator("input:not([type=hidden]), textarea, [contenteditable]:not([contenteditable=false])").first
     if await field.count():
@@ -174,7 +174,7 @@ async def _type_inside(on: Stage, element: Any, value: str) -> None:
     await on.page.keyboard.insert_text(value)
 
 
-async def check(on: Stage, bid: Bid) -> None:
+async def check(on: ActionContext, bid: Bid) -> None:
     """Checks a check box or radio button, or turns a switch on. Does nothing when it is on already.
 
     Examples:
@@ -183,7 +183,7 @@ async def check(on: Stage, bid: Bid) -> None:
     await _set_checked(on, bid, True)
 
 
-async def uncheck(on: Stage, bid: Bid) -> None:
+async def uncheck(on: ActionContext, bid: Bid) -> None:
     """Unchecks a check box, or turns a switch off. Does nothing when it is off already.
 
     Examples:
@@ -192,7 +192,7 @@ async def uncheck(on: Stage, bid: Bid) -> None:
     await _set_checked(on, bid, False)
 
 
-async def _set_checked(on: Stage, bid: str, wanted: bool) -> None:
+async def _set_checked(on: ActionContext, bid: str, wanted: bool) -> None:
     target = await on.target(bid)
     if target.disabled:
         raise ElementNotUsable(f"element {bid} is disabled")
@@ -214,7 +214,7 @@ def _is_checked(target: Target) -> bool | None:
     return {"true": True, "false": False, "mixed": False}.get(target.value or "")
 
 
-async def press(on: Stage, bid: Bid, key_comb: Keys) -> None:
+async def press(on: ActionContext, bid: Bid, key_comb: Keys) -> None:
     """Focuses an element and presses a key or a combination of keys.
 
     Examples:
@@ -226,7 +226,7 @@ async def press(on: Stage, bid: Bid, key_comb: Keys) -> None:
         await element.press(keys(key_comb), timeout=on.left_ms)
 
 
-async def select_option(on: Stage, bid: Bid, options: Options) -> None:
+async def select_option(on: ActionContext, bid: Bid, options: Options) -> None:
     """Chooses one or several options by label, value or index, in a select, list box or combo box of any make.
 
     Examples:
@@ -248,7 +248,7 @@ async def select_option(on: Stage, bid: Bid, options: Options) -> None:
             await _select_in_widget(on, element, target, wanted)
 
 
-async def _select_native(on: Stage, bid: str, element: Any, wanted: list[Option]) -> None:
+async def _select_native(on: ActionContext, bid: str, element: Any, wanted: list[Option]) -> None:
     for attempt in range(_OPTION_TRIES):
         there = await on.options(bid)
         indices = [_option_index(there, item) for item in wanted]
@@ -265,7 +265,7 @@ def _no_option(missing: Sequence[Option], there: list[tuple[str, str]]) -> Eleme
     return ElementNotUsable(f"there is no option {', '.join(map(repr, missing))}; there are: {listed}")
 
 
-async def _fill_suggested(on: Stage, element: Any, there: list[tuple[str, str]], wanted: list[Option]) -> None:
+async def _fill_suggested(on: ActionContext, element: Any, there: list[tuple[str, str]], wanted: list[Option]) -> None:
     """Fills in what the field suggests; which its list, drawn by the browser, would do when it is clicked."""
     for item in wanted:
         index = _option_index(there, item)
@@ -287,7 +287,7 @@ def _option_index(there: list[tuple[str, str]], wanted: Option) -> int | None:
     return next((i for test in tests for i, option in enumerate(there) if test(option)), None)
 
 
-async def _select_in_widget(on: Stage, element: Any, target: Target, wanted: list[Option]) -> None:
+async def _select_in_widget(on: ActionContext, element: Any, target: Target, wanted: list[Option]) -> None:
     """Chooses in a widget made of other elements: opened by a click or by typing, unless it is a list already."""
     for index, item in enumerate(wanted):
         clicked = False
@@ -310,7 +310,7 @@ async def _select_in_widget(on: Stage, element: Any, target: Target, wanted: lis
         await chosen.click(timeout=min(_PATIENCE_MS, on.left_ms))
 
 
-async def _is_open(on: Stage, bid: str, item: Option, *, first: bool) -> bool:
+async def _is_open(on: ActionContext, bid: str, item: Option, *, first: bool) -> bool:
     """Whether the widget's list is open: as it says itself, or, once it was opened, as the item can be seen."""
     expanded = (await on.target(bid, again=True)).expanded
     if expanded is not None or first:
@@ -322,7 +322,7 @@ def _wanted(item: Option) -> Option:
     return item if isinstance(item, int) else " ".join(item.split())
 
 
-async def _choice(on: Stage, bid: str, item: Option) -> tuple[str | None, list[str]]:
+async def _choice(on: ActionContext, bid: str, item: Option) -> tuple[str | None, list[str]]:
     """The id of the item to choose, waited for while the list opens, and what there is to choose from."""
     for attempt in range(_OPTION_TRIES):
         found, labels = await on.choice(bid, _wanted(item))
@@ -333,7 +333,7 @@ async def _choice(on: Stage, bid: str, item: Option) -> tuple[str | None, list[s
     return found, labels
 
 
-async def drag_and_drop(on: Stage, from_bid: Bid, to_bid: Bid) -> None:
+async def drag_and_drop(on: ActionContext, from_bid: Bid, to_bid: Bid) -> None:
     """Drags one element onto another.
 
     Examples:
@@ -352,7 +352,7 @@ async def drag_and_drop(on: Stage, from_bid: Bid, to_bid: Bid) -> None:
             await mouse.up()
 
 
-async def upload_file(on: Stage, bid: Bid, file: Files) -> None:
+async def upload_file(on: ActionContext, bid: Bid, file: Files) -> None:
     """Gives a file, or several, to a file field, or to a button that asks for a file.
 
     Examples:
@@ -371,7 +371,7 @@ async def upload_file(on: Stage, bid: Bid, file: Files) -> None:
         await (await chooser.value).set_files(paths, timeout=on.left_ms)
 
 
-async def scroll_element(on: Stage, bid: Bid, direction: Direction) -> None:
+async def scroll_element(on: ActionContext, bid: Bid, direction: Direction) -> None:
     """Scrolls the region of the page that holds the element, by most of its height or width.
 
     Examples:
@@ -381,7 +381,7 @@ async def scroll_element(on: Stage, bid: Bid, direction: Direction) -> None:
         raise ActionError(f"the region around element {bid} cannot be scrolled further {direction}")
 
 
-async def download(on: Stage, bid: Bid) -> dict[str, Any]:
+async def download(on: ActionContext, bid: Bid) -> dict[str, Any]:
     """Clicks an element that gives a file, and waits for the file. A PDF's text comes with the next observation.
 
     Examples:

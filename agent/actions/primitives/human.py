@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from agent.actions.arguments import Bid
-from agent.actions.primitives.element import fill
-from agent.actions.stage import Stage
-from agent.errors import ActionError, HelpMissing
+from shoal.agent.actions.action_context import ActionContext
+from shoal.agent.actions.arguments import Bid
+from shoal.agent.actions.primitives.element import fill
+from shoal.agent.errors import ActionError, HelpMissing
 
 Answer = TypeVar("Answer")
 
 
-async def solve_captcha(on: Stage) -> None:
+async def solve_captcha(on: ActionContext) -> None:
     """Has a captcha on this page solved by whoever is configured to do so.
 
     Examples:
@@ -24,7 +24,7 @@ async def solve_captcha(on: Stage) -> None:
         raise ActionError("nobody solved the captcha")
 
 
-async def ask_user(on: Stage, question: str) -> str:
+async def ask_user(on: ActionContext, question: str) -> str:
     """Asks the user something that only they can know, and waits for the answer.
 
     Examples:
@@ -37,7 +37,7 @@ async def ask_user(on: Stage, question: str) -> str:
     return said
 
 
-async def enter_verification_code(on: Stage, bid: Bid) -> None:
+async def enter_verification_code(on: ActionContext, bid: Bid) -> None:
     """Fetches the verification code that was sent or is computed for this login, and fills it into a field.
 
     Examples:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agent.actions.arguments import Keys, keys
-from agent.actions.stage import Stage
+from shoal.agent.actions.action_context import ActionContext
+from shoal.agent.actions.arguments import Keys, keys
 
 
-async def keyboard_down(on: Stage, key: Keys) -> None:
+async def keyboard_down(on: ActionContext, key: Keys) -> None:
     """Presses a key and holds it.
 
     Examples:
@@ -16,7 +16,7 @@ async def keyboard_down(on: Stage, key: Keys) -> None:
         await on.page.keyboard.down(keys(key))
 
 
-async def keyboard_up(on: Stage, key: Keys) -> None:
+async def keyboard_up(on: ActionContext, key: Keys) -> None:
     """Lets a held key go.
 
     Examples:
@@ -26,7 +26,7 @@ async def keyboard_up(on: Stage, key: Keys) -> None:
         await on.page.keyboard.up(keys(key))
 
 
-async def keyboard_press(on: Stage, key_comb: Keys) -> None:
+async def keyboard_press(on: ActionContext, key_comb: Keys) -> None:
     """Presses a key or a combination of keys.
 
     Examples:
@@ -37,7 +37,7 @@ async def keyboard_press(on: Stage, key_comb: Keys) -> None:
         await on.page.keyboard.press(keys(key_comb))
 
 
-async def keyboard_type(on: Stage, text: str) -> None:
+async def keyboard_type(on: ActionContext, text: str) -> None:
     """Types text key by key, so that the page sees every key.
 
     Examples:
@@ -47,7 +47,7 @@ async def keyboard_type(on: Stage, text: str) -> None:
         await on.page.keyboard.type(text)
 
 
-async def keyboard_insert_text(on: Stage, text: str) -> None:
+async def keyboard_insert_text(on: ActionContext, text: str) -> None:
     """Puts text in at once, as pasting does; the page sees an input event but no keys.
 
     Examples:

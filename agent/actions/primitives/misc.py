@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from agent.actions.arguments import Bid
-from agent.actions.stage import Stage
-from agent.errors import ActionError, ActionInvalid
+from shoal.agent.actions.action_context import ActionContext
+from shoal.agent.actions.arguments import Bid
+from shoal.agent.errors import ActionError, ActionInvalid
 
 _MAX_WAIT_S = 60.0
 
 
-async def scroll(on: Stage, dx: float, dy: float) -> None:
+async def scroll(on: ActionContext, dx: float, dy: float) -> None:
     """Scrolls the page by so many pixels to the right and down; negative numbers go left and up.
 
     Examples:
@@ -25,7 +25,7 @@ async def scroll(on: Stage, dx: float, dy: float) -> None:
         raise ActionError("the page cannot be scrolled further that way")
 
 
-async def noop(on: Stage, wait_ms: Annotated[float, Field(ge=0, le=_MAX_WAIT_S * 1000)] = 1000) -> None:
+async def noop(on: ActionContext, wait_ms: Annotated[float, Field(ge=0, le=_MAX_WAIT_S * 1000)] = 1000) -> None:
     """Does nothing for so many milliseconds, while the page goes on with what it does.
 
     Examples:
@@ -36,7 +36,7 @@ async def noop(on: Stage, wait_ms: Annotated[float, Field(ge=0, le=_MAX_WAIT_S *
 
 
 async def wait_for(
-    on: Stage,
+    on: ActionContext,
     text: str | None = None,
     bid: Bid | None = None,
     timeout: Annotated[float, Field(gt=0, le=_MAX_WAIT_S, description="seconds")] = 10.0,
@@ -58,7 +58,7 @@ async def wait_for(
         await element.wait_for(state="visible", timeout=timeout * 1000)
 
 
-async def save_as_pdf(on: Stage) -> dict[str, Any]:
+async def save_as_pdf(on: ActionContext) -> dict[str, Any]:
     """Keeps the page as a PDF, as printing it would. Its text comes with the next observation.
 
     Examples:
@@ -68,7 +68,7 @@ async def save_as_pdf(on: Stage) -> dict[str, Any]:
     return {"filename": file.filename, "bytes": file.bytes}
 
 
-async def send_msg_to_user(on: Stage, text: str) -> None:
+async def send_msg_to_user(on: ActionContext, text: str) -> None:
     """Tells the user something; the work goes on.
 
     Examples:
@@ -79,7 +79,7 @@ async def send_msg_to_user(on: Stage, text: str) -> None:
         await on.hooks.say(text)
 
 
-async def report_infeasible(on: Stage, reason: str) -> str:
+async def report_infeasible(on: ActionContext, reason: str) -> str:
     """Ends the task because what is asked for cannot be done here, and says why.
 
     Examples:
@@ -89,7 +89,7 @@ async def report_infeasible(on: Stage, reason: str) -> str:
     return reason
 
 
-async def answer(on: Stage, text: str) -> str:
+async def answer(on: ActionContext, text: str) -> str:
     """Ends the task with an answer.
 
     Examples:

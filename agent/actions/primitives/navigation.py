@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from agent.actions.stage import Stage
-from agent.errors import ActionError, ActionInvalid, ActionRefused
+from shoal.agent.actions.action_context import ActionContext
+from shoal.agent.errors import ActionError, ActionInvalid, ActionRefused
 
 _OPENABLE = ("http", "https")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -15,7 +15,7 @@ _OWN_MACHINE = re.compile(r"(localhost|127\.[0-9.]+)(?![^:/?#])")
 """Nobody has a certificate for it."""
 
 
-async def goto(on: Stage, url: str) -> None:
+async def goto(on: ActionContext, url: str) -> None:
     """Opens a web address.
 
     Examples:
@@ -49,7 +49,7 @@ def web_address(url: str) -> str:
     return parts.geturl()
 
 
-async def go_back(on: Stage) -> None:
+async def go_back(on: ActionContext) -> None:
     """Goes back to the page before, as the browser's button does.
 
     Examples:
@@ -58,7 +58,7 @@ async def go_back(on: Stage) -> None:
     await _travel(on, "go_back", "there is no page to go back to")
 
 
-async def go_forward(on: Stage) -> None:
+async def go_forward(on: ActionContext) -> None:
     """Goes forward again after going back.
 
     Examples:
@@ -67,7 +67,7 @@ async def go_forward(on: Stage) -> None:
     await _travel(on, "go_forward", "there is no page to go forward to")
 
 
-async def _travel(on: Stage, call: str, at_the_end: str) -> None:
+async def _travel(on: ActionContext, call: str, at_the_end: str) -> None:
     with on.faults():
         before = on.url
         response = await getattr(on.page, call)(wait_until="domcontentloaded", timeout=on.left_ms)
@@ -75,7 +75,7 @@ async def _travel(on: Stage, call: str, at_the_end: str) -> None:
             raise ActionError(at_the_end)
 
 
-async def reload(on: Stage) -> None:
+async def reload(on: ActionContext) -> None:
     """Loads the page again.
 
     Examples:
@@ -85,7 +85,7 @@ async def reload(on: Stage) -> None:
         await on.page.reload(wait_until="domcontentloaded", timeout=on.left_ms)
 
 
-async def search(on: Stage, query: str) -> None:
+async def search(on: ActionContext, query: str) -> None:
     """Looks something up with the configured search engine.
 
     Examples:

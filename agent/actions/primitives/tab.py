@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agent.actions.stage import Stage
+from shoal.agent.actions.action_context import ActionContext
 
 
-async def new_tab(on: Stage) -> None:
+async def new_tab(on: ActionContext) -> None:
     """Opens an empty tab and turns to it.
 
     Examples:
@@ -18,7 +18,7 @@ async def new_tab(on: Stage) -> None:
     await on.new_tab()
 
 
-async def tab_close(on: Stage) -> None:
+async def tab_close(on: ActionContext) -> None:
     """Closes the current tab and turns to the one before it.
 
     Examples:
@@ -27,7 +27,7 @@ async def tab_close(on: Stage) -> None:
     await on.close_tab()
 
 
-async def tab_focus(on: Stage, index: Annotated[int, Field(description="position of the tab, from 0")]) -> None:
+async def tab_focus(on: ActionContext, index: Annotated[int, Field(description="position of the tab, from 0")]) -> None:
     """Turns to another tab.
 
     Examples:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
-from agent.models.reply import ReplyDoubt, ReplyProblem
-from agent.plan import Plan
-from agent.policies.model.addresses import Given
-from agent.policies.model.evidence import Known, quotes
-from agent.policies.policy import Scene
-from agent.seen import PageText
-from agent.status import Status
-from agent.types import TaskType
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.grounding.page_text import PageText
+from shoal.agent.models.reply import ReplyDoubt, ReplyProblem
+from shoal.agent.policies.model.checks.addresses import Given
+from shoal.agent.policies.model.checks.evidence import GivenValues, quotes
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.status import Status
+from shoal.agent.types import TaskType
 
 MAX_PLANNED_DEPTH = 3
 """How deep loops nest that no job spelled out: a model that fans out at every level would multiply without end."""
@@ -22,30 +22,30 @@ MAX_PLANNED_DEPTH = 3
 _SAID_CHARS = 300
 
 
-def spelled_out(scene: Scene) -> Plan | None:
+def spelled_out(state: SessionState) -> Plan | None:
     """The plan that the job itself gives; None where a goal in words leaves it to the model."""
-    spec = scene.spec
-    if scene.loop is not None and scene.children is None and spec.goal is None:
-        return Plan(thoughts="the job is a loop", plan=_loop_words(scene), task_type="loop")
+    spec = state.spec
+    if state.loop is not None and state.children is None and spec.goal is None:
+        return Plan(thoughts="the job is a loop", plan=_loop_words(state), task_type="loop")
     if spec.goal is not None:
         return None
-    if scene.loop is None and _falls_short(scene):
+    if state.loop is None and _falls_short(state):
         return None  # how to reach the rest of the list is for the model to see
-    if scene.loop is not None or _done(scene, "extract"):
+    if state.loop is not None or _done(state, "extract"):
         return Plan(thoughts="all that the job asks for is done", user_goal_achieved=True)
     if spec.extract is None:
         return Plan(thoughts="the page is open, and nothing more is asked for", user_goal_achieved=True)
     # A value in words has to be found first.
-    return _reading(scene) if scene.item is None or scene.item.is_link else None
+    return _reading(state) if state.item is None or state.item.is_link else None
 
 
-def _loop_words(scene: Scene) -> str:
-    source = scene.loop.source if scene.loop else None
+def _loop_words(state: SessionState) -> str:
+    source = state.loop.source if state.loop else None
     return f"the same for each: {source.select}" if source else "the same for each of the given values"
 
 
-def _reading(scene: Scene) -> Plan:
-    extract = scene.spec.extract
+def _reading(state: SessionState) -> Plan:
+    extract = state.spec.extract
     words = extract.goal if extract and extract.goal else "read the data that the job asks for"
     return Plan(
         thoughts="the data are read off this page",
@@ -56,26 +56,26 @@ def _reading(scene: Scene) -> Plan:
     )
 
 
-def _done(scene: Scene, kind: TaskType) -> bool:
-    return any(task.type == kind and task.status is Status.COMPLETED for task in scene.history)
+def _done(state: SessionState, kind: TaskType) -> bool:
+    return any(task.type == kind and task.status is Status.COMPLETED for task in state.history)
 
 
-def _falls_short(scene: Scene) -> bool:
+def _falls_short(state: SessionState) -> bool:
     """Whether the last page that was read said that it has more records than all readings gave."""
-    extract = scene.spec.extract
-    last = next((task for task in reversed(scene.history) if task.type == "extract"), None)
+    extract = state.spec.extract
+    last = next((task for task in reversed(state.history) if task.type == "extract"), None)
     shown = last.result.get("shown") if last is not None and isinstance(last.result, dict) else None
-    return extract is not None and extract.many and shown is not None and len(scene.records) < shown
+    return extract is not None and extract.many and shown is not None and len(state.records) < shown
 
 
-def task_types(scene: Scene) -> tuple[TaskType, ...]:
+def task_types(state: SessionState) -> tuple[TaskType, ...]:
     """What this session may plan: a loop once; inside of a loop where the job says so, or says nothing of loops."""
-    planned = scene.spec.loop is None and scene.depth < MAX_PLANNED_DEPTH
-    may_loop = scene.children is None and (scene.loop is not None or planned)
+    planned = state.spec.loop is None and state.depth < MAX_PLANNED_DEPTH
+    may_loop = state.children is None and (state.loop is not None or planned)
     return ("navigate", "extract", "loop") if may_loop else ("navigate", "extract")
 
 
-def sound(plan: Plan, url: str, scene: Scene, *, page: PageText, given: Given) -> Plan:
+def sound(plan: Plan, url: str, state: SessionState, *, page: PageText, given: Given) -> Plan:
     """`plan` where it is consistent and can be carried out.
 
     Args:
@@ -92,20 +92,20 @@ def sound(plan: Plan, url: str, scene: Scene, *, page: PageText, given: Given) -
         return plan
     if plan.user_goal_achieved:
         # The job's own wish outweighs the model's impression: without the records it is not done.
-        reads_here = scene.spec.extract is not None and scene.loop is None and scene.children is None
-        if reads_here and not _done(scene, "extract"):
-            return _reading(scene)
-        if plan.require_extraction and plan.information_extracted is False and scene.children is None:
+        reads_here = state.spec.extract is not None and state.loop is None and state.children is None
+        if reads_here and not _done(state, "extract"):
+            return _reading(state)
+        if plan.require_extraction and plan.information_extracted is False and state.children is None:
             raise ReplyDoubt("the goal is reached, but what it wants is not extracted: which of the two holds?", plan)
         return plan
     if not plan.plan or plan.task_type is None:
         raise ReplyProblem("the goal is not reached: give the next mini goal in `plan` and its `task_type`")
     if plan.task_type != "loop":
         return replace(plan, loop_values=None, is_loop_value_link=False)
-    return _sound_loop(plan, url, scene, given)
+    return _sound_loop(plan, url, state, given)
 
 
-def check_loop_values(plan: Plan, known: Callable[[], Known]) -> None:
+def check_loop_values(plan: Plan, known: Callable[[], GivenValues]) -> None:
     """Whether the values that a plan loops over were given by somebody.
 
     Each becomes a session that takes its value for granted. Addresses are held to more (`sound`).
@@ -127,8 +127,8 @@ def check_loop_values(plan: Plan, known: Callable[[], Known]) -> None:
         )
 
 
-def _sound_loop(plan: Plan, url: str, scene: Scene, given: Given) -> Plan:
-    if scene.loop is not None:
+def _sound_loop(plan: Plan, url: str, state: SessionState, given: Given) -> Plan:
+    if state.loop is not None:
         return replace(plan, loop_values=None)  # the job says over what: it is collected, not invented
     values = plan.loop_values
     if values is None:
@@ -137,7 +137,7 @@ def _sound_loop(plan: Plan, url: str, scene: Scene, given: Given) -> Plan:
         values = tuple(dict.fromkeys(_absolute(value, url) for value in values))
         for value in values:
             given.check_address(value, url)
-    if scene.item is not None and scene.item.value in values:
+    if state.item is not None and state.item.value in values:
         raise ReplyProblem("this session is for one value already: a loop over that same value never ends")
     return replace(plan, loop_values=values)
 

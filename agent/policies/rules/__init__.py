@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from agent.policies.rules.policy import RulesPolicy
+from shoal.agent.policies.rules.policy import RulesPolicy
 
 __all__ = ["RulesPolicy"]

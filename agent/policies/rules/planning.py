@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agent.errors import GoalNeedsModel
-from agent.plan import Plan
-from agent.policies.policy import Scene
-from agent.status import Status
-from agent.types import LoopItem, Task, TaskType
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.errors import GoalNeedsModel
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.status import Status
+from shoal.agent.types import LoopItem, Task, TaskType
 
 Json = Any
 
@@ -21,37 +21,37 @@ EXTRACT = "read the record that the schema describes"
 LOOP = "do the same for each item"
 
 
-def next_plan(scene: Scene) -> Plan:
+def next_plan(state: SessionState) -> Plan:
     """The next mini goal of a session, or the end.
 
     Raises:
         GoalNeedsModel: the goal is said in words only.
     """
-    spec = scene.spec
-    if spec.extract is None and scene.loop is None and spec.loop is None and spec.data is None:
+    spec = state.spec
+    if spec.extract is None and state.loop is None and spec.loop is None and spec.data is None:
         raise GoalNeedsModel("a goal in words needs a model: configure one, or say it as `extract`, `loop` or `data`")
     if spec.extract is not None and spec.extract.record_schema is None:
         raise GoalNeedsModel("`extract` without a `schema` needs a model: give the JSON Schema of a record")
     if spec.data is not None and not isinstance(spec.data, Mapping):
         raise GoalNeedsModel("`data` has to be an object of named details to be filled in without a model")
-    opening = to_open(scene.item)
-    if opening and not _done(scene, "navigate", f"{OPEN} {opening}"):
+    opening = to_open(state.item)
+    if opening and not _done(state, "navigate", f"{OPEN} {opening}"):
         return _plan("navigate", f"{OPEN} {opening}", "the item is words: the page has to name it")
-    if scene.loop is not None:
-        if scene.children is None and not _done(scene, "loop"):
-            return _loop_plan(scene)
+    if state.loop is not None:
+        if state.children is None and not _done(state, "loop"):
+            return _loop_plan(state)
         return _achieved("the loop is done")
-    if form_data(scene) and not _done(scene, "navigate", SEND):
+    if form_data(state) and not _done(state, "navigate", SEND):
         return _plan("navigate", SEND, "the details are given and the form is not sent yet")
-    if spec.extract is not None and not _done(scene, "extract"):
+    if spec.extract is not None and not _done(state, "extract"):
         return _plan("extract", EXTRACT, "the page that holds the record is open", require_extraction=True)
     return _achieved("nothing is left to do")
 
 
-def form_data(scene: Scene) -> dict[str, Json]:
+def form_data(state: SessionState) -> dict[str, Json]:
     """The details to fill in: the job's, and over them those of an item that is a row of data itself."""
-    given = scene.spec.data if isinstance(scene.spec.data, Mapping) else {}
-    return {**given, **(item_row(scene.item) or {})}
+    given = state.spec.data if isinstance(state.spec.data, Mapping) else {}
+    return {**given, **(item_row(state.item) or {})}
 
 
 def item_row(item: LoopItem | None) -> dict[str, Json] | None:
@@ -72,21 +72,21 @@ def to_open(item: LoopItem | None) -> str:
     return item.value
 
 
-def _done(scene: Scene, kind: TaskType, plan: str | None = None) -> bool:
-    return any(_is_done(task, kind, plan) for task in scene.history)
+def _done(state: SessionState, kind: TaskType, plan: str | None = None) -> bool:
+    return any(_is_done(task, kind, plan) for task in state.history)
 
 
 def _is_done(task: Task, kind: TaskType, plan: str | None) -> bool:
     return task.type == kind and task.status is Status.COMPLETED and plan in (None, task.plan)
 
 
-def _loop_plan(scene: Scene) -> Plan:
-    assert scene.loop is not None
-    values = scene.loop.values
+def _loop_plan(state: SessionState) -> Plan:
+    assert state.loop is not None
+    values = state.loop.values
     if values is None:
         return _plan("loop", LOOP, "the items are collected from the page")
-    limited = values[: scene.loop.max_items]
-    link = scene.loop.is_link
+    limited = values[: state.loop.max_items]
+    link = state.loop.is_link
     if link is None:
         links = [is_address(value) for value in limited]
         if any(links) and not all(links):  # a plan has one answer for all of its values; a collection one for each

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from agent.errors import GoalNeedsModel
-from agent.plan import Plan
-from agent.policies.policy import Extraction, Scene
-from agent.policies.rules.changes import wait_for_change
-from agent.policies.rules.collect import Collector
-from agent.policies.rules.extraction import extract_page
-from agent.policies.rules.filling import decide_filling
-from agent.policies.rules.form import read_form_page
-from agent.policies.rules.opening import decide_opening
-from agent.policies.rules.planning import OPEN, SEND, form_data, next_plan, to_open
-from agent.policies.rules.trail import refuse_standstill
-from agent.step import StepDecision
-from agent.types import LoopItem, Step
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.decisions.step import StepDecision
+from shoal.agent.errors import GoalNeedsModel
+from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.rules.fields.extraction import extract_page
+from shoal.agent.policies.rules.forms.filling import decide_filling
+from shoal.agent.policies.rules.forms.form import read_form_page
+from shoal.agent.policies.rules.forms.trail import refuse_standstill
+from shoal.agent.policies.rules.lists.collect import Collector
+from shoal.agent.policies.rules.lists.opening import decide_opening
+from shoal.agent.policies.rules.page_changes import wait_for_change
+from shoal.agent.policies.rules.planning import OPEN, SEND, form_data, next_plan, to_open
+from shoal.agent.types import LoopItem, Step
 
 _QUIET_S = 0.2
 _CHANGE_S = 2.0
@@ -33,15 +33,15 @@ class RulesPolicy:
     instant = True
     """Deciding takes no time worth a checkpoint."""
 
-    async def plan(self, scene: Scene) -> Plan:
+    async def plan(self, state: SessionState) -> Plan:
         """The next mini goal: open the item, loop, send the form, extract; or that all is done.
 
         Raises:
             GoalNeedsModel: the goal is said in words only.
         """
-        return next_plan(scene)
+        return next_plan(state)
 
-    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+    async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
         """The actions for one look at the page.
 
         Raises:
@@ -55,28 +55,28 @@ class RulesPolicy:
             raise GoalNeedsModel(f"the rules have no way to do this: {goal}")
         if steps:
             if not steps[-1].results:  # looked at and nothing done: something has to come first
-                await wait_for_change(scene.page, limit_s=_CHANGE_S)
-            await scene.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
-        seen = await scene.observe()
-        page = await read_form_page(scene.page, seen)
+                await wait_for_change(state.page, limit_s=_CHANGE_S)
+            await state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        seen = await state.observe()
+        page = await read_form_page(state.page, seen)
         if goal != SEND:
-            return decide_opening(seen, page, to_open(scene.item), steps)
+            return decide_opening(seen, page, to_open(state.item), steps)
         return decide_filling(
             page,
-            form_data(scene),
+            form_data(state),
             steps,
-            error_codes=scene.spec.error_codes,
-            criterion=scene.spec.complete_criterion,
-            may_terminate=scene.spec.allow_terminate,
+            error_codes=state.spec.error_codes,
+            criterion=state.spec.complete_criterion,
+            may_terminate=state.spec.allow_terminate,
         )
 
-    async def extract(self, scene: Scene) -> Extraction:
+    async def extract(self, state: SessionState) -> Extraction:
         """What the page states of the job's schema; see `extract_page`."""
-        return await extract_page(scene)
+        return await extract_page(state)
 
-    async def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
+    async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
         """The items of the session's loop, page after page, none twice."""
-        if scene.loop is None:
+        if state.loop is None:
             raise GoalNeedsModel("this session has no loop to collect values for")
-        async for item in Collector(scene, scene.loop).items():
+        async for item in Collector(state, state.loop).items():
             yield item

@@ -1,16 +1,26 @@
 {{/* Names and labels. */}}
 
+{{/* A name of at most so many characters. A longer one ends with a hash of the whole, so that two long names stay two.
+Call with (list text most). */}}
+{{- define "shoal.cut" -}}
+{{- $text := index . 0 -}}{{- $most := index . 1 | int -}}
+{{- if gt (len $text) $most -}}
+{{- printf "%s-%s" (trunc (int (sub $most 9)) $text | trimSuffix "-") (sha256sum $text | trunc 8) -}}
+{{- else -}}
+{{- $text -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Prefix of all names: at most 30 characters, since Services, Jobs and labels of pods take 63 in all. */}}
 {{- define "shoal.fullname" -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
-{{- else -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
-{{- if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
+{{- $release := .Release.Name | replace "." "-" -}}
+{{- $whole := .Values.fullnameOverride | default (contains $name $release | ternary $release (printf "%s-%s" $release $name)) -}}
+{{- $cut := include "shoal.cut" (list $whole 30) -}}
+{{- if not (regexMatch "^[a-z]" $cut) -}}
+{{- fail (printf "names of objects would begin with %q, and a Service's name must begin with a letter: set fullnameOverride" $cut) -}}
 {{- end -}}
-{{- end -}}
+{{- $cut -}}
 {{- end -}}
 
 {{/* The RayCluster's name. KubeRay calls its head's Service NAME-head-svc and its token's Secret NAME. */}}
@@ -26,6 +36,16 @@
 app.kubernetes.io/name: {{ default $root.Chart.Name $root.Values.nameOverride | quote }}
 app.kubernetes.io/instance: {{ $root.Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 | quote }}
+{{- end -}}
+
+{{/* Labels of pods: none that changes with the chart's version alone, or each version would restart databases and models. */}}
+{{- define "shoal.podLabels" -}}
+{{- $root := index . 0 -}}
+{{ include "shoal.selector" . }}
+app.kubernetes.io/part-of: shoal
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "shoal.labels" -}}

@@ -3,7 +3,7 @@
 {{- define "shoal.dns" -}}
 - to:
     - namespaceSelector:
-        matchLabels: {kubernetes.io/metadata.name: {{ .Values.networkPolicy.dnsNamespace }}}
+        matchLabels: {kubernetes.io/metadata.name: {{ .Values.networkPolicy.dnsNamespace | quote }}}
     {{- if .Values.networkPolicy.nodeLocalDns }}
     - ipBlock: {cidr: 169.254.20.10/32}
     {{- end }}
@@ -15,35 +15,22 @@
     - {protocol: TCP, port: 5353}
 {{- end -}}
 
-{{/* Peers: everything but private, loopback, link-local, shared, multicast and reserved addresses, and what leads to them. */}}
+{{/* Peers: everything but what Shoal's own filter refuses (files/refused-networks.yaml is written from services/addresses.py)
+and what `networkPolicy.refusedNetworks` adds. */}}
 {{- define "shoal.publicPeers" -}}
+{{- $refused := concat (.Files.Get "files/refused-networks.yaml" | fromYamlArray) .Values.networkPolicy.refusedNetworks | uniq -}}
 - ipBlock:
     cidr: 0.0.0.0/0
     except:
-      - 0.0.0.0/8
-      - 10.0.0.0/8
-      - 100.64.0.0/10
-      - 127.0.0.0/8
-      - 169.254.0.0/16
-      - 172.16.0.0/12
-      - 192.0.0.0/24
-      - 192.168.0.0/16
-      - 198.18.0.0/15
-      - 224.0.0.0/4
-      - 240.0.0.0/4
+      {{- range $refused }}{{- if not (contains ":" .) }}
+      - {{ . }}
+      {{- end }}{{- end }}
 - ipBlock:
     cidr: ::/0
     except:
-      - ::/128
-      - ::1/128
-      - ::ffff:0:0/96
-      - 64:ff9b::/96
-      - 64:ff9b:1::/48
-      - 2002::/16
-      - fc00::/7
-      - fe80::/10
-      - fec0::/10
-      - ff00::/8
+      {{- range $refused }}{{- if contains ":" . }}
+      - {{ . }}
+      {{- end }}{{- end }}
 {{- end -}}
 
 {{- define "shoal.anywhere" -}}
@@ -68,6 +55,23 @@
 - podSelector:
     matchLabels:
       {{- include "shoal.selector" . | nindent 6 }}
+{{- end -}}
+
+{{/* Pods of Ray of one kind. Call with (list $ "head"), "control" or "browser". */}}
+{{- define "shoal.rayPartPeer" -}}
+- podSelector:
+    matchLabels:
+      {{- include "shoal.raySelector" . | nindent 6 }}
+{{- end -}}
+
+{{/* Ray's ports as shoal.rayStartParams sets them: those of a node, and those of the processes on it. */}}
+{{- define "shoal.rayNodePorts" -}}
+- {protocol: TCP, port: 6380}
+- {protocol: TCP, port: 6381}
+{{- end -}}
+
+{{- define "shoal.rayWorkerPorts" -}}
+- {protocol: TCP, port: 10002, endPort: 19999}
 {{- end -}}
 
 {{- define "shoal.rayPeer" -}}

@@ -86,7 +86,7 @@ checksum/settings: {{ include "shoal.settingsData" . | sha256sum }}
 {{/* Waits until the schema is up to date, so that a pod is not restarted for a migration that still runs. */}}
 {{- define "shoal.waitForSchema" -}}
 - name: wait-for-schema
-  image: {{ include "shoal.ownImage" (list . .Values.image.gateway) }}
+  image: {{ include "shoal.ownImage" (list . .Values.image.gateway) | quote }}
   imagePullPolicy: {{ .Values.image.pullPolicy }}
   # `shoal keys list` asks the database for the schema it needs; it fails until the migration is done.
   command: [/bin/sh, -c]
@@ -101,8 +101,7 @@ checksum/settings: {{ include "shoal.settingsData" . | sha256sum }}
   securityContext:
     {{- include "shoal.containerSecurity" . | nindent 4 }}
   resources:
-    requests: {cpu: 50m, memory: 128Mi}
-    limits: {memory: 384Mi}
+    {{- toYaml .Values.migration.waitResources | nindent 4 }}
   volumeMounts:
     {{- include "shoal.scratchMounts" . | nindent 4 }}
 {{- end -}}

@@ -51,13 +51,13 @@ s3://{{ .Values.objectStore.bucket }}
 - name: AWS_ACCESS_KEY_ID
   valueFrom:
     secretKeyRef:
-      name: {{ . }}
-      key: {{ empty $.Values.artifacts.existingSecret | ternary "AWS_ACCESS_KEY_ID" $.Values.artifacts.accessKeyIdKey }}
+      name: {{ . | quote }}
+      key: {{ empty $.Values.artifacts.existingSecret | ternary "AWS_ACCESS_KEY_ID" $.Values.artifacts.accessKeyIdKey | quote }}
 - name: AWS_SECRET_ACCESS_KEY
   valueFrom:
     secretKeyRef:
-      name: {{ . }}
-      key: {{ empty $.Values.artifacts.existingSecret | ternary "AWS_SECRET_ACCESS_KEY" $.Values.artifacts.secretAccessKeyKey }}
+      name: {{ . | quote }}
+      key: {{ empty $.Values.artifacts.existingSecret | ternary "AWS_SECRET_ACCESS_KEY" $.Values.artifacts.secretAccessKeyKey | quote }}
 {{- end }}
 {{- end -}}
 
@@ -65,8 +65,8 @@ s3://{{ .Values.objectStore.bucket }}
 - name: SHOAL_STORE_URL
   valueFrom:
     secretKeyRef:
-      name: {{ include "shoal.databaseSecret" . }}
-      key: {{ include "shoal.databaseKey" . }}
+      name: {{ include "shoal.databaseSecret" . | quote }}
+      key: {{ include "shoal.databaseKey" . | quote }}
 {{- end -}}
 
 {{- define "shoal.modelEnv" -}}
@@ -74,8 +74,8 @@ s3://{{ .Values.objectStore.bucket }}
 - name: SHOAL_MODEL_API_KEY
   valueFrom:
     secretKeyRef:
-      name: {{ . }}
-      key: {{ $.Values.model.existingSecretKey }}
+      name: {{ . | quote }}
+      key: {{ $.Values.model.existingSecretKey | quote }}
 {{- end }}
 {{- end -}}
 
@@ -85,8 +85,8 @@ s3://{{ .Values.objectStore.bucket }}
 - name: SHOAL_HELP_TOKEN
   valueFrom:
     secretKeyRef:
-      name: {{ .Values.help.existingSecret | default (printf "%s-help" (include "shoal.fullname" .)) }}
-      key: {{ empty .Values.help.existingSecret | ternary "help-token" .Values.help.existingSecretKey }}
+      name: {{ .Values.help.existingSecret | default (printf "%s-help" (include "shoal.fullname" .)) | quote }}
+      key: {{ empty .Values.help.existingSecret | ternary "help-token" .Values.help.existingSecretKey | quote }}
 {{- end }}
 {{- end -}}
 

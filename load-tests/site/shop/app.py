@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from shop import account, admin, faults, pages, quote, service
+from shop import account, admin, callback, faults, pages, quote, service
 from shop.catalogue import make_catalogue
 from shop.faults import FaultBox
 from shop.rendering import FOLDER, page
@@ -46,6 +46,7 @@ def create_app(
             *pages.routes,
             *account.routes,
             *quote.routes,
+            *callback.routes,
             *service.routes,
             *faults.routes,
             Mount("/static", StaticFiles(directory=FOLDER / "static")),

@@ -100,7 +100,7 @@ class Attachment:
 class Submission:
     """A form that was accepted. The same form sent twice gives two of these."""
 
-    form: str  # quote, order, newsletter or contact
+    form: str  # quote, callback, order, newsletter or contact
     reference: str
     at: str  # ISO 8601, UTC
     client: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,10 @@ from uuid import uuid4
 
 import pytest
 
-from services.artifacts.open import open_artifacts
-from services.artifacts.options import ArtifactOptions, S3Options
-from services.artifacts.store import ArtifactStore
-from services.errors import ArtifactMissing
+from shoal.services.artifacts.open import open_artifacts
+from shoal.services.artifacts.options import ArtifactOptions, S3Options
+from shoal.services.artifacts.store import ArtifactStore, Stored
+from shoal.services.errors import ArtifactMissing
 
 
 @pytest.fixture(params=["memory", "files", "s3", "s3 with spill"])
@@ -153,3 +154,30 @@ async def test_other_keys_are_refused(store: ArtifactStore, key: str) -> None:
     if key != "a/":  # `delete` takes one slash at the end
         with pytest.raises(ValueError):
             await store.delete(key)
+
+
+async def test_keys_are_listed_page_by_page_and_by_folder(store: ArtifactStore) -> None:
+    before = time.time() - 2  # S3 keeps whole seconds
+    keys = {"t/7/1/a", "t/7/1/b", "t/7/2/c", "t/77/1/a", "t/7.jpg", "t/7-x/1", "u/7/1/a", "plain"}
+    for key in keys:
+        await store.put(key, b"x", "text/plain")
+
+    async def listed(folder: str, limit: int) -> list[str]:
+        found: list[Stored] = []
+        while True:
+            page = await store.page(folder, found[-1].key if found else "", limit)
+            found += page
+            if len(page) < limit:
+                assert all(before <= one.at <= time.time() + 2 for one in found)
+                return [one.key for one in found]
+
+    for limit in (1, 2, 3, 1000):
+        for folder in ("", "t", "t/7", "t/7/1", "t/8", "plain"):
+            under = {key for key in keys if key.startswith(f"{folder}/" if folder else "")}
+            seen = await listed(folder, limit)
+            assert (len(seen), set(seen)) == (len(under), under), (folder, limit)
+    # What is deleted between two pages does not stop the listing.
+    (first,) = await store.page("t/7", "", 1)
+    await store.delete_many([first.key])
+    rest = await store.page("t/7", first.key)
+    assert {one.key for one in rest} == {"t/7/1/a", "t/7/1/b", "t/7/2/c"} - {first.key}

@@ -10,11 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
-from services.artifacts.open import open_artifacts
-from services.artifacts.options import ArtifactOptions, S3Options
-from services.artifacts.s3 import S3Artifacts
-from services.artifacts.spill import SpillingArtifacts
-from services.errors import ArtifactStoreAway
+from shoal.services.artifacts.open import open_artifacts
+from shoal.services.artifacts.options import ArtifactOptions, S3Options
+from shoal.services.artifacts.s3 import S3Artifacts
+from shoal.services.artifacts.spill import SpillingArtifacts
+from shoal.services.errors import ArtifactStoreAway
 
 pytestmark = pytest.mark.usefixtures("credentials")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -12,10 +14,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import pytest_asyncio
 
-from agent.browser import Browser, Context
-from agent.chromium.launch import launch
+from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.support.web_addresses import WEB
 from tests.unit.agent.observe.test_documents import small_pdf
 
+WRITTEN = (*WEB, "data")
 SITES = Path(__file__).resolve().parents[2] / "sites"
 
 
@@ -41,6 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
             "/hang": self._hang,
             "/redirect": lambda: self._answer(302, b"", Location="/redirect"),
             "/endless": self._endless,
+            "/cut": self._cut,
             "/nothing": lambda: self._answer(204, b""),
             "/empty500": lambda: self._answer(500, b""),
             "/busy": lambda: self._answer(503, b"<h1>Come back later</h1>", **{"Retry-After": "7"}),
@@ -84,6 +89,18 @@ class _Handler(BaseHTTPRequestHandler):
     def _file(self, kind: str, body: bytes) -> None:
         name = self.path.rpartition("/")[2]
         self._answer(200, body, **{"Content-Type": kind, "Content-Disposition": f'attachment; filename="{name}"'})
+
+    def _cut(self) -> None:
+        """Half a page, then the connection is reset."""
+        body = b"<title>Half</title><h1>Half</h1>" + b"<p>many words</p>" * 2000
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(2 * len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.site.stop.wait(0.2)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
 
     def _hang(self) -> None:
         self.site.stop.wait(60)
@@ -195,7 +212,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def context(browser: Browser) -> AsyncIterator[Context]:
-    """A fresh context."""
-    context = await browser.new_context()
+    """A fresh context, which also opens pages that a test writes as data: addresses."""
+    context = await browser.new_context(ContextOptions(schemes=WRITTEN))
     yield context
     await context.close()

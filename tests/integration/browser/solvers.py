@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from datetime import datetime
 
-from agent.observe.renderings import compact
-from agent.observe.tree import clickable_elements
-from agent.types import Element, Observation
+from shoal.agent.observe.renderings import compact
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.types import Element, Observation
 
 Script = Generator[str, Observation, None]
 """Replies, step after step; each is answered with what the page then shows."""

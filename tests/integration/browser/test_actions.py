@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from agent.actions.dialects.notations import read_reply_on, write_reply_on
-from agent.browser import Browser, Context, ContextOptions
-from agent.hooks import Hooks, Upload
-from agent.observe.renderings import compact
-from agent.observe.tree import clickable_elements
-from agent.types import Action, ActionResult, Observation
+from shoal.agent.actions.dialects.notations import read_reply_on, write_reply_on
+from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.observe.renderings import compact
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.sessions.hooks import Hooks, Upload
+from shoal.agent.types import Action, ActionResult, Observation
 from tests.integration.browser.conftest import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from agent.browser import Context, ObserveOptions
-from agent.observe.renderings import compact, render
-from agent.observe.tree import clickable_elements
-from agent.types import Action, Observation
+from shoal.agent.browser import Context, ObserveOptions
+from shoal.agent.observe.renderings import compact, render
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.types import Action, Observation
 from tests.integration.browser.conftest import Site
 from tests.integration.browser.test_mended import show
 

@@ -19,28 +19,31 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Error as PlaywrightError
 
-from agent.browser import Browser, Context, ContextOptions, ObserveOptions
-from agent.chromium.find import find_chromium
-from agent.chromium.launch import LaunchOptions, launch
-from agent.errors import (
+from shoal.agent.browser import Browser, Context, ContextOptions, ObserveOptions
+from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.chromium.process.launch import LaunchOptions, launch
+from shoal.agent.errors import (
     ActionTimeout,
     AgentError,
     BrowserError,
     BrowserGone,
     BrowserNotFound,
+    ConnectionLost,
     HostUnreachable,
     NavigationError,
     NavigationTimeout,
     PageCrashed,
 )
-from agent.observe.tree import clickable_elements
-from agent.spec import BrowserSpec
-from agent.types import Action
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.spec import BrowserSpec
+from shoal.agent.support.web_addresses import WEB
+from shoal.agent.types import Action
 from tests.integration.browser.conftest import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-HASTY = ContextOptions(action_timeout_s=1.5, navigation_timeout_s=1.5, download_timeout_s=1.0)
+# chrome: only for chrome://crash, the one sure way to end a renderer.
+HASTY = ContextOptions(action_timeout_s=1.5, navigation_timeout_s=1.5, download_timeout_s=1.0, schemes=(*WEB, "chrome"))
 
 
 both = pytest.mark.parametrize("hasty", [HASTY, replace(HASTY, reading=True)], ids=["acting", "reading"], indirect=True)
@@ -70,6 +73,15 @@ async def works(browser: Browser, site: Site) -> None:
 async def test_a_page_that_never_answers(hasty: Context, site: Site, browser: Browser) -> None:
     with pytest.raises(NavigationTimeout, match=r"within 1\.5 s"):
         await hasty.goto(f"{site.url}/hang")
+    assert (await hasty.goto(f"{site.url}/second")).status == 200
+
+
+@both
+async def test_a_connection_that_is_reset_half_way(hasty: Context, site: Site) -> None:
+    """Not a page that takes too long: that is known at once."""
+    with pytest.raises(ConnectionLost, match="ended before the page was whole") as lost:
+        await hasty.goto(f"{site.url}/cut", timeout_s=20)
+    assert lost.value.retryable and lost.value.code == "connection_lost"
     assert (await hasty.goto(f"{site.url}/second")).status == 200
 
 
@@ -274,7 +286,7 @@ async def test_a_context_whose_resources_cannot_be_blocked_is_closed_again(
     async def refused(*_: object) -> None:
         raise PlaywrightError("no")
 
-    monkeypatch.setattr("agent.chromium.context.block", refused)
+    monkeypatch.setattr("shoal.agent.chromium.acting.acting_context.block", refused)
     before = (await browser.health()).contexts
     with pytest.raises(AgentError):
         await browser.new_context(ContextOptions(browser=BrowserSpec(block=("image",))))

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.browser import Browser, Context, ContextOptions
-from agent.chromium import stage
-from agent.hooks import Hooks, Upload
-from agent.observe.tree import clickable_elements
-from agent.types import Action
-from tests.integration.browser.conftest import Site
+from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.chromium.acting import action_context
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.sessions.hooks import Hooks, Upload
+from shoal.agent.types import Action
+from tests.integration.browser.conftest import WRITTEN, Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -57,7 +57,7 @@ async def test_files_of_one_name_that_come_at_once_do_not_overwrite_each_other(c
 async def test_a_download_that_its_server_is_slow_to_begin_is_waited_for(
     context: Context, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage, "_BEGIN_S", 0.3)
+    monkeypatch.setattr(action_context, "_BEGIN_S", 0.3)
     for link in ("<a href='/file/late.txt'>Late</a>", "<a href='/file/late.txt' download>Late</a>"):
         await context.goto(f"{site.url}/second")
         await context.read("html => { document.body.innerHTML = html }", link)
@@ -68,12 +68,12 @@ async def test_a_download_that_its_server_is_slow_to_begin_is_waited_for(
 async def test_uploads_are_limited_wherever_they_come_from(
     browser: Browser, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage, "_MAX_UPLOAD_BYTES", 1_000_000)
+    monkeypatch.setattr(action_context, "_MAX_UPLOAD_BYTES", 1_000_000)
 
     async def fetch(reference: str) -> Upload:
         return Upload("stored.bin", b"x" * 1_000_001)
 
-    context = await browser.new_context(ContextOptions(hooks=Hooks(fetch=fetch)))
+    context = await browser.new_context(ContextOptions(hooks=Hooks(fetch=fetch), schemes=WRITTEN))
     field = "data:text/html," + urllib.parse.quote("<input type=file aria-label=File>")
     await context.goto(field)
     bid = (await ids(context))["File"]
@@ -93,7 +93,7 @@ async def test_uploads_are_limited_wherever_they_come_from(
 
 
 async def test_an_upload_that_its_server_never_answers_leaves_nothing_behind(browser: Browser, site: Site) -> None:
-    context = await browser.new_context(ContextOptions(action_timeout_s=1))
+    context = await browser.new_context(ContextOptions(action_timeout_s=1, schemes=WRITTEN))
     await context.goto("data:text/html,<input type=file aria-label=File>")
     field = (await ids(context))["File"]
     before = asyncio.all_tasks()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.gym import BrowserEnv, MiniWob
-from agent.observe.tree import clickable_elements, walk_elements
+from shoal.agent.gym import BrowserEnv, MiniWob
+from shoal.agent.observe.tree import clickable_elements, walk_elements
 from tests.integration.browser.solvers import SOLVERS, Script
 
 pytest.importorskip("miniwob")

@@ -9,12 +9,13 @@ import signal
 import psutil
 import pytest
 
-from agent.browser import Browser
-from agent.chromium.launch import launch
-from agent.errors import BrowserGone
-from services.browsers import owner as module
-from services.browsers.config import BrowserLimits
-from services.browsers.owner import BrowserOwner
+from shoal.agent.browser import Browser, ContextOptions
+from shoal.agent.chromium import call_deadlines
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.errors import ActionTimeout, BrowserGone, PageHangs
+from shoal.services.browsers.config import BrowserLimits
+from shoal.services.browsers.session_parts import browser_owner as module
+from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
 from tests.integration.browser.conftest import Site
 
 
@@ -48,3 +49,43 @@ async def test_a_chromium_that_hangs_is_ended_and_replaced(site: Site, monkeypat
     finally:
         await owner.close()
     assert not any(psutil.pid_exists(pid) for pid in pids)
+
+
+async def test_every_look_at_a_page_says_that_its_browser_hangs(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error that another browser mends: what a session was about to see is tried again."""
+    monkeypatch.setattr(call_deadlines, "_ANSWER_S", 1.0)
+    browser = await launch()
+    context = await browser.new_context(ContextOptions(action_timeout_s=1.0))
+    bare = await browser.new_context(ContextOptions(action_timeout_s=1.0, reading=True))
+    try:
+        for one in (context, bare):
+            await one.goto(f"{site.url}/second")
+        await context.observe()
+        os.kill((await browser.health()).pids[0], signal.SIGSTOP)
+        looks = (context.observe, context.screenshot, context.storage_state, bare.screenshot, bare.storage_state)
+        for look in looks:
+            with pytest.raises(BrowserGone, match="does not answer") as gone:
+                await look()
+            assert gone.value.retryable
+    finally:
+        await browser.close()
+
+
+async def test_a_page_that_hangs_alone_is_told_as_such(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_deadlines, "_ANSWER_S", 1.0)
+    browser = await launch()
+    try:
+        for reading in (False, True):
+            context = await browser.new_context(ContextOptions(action_timeout_s=1.0, reading=reading))
+            await context.goto(f"{site.url}/second")
+            with pytest.raises(ActionTimeout):  # a script of ours that takes long is no page that hangs
+                await context.read("() => new Promise(() => {})")
+            await context.read("() => { setTimeout(() => { for (;;); }, 0) }")
+            for look in (lambda one=context: one.read("() => 1"), context.observe, context.screenshot):
+                with pytest.raises(PageHangs, match="while its browser does") as hung:
+                    await look()
+                assert hung.value.retryable
+            other = await browser.new_context()
+            assert (await other.goto(f"{site.url}/second")).status == 200
+    finally:
+        await browser.close()

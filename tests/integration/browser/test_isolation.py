@@ -12,14 +12,14 @@ from typing import Any, cast
 import pytest
 import pytest_asyncio
 
-from agent.browser import Browser, Context, ContextOptions
-from agent.chromium.context import ChromiumContext
-from agent.chromium.devtools import DevTools
-from agent.chromium.launch import launch
-from agent.chromium.reading import ReadingContext
-from agent.errors import NavigationError
-from agent.spec import BrowserSpec
-from agent.types import Action
+from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.chromium.acting.acting_context import ActingContext
+from shoal.agent.chromium.devtools.protocol import DevTools
+from shoal.agent.chromium.devtools.reading_context import ReadingContext
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.errors import NavigationError
+from shoal.agent.spec import BrowserSpec
+from shoal.agent.types import Action
 from tests.loopback import served
 
 SHARED = ContextOptions(reuse="job-1")
@@ -211,9 +211,7 @@ def shared(request: pytest.FixtureRequest) -> ContextOptions:
 
 def behind(context: Context) -> object:
     """Chromium's own context behind ours."""
-    return (
-        context.page.raw.context if isinstance(context, ReadingContext) else cast(ChromiumContext, context).playwright
-    )
+    return context.page.raw.context if isinstance(context, ReadingContext) else cast(ActingContext, context).playwright
 
 
 async def grant(context: Context, site: str, *permissions: str) -> None:
@@ -223,12 +221,12 @@ async def grant(context: Context, site: str, *permissions: str) -> None:
         await context.page.raw.root.send("Browser.grantPermissions", asked)
     else:
         names = [{"clipboardReadWrite": "clipboard-read"}.get(name, name) for name in permissions]
-        await cast(ChromiumContext, context).playwright.grant_permissions(names, origin=site)
+        await cast(ActingContext, context).playwright.grant_permissions(names, origin=site)
 
 
 async def devtools(context: Context) -> DevTools:
     """The DevTools session in which our own code speaks to the page."""
-    return await (context.page if isinstance(context, ReadingContext) else cast(ChromiumContext, context).tab).session()
+    return await (context.page if isinstance(context, ReadingContext) else cast(ActingContext, context).tab).session()
 
 
 async def probed(context: Context, site: str) -> dict[str, Any]:

@@ -8,12 +8,12 @@ import urllib.parse
 
 import pytest
 
-from agent.actions.primitives import element
-from agent.browser import Browser, Context, ContextOptions
-from agent.observe.renderings import compact
-from agent.observe.tree import clickable_elements
-from agent.types import Action, ActionResult
-from tests.integration.browser.conftest import Site
+from shoal.agent.actions.primitives import element
+from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.observe.renderings import compact
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.types import Action, ActionResult
+from tests.integration.browser.conftest import WRITTEN, Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -121,7 +121,7 @@ async def test_a_site_that_closes_its_last_tab_leaves_an_empty_one(context: Cont
 
 
 async def test_a_tab_in_the_background_that_hangs_or_crashed_is_still_listed(browser: Browser, site: Site) -> None:
-    context = await browser.new_context(ContextOptions())
+    context = await browser.new_context(ContextOptions(schemes=WRITTEN))
     await context.goto(f"{site.url}/second")
     await context.observe()
     await context.read("() => { setTimeout(() => { for (;;); }, 200) }")
@@ -139,7 +139,7 @@ async def test_a_tab_in_the_background_that_hangs_or_crashed_is_still_listed(bro
 
 
 async def test_the_first_action_on_a_tab_whose_renderer_hangs_has_a_limit(browser: Browser, site: Site) -> None:
-    context = await browser.new_context(ContextOptions(action_timeout_s=2))
+    context = await browser.new_context(ContextOptions(action_timeout_s=2, schemes=WRITTEN))
     await context.goto(f"{site.url}/second")
     await context.read("() => { setTimeout(() => { for (;;); }) }")
     started = time.monotonic()

@@ -8,11 +8,11 @@ import time
 import pytest
 from PIL import Image
 
-from agent.browser import Browser, Context, ContextOptions, ObserveOptions
-from agent.observe.renderings import compact
-from agent.observe.tree import clickable_elements
-from agent.spec import BrowserSpec, Viewport
-from agent.types import Action, Observation
+from shoal.agent.browser import Browser, Context, ContextOptions, ObserveOptions
+from shoal.agent.observe.renderings import compact
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.spec import BrowserSpec, Viewport
+from shoal.agent.types import Action, Observation
 from tests.integration.browser.conftest import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -11,14 +11,14 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 
-from agent.browser import Browser, Context, ContextOptions, ObserveOptions
-from agent.chromium import look
-from agent.chromium.launch import LaunchOptions, launch
-from agent.observe.marks import Ink, marked_elements, place_marks
-from agent.observe.renderings import FORMATS, compact, render
-from agent.observe.tree import clickable_elements, walk_elements
-from agent.types import Action, Box
-from tests.integration.browser.conftest import Site
+from shoal.agent.browser import Browser, Context, ContextOptions, ObserveOptions
+from shoal.agent.chromium.devtools import page_walk
+from shoal.agent.chromium.process.launch import LaunchOptions, launch
+from shoal.agent.observe.marks import Ink, marked_elements, place_marks
+from shoal.agent.observe.renderings import FORMATS, compact, render
+from shoal.agent.observe.tree import clickable_elements, walk_elements
+from shoal.agent.types import Action, Box
+from tests.integration.browser.conftest import WRITTEN, Site
 from tests.integration.browser.test_mended import click, ids, show
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -190,7 +190,7 @@ async def test_what_an_input_suggests_is_selected(context: Context) -> None:
 async def test_more_listeners_than_one_look_asks_about_are_said_to_be_missing(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "_MAX_NEW_LISTENERS", 40)
+    monkeypatch.setattr(page_walk, "_MAX_NEW_LISTENERS", 40)
     script = "document.querySelectorAll('div').forEach(one => one.addEventListener('click', () => {}))"
     page = urllib.parse.quote(f"{'<div>x</div>' * 60}<script>{script}</script>")
     await context.goto(f"data:text/html,{page}")
@@ -244,7 +244,7 @@ async def test_marks_of_a_form_at_device_scale_one_and_two(fine: tuple[Browser, 
 async def test_a_page_longer_than_chromium_draws_ends_where_it_does(fine: tuple[Browser, int]) -> None:
     browser, scale = fine
     try:
-        context = await browser.new_context()
+        context = await browser.new_context(ContextOptions(schemes=WRITTEN))
         await show(context, "<body style='margin:0'><div style='height:20000px; background:#00f'></div>")
         shot = await context.screenshot(full_page=True)
         picture = Image.open(io.BytesIO(shot.data)).convert("RGB")

@@ -7,13 +7,13 @@ import io
 import pytest
 from PIL import Image
 
-from agent.browser import Browser, Context, ContextOptions
-from agent.errors import ActionInvalid, ElementMissing
-from agent.observe.renderings import compact
-from agent.observe.tree import clickable_elements, walk_elements
-from agent.spec import BrowserSpec, Viewport
-from agent.types import Action, Box
-from tests.integration.browser.conftest import Site
+from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.errors import ActionInvalid, ElementMissing
+from shoal.agent.observe.renderings import compact
+from shoal.agent.observe.tree import clickable_elements, walk_elements
+from shoal.agent.spec import BrowserSpec, Viewport
+from shoal.agent.types import Action, Box
+from tests.integration.browser.conftest import WRITTEN, Site
 from tests.integration.browser.test_mended import show
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -50,7 +50,8 @@ async def test_what_takes_no_clicks_has_ids_for_the_actions_that_it_takes(contex
 
 
 async def test_pictures_of_an_element_and_of_a_region(browser: Browser) -> None:
-    context = await browser.new_context(ContextOptions(browser=BrowserSpec(viewport=Viewport(width=300, height=200))))
+    window = BrowserSpec(viewport=Viewport(width=300, height=200))
+    context = await browser.new_context(ContextOptions(browser=window, schemes=WRITTEN))
     square = "<button style='width:50px; height:40px; margin:900px 0 0 400px; background:#f00; border:0'>x</button>"
     found = await show(context, f"<body style='margin:0; background:#00f'>{square}")
     shot = await context.screenshot(bid=found["x"])

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from agent.browser import Browser, ContextOptions
-from agent.chromium.context import ChromiumContext
-from agent.chromium.reading import ReadingContext
-from agent.errors import NavigationTimeout
-from agent.observe.renderings import compact
-from agent.policies.rules.facts import read_facts
-from agent.spec import BrowserSpec
+from shoal.agent.browser import Browser, ContextOptions
+from shoal.agent.chromium.acting.acting_context import ActingContext
+from shoal.agent.chromium.devtools.reading_context import ReadingContext
+from shoal.agent.errors import NavigationTimeout
+from shoal.agent.observe.renderings import compact
+from shoal.agent.policies.rules.facts.facts import read_facts
+from shoal.agent.spec import BrowserSpec
 from tests.integration.browser.conftest import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -131,5 +131,5 @@ async def test_halves_of_characters_are_no_trouble(browser: Browser, site: Site)
 )
 async def test_what_a_plain_page_does_not_offer_gets_a_full_context(browser: Browser, options: ContextOptions) -> None:
     context = await browser.new_context(options)
-    assert isinstance(context, ChromiumContext)
+    assert isinstance(context, ActingContext)
     await context.close()

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from agent.browser import Browser, Context, ContextOptions
-from agent.chromium.launch import launch
-from agent.errors import BrowserGone
-from agent.testing import FakeBrowser, FakePage, body, text
-from agent.types import Action
+from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.errors import BrowserGone
+from shoal.agent.testing import FakeBrowser, FakePage, body, text
+from shoal.agent.types import Action
 from tests.integration.browser.conftest import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

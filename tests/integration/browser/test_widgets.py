@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.browser import Context
-from agent.observe.tree import clickable_elements
-from agent.types import Action, ActionResult
+from shoal.agent.browser import Context
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.types import Action, ActionResult
 from tests.integration.browser.conftest import Site
 from tests.integration.browser.test_mended import show
 

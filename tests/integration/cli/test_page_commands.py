@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from services.cli.ending import Usage
-from services.cli.pages import PageOptions, Picture, act_on_page, observe_page
-from services.settings import Settings
+from shoal.services.cli.commands.page_work import PageOptions, Picture, act_on_page, observe_page
+from shoal.services.cli.ending import Usage
+from shoal.services.settings import Settings
 from tests.loopback import served
 
 PAGE = b"""<!doctype html><title>Counter</title><h1>Shop</h1>
@@ -50,7 +50,7 @@ def page() -> Iterator[str]:
 def shoal(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SHOAL_")}
     done = subprocess.run(
-        [sys.executable, "-c", "from services.cli import main; main()", *arguments],
+        [sys.executable, "-c", "from shoal.services.cli import main; main()", *arguments],
         capture_output=True,
         text=True,
         timeout=100,
@@ -112,7 +112,8 @@ async def test_ids_in_a_budget_are_those_that_actions_take(capsys: pytest.Captur
     async def bid(name: str, **budget: Any) -> str | None:
         options = PageOptions(Settings(), headed=False, max_chars=None, **budget)
         await observe_page(address, "json", options, marks="", picture=Picture(""), pdf="")
-        return bid_in(json.loads(capsys.readouterr().out)["elements"], name)
+        told = capsys.readouterr().out
+        return bid_in(json.loads(told[told.index("{") :])["elements"], name)  # log lines of this process come first
 
     assert await bid("right 3", max_elements=30) == await bid("right 3") is not None
     with pytest.raises(Usage, match="the whole page"):
@@ -173,7 +174,7 @@ def test_the_doctor_examines_this_machine() -> None:
 
 def shoal_any(*arguments: str) -> str:
     """Output of a command that may end with 0 or 3."""
-    command = [sys.executable, "-c", "from services.cli import main; main()", *arguments]
+    command = [sys.executable, "-c", "from shoal.services.cli import main; main()", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode in (0, 3), done.stderr
     return done.stdout

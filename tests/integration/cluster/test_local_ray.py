@@ -8,8 +8,8 @@ import sys
 TWO = """
 import psutil
 import ray
-from services.cluster.local_ray import local_ray
-from services.cluster.run_dir import RunDir
+from shoal.services.cluster.local_ray import local_ray
+from shoal.services.cluster.run_dir import RunDir
 
 for browsers in (1, 2):
     run_dir = RunDir.make()

@@ -14,12 +14,12 @@ SCRIPT = f"""
 import asyncio, os, signal, time
 import ray
 from ray.util import list_named_actors
-from services.browsers import ray_pool
-from services.browsers.config import WorkerConfig
-from services.browsers.pool import WorkerLost
-from services.browsers.ray_pool import PREFIX, BrowserWorkerActor, RayPool
-from services.cluster.local_ray import local_ray
-from services.cluster.run_dir import RunDir
+from shoal.services.browsers import ray_pool
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.pools.pool import WorkerLost
+from shoal.services.browsers.pools.ray_pool import PREFIX, BrowserWorkerActor, RayPool
+from shoal.services.cluster.local_ray import local_ray
+from shoal.services.cluster.run_dir import RunDir
 
 CONFIG = WorkerConfig(slots=1, artifacts_url="memory:")
 

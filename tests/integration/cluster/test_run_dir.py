@@ -12,14 +12,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from services.cluster.run_dir import RunDir, sweep, users_of
+from shoal.services.cluster.run_dir import RunDir, sweep, users_of
 
 SLEEPER = "import sys, time; print('up', flush=True); time.sleep(600)"
 RETITLED = f"import ray, ray._raylet; ray._raylet.setproctitle('ray::Agent'); {SLEEPER}"
 OWNER = f"""
 import os, subprocess, sys, time
-from services.cluster.run_dir import RunDir
-from services.cluster.watchdog import Watchdog
+from shoal.services.cluster.run_dir import RunDir
+from shoal.services.cluster.watchdog import Watchdog
 run_dir = RunDir.make()
 if sys.argv[1] == "watched":
     Watchdog(run_dir.path)

@@ -9,9 +9,20 @@ from dataclasses import replace
 
 from PIL import Image, ImageDraw
 
-from agent.status import Status
-from agent.types import Action, ActionResult, ArtifactRef, Effect, ErrorInfo, FieldSource, Outcome, Record, Step, Task
-from agent.work import Work
+from shoal.agent.status import Status
+from shoal.agent.types import (
+    Action,
+    ActionResult,
+    ArtifactRef,
+    Effect,
+    ErrorInfo,
+    FieldSource,
+    Outcome,
+    Record,
+    Step,
+    Task,
+)
+from shoal.agent.worker_messages import Work
 from tests.gateway_world import AT, World, completed, fan_out
 
 NAMES = ("Kettle Fjord 1.7 l", "Stand mixer Lund", "Toaster Vik, two slots", "Espresso maker Sund", "Hand blender Aker")

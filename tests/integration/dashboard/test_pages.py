@@ -11,7 +11,7 @@ import pytest_asyncio
 import uvicorn
 from playwright.async_api import Browser, Page, Route, async_playwright, expect
 
-from agent.chromium.find import find_chromium
+from shoal.agent.chromium.process.find import find_chromium
 from tests.gateway_world import World, completed, loop_of, world
 from tests.integration.dashboard.seed import Seeder
 
@@ -117,10 +117,11 @@ async def heard(page: Page, name: str) -> None:
 
 
 async def watched(site: Site) -> tuple[str, Page]:
-    """A job of one session, and its page, which has heard all there is so far."""
+    """A job of one session, and its page, which listens."""
     job = await site.world.submit(url="https://live.example/", goal="watch me")
     page, _ = await opened(site, f"/jobs/{job}")
-    await heard(page, "job.submitted")
+    await change(site, job)
+    await heard(page, "job.changed")
     return job, page
 
 
@@ -178,7 +179,8 @@ async def test_a_page_whose_events_were_refused_asks_for_them_again(site: Site) 
 
     await page.route(f"**/jobs/{job}/events*", away, times=1)
     await page.goto(f"{site.url}/jobs/{job}")
-    await heard(page, "job.submitted")
+    await change(site, job)
+    await heard(page, "job.changed")
     await end(site, job)
     await expect(page.locator("[data-live=progress] .badge")).to_have_text("completed")
     assert len(asked) == 1
@@ -194,10 +196,10 @@ async def test_a_part_in_which_somebody_is_at_work_is_left_alone_until_they_leav
     await expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
 
 
-async def test_a_page_is_read_again_for_every_event_there_is(site: Site) -> None:
-    job, page = await watched(site)
-    await change(site, job)
-    await heard(page, "job.changed")
+async def test_a_page_is_told_what_happens_from_now_on_whatever_it_is(site: Site) -> None:
+    """Of a long job all that has happened is a hundred thousand events, and is on the page."""
+    _, page = await watched(site)  # until it has heard of a change of priority
+    assert await page.locator("html").get_attribute("data-heard") == " job.changed"
 
 
 async def test_a_sessions_page_follows_it_to_its_end_and_asks_no_more_then(site: Site) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from services.doctor import examine
-from services.settings import load_settings
+from shoal.services.doctor import examine
+from shoal.services.settings import load_settings
 
 
 async def test_a_machine_that_was_set_up_is_well(tmp_path: Path) -> None:
@@ -17,9 +17,11 @@ async def test_a_machine_that_was_set_up_is_well(tmp_path: Path) -> None:
         "time zones",
         "chromium",
         "sandbox",
+        "file wall",
         "shared memory",
         "ray",
         "data folder",
+        "secrets",
         "store",
         "artifacts",
         "model",

@@ -11,13 +11,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 from playwright.async_api import Error, Page, async_playwright
 
-from agent.browser import ContextOptions
-from agent.chromium.find import find_chromium
-from agent.chromium.launch import LaunchOptions, launch
-from agent.chromium.reading import ReadingContext
-from agent.errors import NavigationError
-from services.addresses import HostNames, Reach
-from services.browsers.egress import CHROMIUM_FLAGS, EgressProxy
+from shoal.agent.browser import ContextOptions
+from shoal.agent.chromium.devtools.reading_context import ReadingContext
+from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.chromium.process.launch import LaunchOptions, launch
+from shoal.agent.errors import NavigationError
+from shoal.services.addresses import Reach
+from shoal.services.browsers.network.egress import CHROMIUM_FLAGS, EgressProxy
+from shoal.services.names import HostNames
 
 
 class Site:
@@ -76,7 +77,7 @@ async def running(site: Site) -> AsyncIterator[Site]:
 class Names(HostNames):
     """Every name leads to loopback."""
 
-    async def addresses(self, host: str) -> tuple[str, ...]:
+    async def addresses(self, host: str, owner: str = "") -> tuple[str, ...]:
         return ("127.0.0.1",)
 
 

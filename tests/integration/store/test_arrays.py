@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from services.store.codec import dump_array
+from shoal.services.store.database.codec import dump_array
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from contextlib import suppress
 import psycopg
 import pytest
 
-from services.errors import StoreAway, StoreOutdated, WrongState
-from services.store.jobs import lock_jobs
-from services.store.migrate import migrate
-from services.store.records import Finish, NewJob, Take
-from services.store.sql import open_store
-from services.store.tx import Tx
+from shoal.services.errors import StoreAway, StoreOutdated, WrongState
+from shoal.services.store.database.migrate import migrate
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.jobs.rows import lock_jobs
+from shoal.services.store.records import ClaimRequest, Finish, NewJob
+from shoal.services.store.sql import open_store
 from tests import postgres
 from tests.store_world import DONE, links, loop, spec, world
 
@@ -37,7 +37,7 @@ async def test_a_store_comes_back_with_its_server(own_server: postgres.Server) -
         held = await w.claim_one()
         seen = await w.store.changed(0.3)
         own_server.stop()
-        for call in (w.store.lanes(), w.submit(), w.finish((held, DONE)), w.store.job(job)):
+        for call in (w.store.partitions(), w.submit(), w.finish((held, DONE)), w.store.job(job)):
             with pytest.raises(StoreAway):
                 await call
         own_server.start()
@@ -52,13 +52,13 @@ async def test_a_store_comes_back_with_its_server(own_server: postgres.Server) -
 
 async def test_connections_that_were_cut_are_replaced(postgres_url: str) -> None:
     async with world(postgres_url) as w:
-        await asyncio.gather(*(w.store.lanes() for _ in range(8)))
+        await asyncio.gather(*(w.store.partitions() for _ in range(8)))
         with psycopg.connect(postgres_url, autocommit=True) as conn:
             conn.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'shoal'")
         lost = 0
         for _ in range(10):
             try:
-                await w.store.lanes()
+                await w.store.partitions()
             except StoreAway:
                 lost += 1
         assert lost <= 1
@@ -106,14 +106,71 @@ async def test_a_server_that_only_reads_after_a_failover_is_away_until_there_is_
             conn.execute(f'alter database "{name}" set default_transaction_read_only = on')
             conn.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'shoal'")
         with suppress(StoreAway):
-            await w.store.lanes()
-        await asyncio.gather(*(w.store.lanes() for _ in range(8)))  # so many connections, to what only reads
+            await w.store.partitions()
+        await asyncio.gather(*(w.store.partitions() for _ in range(8)))  # so many connections, to what only reads
         with pytest.raises(StoreAway):
             await w.finish((held, DONE))
         with psycopg.connect(postgres_url, autocommit=True) as conn:
             conn.execute("set default_transaction_read_only = off")
             conn.execute(f'alter database "{name}" reset default_transaction_read_only')
         assert (await w.finish((held, DONE))).accepted
+
+
+async def test_no_lease_runs_out_while_the_server_hangs(own_server: postgres.Server) -> None:
+    """Connections stay open and nothing is answered: the first that is answered again must not find all leases over."""
+    async with world(own_server.url) as w:
+        job = await w.submit()
+        w.store._db._clock = None  # the server's own
+        other = await open_store(own_server.url)
+        try:
+            held = (await w.store.claim("w1", [ClaimRequest(job, 1, 0, 1)], lease_s=2.0)).sessions[0]
+            await w.store.expire_leases(lease_s=2.0)
+            frozen = own_server.freeze()
+            try:
+                first = asyncio.create_task(other.expire_leases(lease_s=2.0))
+                await asyncio.wait([first], timeout=4.0)
+                assert not first.done(), "it hangs"
+            finally:
+                for one in frozen:
+                    one.resume()
+            assert (await first).sessions == ()
+        finally:
+            await other.close()
+        assert (await w.finish((held, DONE))).accepted == {held.work.session}
+
+
+async def test_a_statement_that_the_server_ends_is_told_as_that_and_tried_again(postgres_url: str) -> None:
+    async with world(postgres_url) as w:
+        job = await w.submit()
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            conn.execute(f'alter database "{conn.info.dbname}" set statement_timeout = 300')
+            conn.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'shoal'")
+        other = await w.another()
+        with psycopg.connect(postgres_url) as lock:
+            lock.execute("lock table session in exclusive mode")
+            with pytest.raises(StoreAway, match="statement_timeout"):
+                await other.claim("w1", [ClaimRequest(job, 1, 0, 1)], lease_s=60)
+            lock.rollback()
+        assert len((await other.claim("w1", [ClaimRequest(job, 1, 0, 1)], lease_s=60)).sessions) == 1
+
+
+async def test_a_server_that_only_reads_says_what_to_do(postgres_url: str) -> None:
+    async with world(postgres_url) as w:
+        await w.store.check()
+        with psycopg.connect(postgres_url, autocommit=True) as conn:
+            name = conn.info.dbname
+            conn.execute(f'alter database "{name}" set default_transaction_read_only = on')
+            conn.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'shoal'")
+            with suppress(StoreAway):
+                await w.store.partitions()
+            with pytest.raises(StoreAway, match="only reads: name the primary"):
+                await w.store.check()
+            conn.execute("set default_transaction_read_only = off")
+            conn.execute(f'alter database "{name}" reset default_transaction_read_only')
+        while True:
+            with suppress(StoreAway):
+                await w.store.check()
+                break
 
 
 async def test_several_processes_may_migrate_at_once(empty_postgres_url: str) -> None:
@@ -135,11 +192,11 @@ async def test_dispatchers_gateways_and_owners_at_once_lose_nothing(postgres_url
         async def dispatch(number: int) -> None:
             store = stores[number]
             while not done.is_set():
-                lanes = await store.lanes()
-                takes = [Take(lane.job, lane.domain, 0, 5) for lane in lanes]
+                partitions = await store.partitions()
+                takes = [ClaimRequest(partition.job, partition.domain, 0, 5) for partition in partitions]
                 held = (await store.claim(f"w{number}", takes, lease_s=60)).sessions
                 if number == 3 and held:
-                    await store.reap(owner="w3")
+                    await store.expire_leases(owner="w3")
                 await store.finish([Finish(one.work.session, one.work.fence, DONE) for one in held])
                 rows = [await store.job(job) for job in jobs]
                 if all(row.finished_at for row in rows):

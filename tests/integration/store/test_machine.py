@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests import postgres
 from tests.store_machine import StoreMachine
+
+pytestmark = pytest.mark.timeout(600)  # beside other rings on two cores
 
 
 def test_random_histories(postgres_server: str) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from agent.status import Status
-from agent.types import Checkpoint
-from services.store import ending
-from services.store.records import Take
-from services.store.states import State
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint
+from shoal.services.store.database.states import State
+from shoal.services.store.jobs import ending
+from shoal.services.store.records import ClaimRequest
 from tests.embedded import wait_until
 from tests.store_world import BROKEN, DONE, links, loop, world
+
+pytestmark = pytest.mark.timeout(600)  # beside other rings on two cores
 
 ITEMS = 20_000
 LANES = 200
@@ -30,8 +32,8 @@ async def test_a_store_that_was_empty_a_moment_ago_is_read_by_index(postgres_url
             root = await w.claim_one()
             conn.execute("analyze session")
         for _ in range(OFTEN):
-            await w.store.lanes()
-            await w.store.claim("w2", [Take(1, 1, 0, 1)], lease_s=60.0)
+            await w.store.partitions()
+            await w.store.claim("w2", [ClaimRequest(1, 1, 0, 1)], lease_s=60.0)
         await w.finish((root, loop(links(ITEMS, hosts=LANES))))
         held = await w.claim(1)
         await w.finish(*((one, DONE) for one in held))
@@ -84,14 +86,14 @@ async def test_news_reads_what_is_new_and_not_the_lanes_of_others(postgres_url: 
             await w.submit()
             conn.execute("analyze session, job, event")
         await w.open_loop(ITEMS, hosts=LANES)
-        seq = (await w.store.news(None)).seq
+        seq = (await w.store.changed_partitions(None)).seq
         await w.store.close()
     before = entries_read(postgres_url)
     async with world(postgres_url) as w:
         for _ in range(ROUNDS):
             job = await w.submit()
-            news = await w.store.news(seq)
-            assert [lane.job for lane in news.ready] == [job] and news.seq > seq
+            news = await w.store.changed_partitions(seq)
+            assert [partition.job for partition in news.ready] == [job] and news.seq > seq
             seq = news.seq
         await w.store.close()
     assert entries_read(postgres_url) - before < 20 * ROUNDS
@@ -110,7 +112,7 @@ async def test_a_slice_of_another_concurrency_reads_what_it_changes(
             await w.open_loop(ITEMS // 2, hosts=LANES)
             conn.execute("select pg_stat_force_next_flush(), pg_stat_reset()")
         await w.store.set_concurrency(job, limit)
-        while (await w.store.sweep()).more:
+        while (await w.store.run_bulk_operations()).more:
             pass
         assert await w.store.ready_count(ITEMS * 2) == ITEMS // 2 + (limit or ITEMS // 2)
         await w.store.close()
@@ -128,11 +130,11 @@ async def test_a_slice_of_a_retry_reads_what_it_opens_and_what_is_above(
             job, _ = await w.open_loop(ITEMS // 2, hosts=LANES)
             await w.open_loop(ITEMS // 2, hosts=LANES)
             await w.store.cancel(job)
-            while (await w.store.sweep()).more:
+            while (await w.store.run_bulk_operations()).more:
                 pass
             conn.execute("select pg_stat_force_next_flush(), pg_stat_reset()")
         await w.store.retry(job)
-        while (await w.store.sweep()).more:
+        while (await w.store.run_bulk_operations()).more:
             pass
         assert (await w.store.job(job)).counts.final == 0
         await w.store.close()
@@ -154,7 +156,7 @@ async def test_a_slice_reads_what_it_ends_and_not_what_was_ended_before(
             await w.store.cancel(job)
         else:
             await w.finish((one, BROKEN))
-        while (await w.store.sweep()).more:
+        while (await w.store.run_bulk_operations()).more:
             pass
         assert (await w.store.job(job)).counts.canceled == ITEMS // 2 - LANES
         assert (await w.store.job(other)).counts.canceled == 0

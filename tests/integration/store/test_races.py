@@ -11,11 +11,11 @@ import psycopg
 import pytest
 from sqlalchemy import Row
 
-from agent.status import Status
-from services.store import ending
-from services.store.records import Finish, Take
-from services.store.sql import SqlStore
-from services.store.tx import Tx
+from shoal.agent.status import Status
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.jobs import ending
+from shoal.services.store.records import ClaimRequest, Finish
+from shoal.services.store.sql import SqlStore
 from tests.store_world import DONE, World, world
 
 CLAIM = """update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = 'w1', lease_until = %s
@@ -72,8 +72,8 @@ async def test_claims_at_once_let_no_more_out_of_a_loop_that_is_being_narrowed(
         job, _ = await w.open_loop(60, hosts=6)
         others = [await w.another() for _ in range(3)]
         await w.store.set_concurrency(job, 2)
-        lanes = await w.store.lanes()
-        takes = [[Take(lane.job, lane.domain, lane.cursor, 2)] for lane in lanes]
+        partitions = await w.store.partitions()
+        takes = [[ClaimRequest(partition.job, partition.domain, partition.cursor, 2)] for partition in partitions]
         stores = [w.store, *others, w.store, *others]
         claims = await asyncio.gather(
             *(store.claim("w1", take, lease_s=60.0) for store, take in zip(stores, takes, strict=False))
@@ -111,7 +111,7 @@ async def test_a_child_that_is_claimed_while_its_job_is_canceled_stays_its_worke
         await claimer.commit()
         await canceling
         assert await w.status(root) is Status.WAITING, "a slice that found its sessions taken was not the last one"
-        while (await w.store.sweep()).more:
+        while (await w.store.run_bulk_operations()).more:
             await w.check_sums(job)
         assert {await w.status(session) for session in ids} == {Status.RUNNING}
         await w.finish(*((one, DONE) for one in await w.store.running(ids)))

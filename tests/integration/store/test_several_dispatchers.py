@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agent.testing import FakeBrowser
-from services.browsers.config import WorkerConfig
-from services.browsers.local_pool import LocalPool
-from services.browsers.worker import Worker
-from services.dispatch.config import DispatchConfig
-from services.dispatch.dispatcher import Dispatcher
-from services.store.sql import open_store
+from shoal.agent.testing import FakeBrowser
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.pools.local_pool import LocalPool
+from shoal.services.browsers.worker import Worker
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
+from shoal.services.store.sql import open_store
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pyotp
 import pytest
 
-from agent.errors import HelpMissing, SecretRefused
-from agent.help import Question, helping, totp_code
-from agent.hooks import Hooks
-from agent.spec import JobSpec
+from shoal.agent.errors import HelpMissing, SecretRefused
+from shoal.agent.sessions.hooks import Hooks
+from shoal.agent.sessions.human_help import Question, helping, totp_code
+from shoal.agent.spec import JobSpec
 
 KEY = "JBSWY3DPEHPK3PXP"  # of 80 bits, as most sites give
 LONG_KEY = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.chromium.landing import landing_from
+from shoal.agent.chromium.landing import landing_from
 
 YEAR = 31_536_000.0
 

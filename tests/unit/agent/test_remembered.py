@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agent.remembered import remembered
+from shoal.agent.support.bounded_cache import bounded_cache
 
 
 def test_an_answer_is_remembered_and_long_texts_are_not_kept() -> None:
     asked: list[str] = []
 
-    @remembered(2, longest=3)
+    @bounded_cache(2, longest=3)
     def length(text: str) -> int:
         """How long it is."""
         asked.append(text)
@@ -24,7 +24,7 @@ def test_an_answer_is_remembered_and_long_texts_are_not_kept() -> None:
 def test_several_arguments_are_remembered_while_they_are_short_together() -> None:
     asked: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
 
-    @remembered(2, longest=3)
+    @bounded_cache(2, longest=3)
     def same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
         asked.append((one, other))
         return one == other

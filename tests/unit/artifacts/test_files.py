@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from services.artifacts.files import FileArtifacts
-from services.errors import ArtifactStoreAway
+from shoal.services.artifacts.files import FileArtifacts
+from shoal.services.errors import ArtifactStoreAway
 
 
 def everything(root: Path) -> list[str]:

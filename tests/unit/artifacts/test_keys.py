@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from services.artifacts.files import FileArtifacts
-from services.artifacts.keys import content_disposition
-from services.artifacts.memory import MemoryArtifacts
-from services.artifacts.open import open_artifacts
-from services.artifacts.options import ArtifactOptions
-from services.artifacts.s3 import S3Artifacts
-from services.artifacts.spill import SpillingArtifacts
-from services.errors import BadSetting
+from shoal.services.artifacts.files import FileArtifacts
+from shoal.services.artifacts.keys import content_disposition
+from shoal.services.artifacts.memory import MemoryArtifacts
+from shoal.services.artifacts.open import open_artifacts
+from shoal.services.artifacts.options import ArtifactOptions
+from shoal.services.artifacts.s3 import S3Artifacts
+from shoal.services.artifacts.spill import SpillingArtifacts
+from shoal.services.errors import BadSetting
 
 
 @pytest.mark.parametrize(

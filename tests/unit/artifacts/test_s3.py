@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from botocore.stub import Stubber
 
-from services.artifacts.options import S3Options
-from services.artifacts.s3 import S3Artifacts
-from services.errors import ArtifactStoreAway
+from shoal.services.artifacts.options import S3Options
+from shoal.services.artifacts.s3 import S3Artifacts
+from shoal.services.errors import ArtifactStoreAway
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from services.artifacts.memory import MemoryArtifacts
-from services.artifacts.spill import SpillingArtifacts
-from services.errors import ArtifactMissing, ArtifactStoreAway
+from shoal.services.artifacts.memory import MemoryArtifacts
+from shoal.services.artifacts.spill import SpillingArtifacts
+from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
 
 
 def spilling(behind: MemoryArtifacts, folder: Path, limit_bytes: int = 10_000) -> SpillingArtifacts:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.chromium.find import check_starts
-from agent.errors import BrowserNotFound
+from shoal.agent.chromium.process.find import check_starts
+from shoal.agent.errors import BrowserNotFound
 
 
 def program(folder: Path, lines: str) -> Path:

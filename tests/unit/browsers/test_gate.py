@@ -8,29 +8,29 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agent.errors import Unexpected
-from agent.spec import PolitenessSpec
-from agent.work import PageTurn, PageWish, Report
-from services.browsers.gate import LONGEST_CRAWL_DELAY_S, PoliteGate
-from services.browsers.journal import Outbox, SessionJournal
-from services.browsers.robots import Robots, Shared
+from shoal.agent.errors import AddressForbidden, Unexpected
+from shoal.agent.spec import PolitenessSpec
+from shoal.agent.worker_messages import RateSlot, RateSlotRequest, Report
+from shoal.services.browsers.network.navigation_guard import LONGEST_CRAWL_DELAY_S, PoliteNavigationGuard
+from shoal.services.browsers.network.robots import Robots, Shared
+from shoal.services.browsers.reports.outbox import Outbox, SessionJournal
 
 URL = "http://Shop.Example:8080/1"
 
 
 @asynccontextmanager
-async def gate(outbox: Outbox, **politeness: object) -> AsyncIterator[PoliteGate]:
+async def gate(outbox: Outbox, **politeness: object) -> AsyncIterator[PoliteNavigationGuard]:
     """The gate of one session, whose job asks no robots.txt."""
     robots = Robots()
     spec = PolitenessSpec.model_validate({"robots": False} | politeness)
-    yield PoliteGate(spec, robots, SessionJournal(outbox, 1, 1, 7), "test", None)
+    yield PoliteNavigationGuard(spec, robots, SessionJournal(outbox, 1, 1, 7), "test", None)
     await robots.close()
 
 
 async def asked(outbox: Outbox, seen: int = 0) -> Report:
     """The one report that comes next."""
     (report,) = (await outbox.pull(seen, 5)).reports()
-    assert report.wants_ack and report.page == PageWish(7, "shop.example", 2)
+    assert report.wants_ack and report.page == RateSlotRequest(7, "shop.example", 2)
     return report
 
 
@@ -48,13 +48,24 @@ async def test_an_address_without_a_host_asks_nobody() -> None:
     assert len(outbox) == 0
 
 
+@pytest.mark.parametrize(
+    "address", ["file:///etc/passwd", "\tFI\nLE:/x", "view-source:http://shop.example/", "//x", ""]
+)
+async def test_only_the_web_passes(address: str) -> None:
+    outbox = Outbox()
+    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+        with pytest.raises(AddressForbidden):
+            await passes(address)
+    assert len(outbox) == 0
+
+
 async def test_a_page_is_opened_when_its_turn_has_come() -> None:
     outbox = Outbox()
     async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
         report = await asked(outbox)
         began = asyncio.get_running_loop().time()
-        outbox.confirm(report.serial, frozenset(), {report.serial: PageTurn(0.05)})
+        outbox.confirm(report.serial, frozenset(), {report.serial: RateSlot(0.05)})
         await passing
         assert asyncio.get_running_loop().time() - began >= 0.05
     assert len(outbox) == 0
@@ -65,10 +76,10 @@ async def test_a_page_that_stands_too_far_back_asks_again() -> None:
     async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
         first = await asked(outbox)
-        outbox.confirm(first.serial, frozenset(), {first.serial: PageTurn(0.01, given=False)})
+        outbox.confirm(first.serial, frozenset(), {first.serial: RateSlot(0.01, given=False)})
         second = await asked(outbox, first.serial)
         assert not passing.done()
-        outbox.confirm(second.serial, frozenset(), {second.serial: PageTurn(0)})
+        outbox.confirm(second.serial, frozenset(), {second.serial: RateSlot(0)})
         await passing
 
 
@@ -89,7 +100,7 @@ async def test_a_successor_is_asked_for_the_turn_that_its_predecessor_did_not_te
         report = await asked(outbox)
         again = await asked(outbox)  # a new dispatcher, that knows nothing
         assert again == report
-        outbox.confirm(again.serial, frozenset(), {again.serial: PageTurn(0)})
+        outbox.confirm(again.serial, frozenset(), {again.serial: RateSlot(0)})
         await passing
 
 
@@ -102,7 +113,7 @@ async def test_a_session_that_is_stopped_while_it_waits_leaves_no_question_behin
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         report = await asked(outbox)
-        outbox.confirm(report.serial, frozenset(), {report.serial: PageTurn(0)})
+        outbox.confirm(report.serial, frozenset(), {report.serial: RateSlot(0)})
         await other
 
 
@@ -122,21 +133,21 @@ class Asks:
 @pytest.mark.parametrize(
     ("delay_s", "crawl_delay_s", "wish"),
     [
-        (2, None, PageWish(7, "shop.example", 2, 0)),
-        (0, 3, PageWish(7, "shop.example", 0, 3)),
-        (2, 3, PageWish(7, "shop.example", 2, 3)),
-        (2, 3600, PageWish(7, "shop.example", 2, LONGEST_CRAWL_DELAY_S)),
+        (2, None, RateSlotRequest(7, "shop.example", 2, 0)),
+        (0, 3, RateSlotRequest(7, "shop.example", 0, 3)),
+        (2, 3, RateSlotRequest(7, "shop.example", 2, 3)),
+        (2, 3600, RateSlotRequest(7, "shop.example", 2, LONGEST_CRAWL_DELAY_S)),
     ],
 )
 async def test_the_job_s_distance_and_the_site_s_are_asked_for_each_by_itself(
-    delay_s: float, crawl_delay_s: float | None, wish: PageWish
+    delay_s: float, crawl_delay_s: float | None, wish: RateSlotRequest
 ) -> None:
     outbox = Outbox()
     spec = PolitenessSpec.model_validate({"delay_s": delay_s})
-    passes = PoliteGate(spec, Asks(crawl_delay_s), SessionJournal(outbox, 1, 1, 7), "test", None)
+    passes = PoliteNavigationGuard(spec, Asks(crawl_delay_s), SessionJournal(outbox, 1, 1, 7), "test", None)
     async with asyncio.timeout(5):
         passing = asyncio.ensure_future(passes(URL))
         (report,) = (await outbox.pull(0, 5)).reports()
         assert report.page == wish
-        outbox.confirm(report.serial, frozenset(), {report.serial: PageTurn(0)})
+        outbox.confirm(report.serial, frozenset(), {report.serial: RateSlot(0)})
         await passing

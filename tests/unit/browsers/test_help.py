@@ -9,11 +9,11 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from agent.errors import HelpMissing
-from agent.help import Question
-from agent.spec import JobSpec
-from agent.work import Work
-from services.browsers.help import WebhookHelper
+from shoal.agent.errors import HelpMissing
+from shoal.agent.sessions.human_help import Question
+from shoal.agent.spec import JobSpec
+from shoal.agent.worker_messages import Work
+from shoal.services.browsers.session_parts.webhook_helper import WebhookHelper
 
 HOOK = "https://hooks.example/answer"
 QUESTION = Question("code", "Which code?", "https://shop.example/login", timeout_s=5)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent.chromium.launch import LaunchOptions, launch
+from shoal.agent.chromium.process.launch import LaunchOptions, launch
 
 
 async def test_a_launch_that_is_canceled_leaves_no_folder_no_process_and_no_driver(
@@ -33,7 +33,7 @@ async def test_a_launch_that_is_canceled_leaves_no_folder_no_process_and_no_driv
         return SimpleNamespace(release=release, playwright=SimpleNamespace(chromium=SimpleNamespace(launch=begin)))
 
     monkeypatch.setattr(
-        import_module("agent.chromium.launch"), "acquire_driver", driver
+        import_module("shoal.agent.chromium.process.launch"), "acquire_driver", driver
     )  # the package names the function so
     options = LaunchOptions(executable=sys.executable, sandbox="no", temp_dir=str(tmp_path))
     launching = asyncio.create_task(launch(options))

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import psutil
 
-from agent.chromium.processes import ProcessTree
-from agent.memory import held_bytes
+from shoal.agent.chromium.process.process_tree import ProcessTree
+from shoal.agent.support.process_memory import held_bytes
 
 _SHARED_MIB = 96
 _FAMILY = f"""

@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from agent.errors import Canceled
-from agent.packed import PART, unpack_items
-from agent.status import Status
-from agent.types import Checkpoint, LoopItem, Outcome, Record
-from agent.work import Report
-from services.browsers.journal import Outbox, SessionJournal
-from services.browsers.parcel import Parcel
+from shoal.agent.errors import Canceled
+from shoal.agent.sessions.compressed_items import PART, decompress_items
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint, LoopItem, Outcome, Record
+from shoal.agent.worker_messages import Report
+from shoal.services.browsers.reports.outbox import Outbox, SessionJournal
+from shoal.services.browsers.reports.report_batch import ReportBatch
 
 DONE = Outcome(Status.COMPLETED)
 
@@ -74,7 +74,7 @@ async def test_items_of_a_loop_are_packed_and_waited_for() -> None:
     assert report.items is not None and report.wants_ack and not handing.done()
     assert (report.items.at, report.items.n) == (5, len(items))
     assert [part.n for part in report.items.parts] == [PART, PART - 5]
-    assert [item for part in report.items.parts for item in unpack_items(part.data)] == items
+    assert [item for part in report.items.parts for item in decompress_items(part.data)] == items
 
     outbox.confirm(report.serial, frozenset())
     await handing
@@ -140,7 +140,7 @@ async def test_a_newer_checkpoint_replaces_one_that_was_not_pulled_yet() -> None
     assert len(outbox) == 0
 
 
-def texts(parcel: Parcel) -> list[str]:
+def texts(parcel: ReportBatch) -> list[str]:
     """What the records of a pull begin with."""
     return [report.outcome.records[0].value[:1] for report in parcel.reports() if report.outcome]
 

@@ -8,15 +8,15 @@ from contextlib import AsyncExitStack
 import pytest
 from structlog.testing import capture_logs
 
-from agent.browser import ContextOptions
-from agent.errors import BrowserGone
-from agent.testing import FakeBrowser
-from agent.testing.browser import FakeContext
-from services.browsers import owner as owner_module
-from services.browsers.config import BrowserLimits
-from services.browsers.owner import BrowserOwner
-from services.events import LogEvent
-from services.tally import Tally
+from shoal.agent.browser import ContextOptions
+from shoal.agent.errors import BrowserGone
+from shoal.agent.testing import FakeBrowser
+from shoal.agent.testing.browser import FakeContext
+from shoal.services.browsers.config import BrowserLimits
+from shoal.services.browsers.session_parts import browser_owner as owner_module
+from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
+from shoal.services.events import LogEvent
+from shoal.services.metrics_delta import MetricsDelta
 
 
 class Launches:
@@ -109,8 +109,8 @@ async def test_a_browser_that_hangs_is_ended_under_its_sessions_and_replaced() -
         made.append(Hung({}))
         return made[-1]
 
-    tally = Tally()
-    owner = BrowserOwner(launch, BrowserLimits(), tally=tally)
+    metrics_delta = MetricsDelta()
+    owner = BrowserOwner(launch, BrowserLimits(), metrics_delta=metrics_delta)
     async with owner.lend() as browser:
         made[0].hung = True
         await owner.suspect(browser)
@@ -118,21 +118,21 @@ async def test_a_browser_that_hangs_is_ended_under_its_sessions_and_replaced() -
             assert other is made[1]
             while made[0].alive:
                 await asyncio.sleep(0.005)
-    assert (owner.running, owner.restarts, tally.counts["shoal_browser_restarts",]) == (1, 1, 1)
+    assert (owner.running, owner.restarts, metrics_delta.counts["shoal_browser_restarts",]) == (1, 1, 1)
     await owner.close()
 
 
 async def test_a_dead_browser_that_nobody_uses_is_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(owner_module, "_LOOK_EVERY_S", 0.01)
-    launches, tally = Launches(), Tally()
-    owner = BrowserOwner(launches, BrowserLimits(), tally=tally)
+    launches, metrics_delta = Launches(), MetricsDelta()
+    owner = BrowserOwner(launches, BrowserLimits(), metrics_delta=metrics_delta)
     async with owner.lend():
         pass
     launches.made[0].kill()
     async with asyncio.timeout(5):
         while owner.running:
             await asyncio.sleep(0.005)
-    assert (owner.restarts, tally.counts["shoal_browser_restarts",]) == (1, 1)
+    assert (owner.restarts, metrics_delta.counts["shoal_browser_restarts",]) == (1, 1)
     await owner.close()
 
 

@@ -16,9 +16,9 @@ from ray.exceptions import (
     RpcError,
 )
 
-from services.browsers.config import WorkerConfig
-from services.browsers.pool import WorkerLost
-from services.browsers.ray_pool import RayPool, _answer
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.pools.pool import WorkerLost
+from shoal.services.browsers.pools.ray_pool import RayPool, _answer
 
 
 async def failing(error: RayError) -> NoReturn:
@@ -56,7 +56,7 @@ async def test_machines_that_could_not_be_asked_for_are_asked_for_again(monkeypa
             raise failures.pop()
         asked.append(len(bundles))
 
-    monkeypatch.setattr("services.browsers.ray_pool.request_resources", request)
+    monkeypatch.setattr("shoal.services.browsers.pools.ray_pool.request_resources", request)
     pool = RayPool(WorkerConfig(slots=1, artifacts_url="memory:"))
     with pytest.raises(RaySystemError):
         await pool.expect(3)

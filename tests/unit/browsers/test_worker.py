@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from agent.browser import ContextOptions
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.testing import FakeBrowser, FakePage
-from agent.testing.browser import FakeContext
-from agent.types import Checkpoint
-from agent.work import Work
-from services.browsers.config import WorkerConfig
-from services.browsers.worker import Worker
-from tests.cluster_world import EXTRACT, FakeParts
+from shoal.agent.browser import ContextOptions
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.testing import FakeBrowser, FakePage
+from shoal.agent.testing.browser import FakeContext
+from shoal.agent.types import Checkpoint
+from shoal.agent.worker_messages import Work
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.worker import Worker
+from tests.cluster_world import EXTRACT, FakeParts, form
 
 URL = "http://shop.example/"
 
@@ -127,4 +127,23 @@ async def test_a_worker_that_ends_gives_back_what_it_is_still_handed() -> None:
         assert not draining.done() and (await worker.stats()).held == {1: 1}, "the other one goes on"
         await worker.cancel([1])
         await draining
+    await worker.close()
+
+
+async def test_a_browser_that_was_lost_inside_an_action_is_replaced_though_the_session_ends_unsure() -> None:
+    """Its outcome says what it may have done, not what cut it off."""
+    config = WorkerConfig(slots=1, artifacts_url="memory:")
+    parts = FakeParts([], lambda: FakeBrowser(form(act_seconds=0.2)), config)
+    worker = Worker("w", config, parts)
+    spec = JobSpec.model_validate({"url": URL, "goal": "send", "data": {"a": 1}})
+    async with asyncio.timeout(20):
+        await worker.submit([Work(1, 1, 1, "t", 1, 0, spec, None, None, None, None)])
+        (mark,) = (await worker.pull(0, 0)).reports()
+        await worker.confirm(mark.serial, frozenset(), {})
+        while not parts.browsers[0].performed:
+            await asyncio.sleep(0.01)
+        parts.browsers[0].kill()
+        (end,) = (await worker.pull(mark.serial, mark.serial)).reports()
+    assert end.outcome is not None and end.outcome.status is Status.UNSURE
+    assert parts.owner.restarts == 1
     await worker.close()

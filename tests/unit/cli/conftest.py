@@ -16,7 +16,7 @@ import structlog
 import uvicorn
 from typer.testing import CliRunner, Result
 
-from services.cli.app import app
+from shoal.services.cli.app import app
 from tests.gateway_world import Answer, World, world
 
 

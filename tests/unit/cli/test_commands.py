@@ -16,14 +16,14 @@ import pytest
 import typer
 from typer.testing import Result
 
-from agent.types import Outcome
-from agent.work import Work
-from services import client
-from services.cli import heavy
-from services.cli.app import app
-from services.cli.connection import client_or_cluster
-from services.settings import Settings, load_settings
-from services.store.records import JobFilter
+from shoal import api
+from shoal.agent.types import Outcome
+from shoal.agent.worker_messages import Work
+from shoal.embedded import spec_gate
+from shoal.services.cli.app import app
+from shoal.services.cli.connection import client_or_cluster
+from shoal.services.settings import Settings, load_settings
+from shoal.services.store.records import JobFilter
 from tests.gateway_world import completed, failed, loop_of
 from tests.unit.cli.conftest import Served
 
@@ -62,7 +62,7 @@ def test_run_prints_records_to_stdout_and_progress_to_stderr(served: Served, sho
 
 
 def test_lists_go_on_over_pages(served: Served, shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "PAGE_ROWS", 2)
+    monkeypatch.setattr(api, "PAGE_ROWS", 2)
     for _ in range(5):
         job = served.submit()
     listed = shoal("jobs", "--limit", "4", "--json").stdout.splitlines()
@@ -179,7 +179,7 @@ def test_each_fault_is_told_once(served: Served, shoal: Shoal) -> None:
 def test_a_job_that_cannot_be_is_refused_before_a_cluster_is_started_for_it(
     shoal: Shoal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.cli.heavy.embedded_cluster", lambda *_: pytest.fail("a cluster was started"))
+    monkeypatch.setattr("shoal.embedded.embedded_cluster", lambda *_: pytest.fail("a cluster was started"))
     told = shoal("run", "x", "--url", "http://127.0.0.1:8000/", "--policy", "magic", code=2).stderr
     assert told == "The job is not valid: policy: must be auto, model or rules.\n"
     told = shoal("run", "x", "--url", "http://127.0.0.1:8000/", "--label", "a=b", code=2).stderr
@@ -188,7 +188,7 @@ def test_a_job_that_cannot_be_is_refused_before_a_cluster_is_started_for_it(
 
 async def test_sessions_of_a_cluster_of_its_own_may_ask_people() -> None:
     job = b'{"url": "https://93.184.216.34/", "goal": "x", "help": {"person": true}}'
-    assert (await heavy.spec_gate(load_settings()).check(job, "default")).spec.help.person
+    assert (await spec_gate(load_settings()).check(job, "default")).spec.help.person
 
 
 async def test_a_cluster_of_its_own_takes_long_lists(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ async def test_a_cluster_of_its_own_takes_long_lists(monkeypatch: pytest.MonkeyP
         started.append(settings)
         yield SimpleNamespace(url="http://127.0.0.1:9")
 
-    monkeypatch.setattr("services.cli.heavy.embedded_cluster", embedded)
+    monkeypatch.setattr("shoal.embedded.embedded_cluster", embedded)
     async with client_or_cluster(load_settings(body_limit_kib=1), ""):
         (own,) = started
         assert (own.host, own.port, own.upload_dirs[-1]) == ("127.0.0.1", 0, Path.cwd())
@@ -230,7 +230,7 @@ def test_any_json_may_be_data(served: Served, shoal: Shoal) -> None:
 
 
 def test_a_gateway_that_is_not_there_ends_with_3(shoal: Shoal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("services.client.FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr("shoal.api.FIRST_PAUSE_S", 0.001)
     result = shoal("jobs", "--gateway", "http://127.0.0.1:9", code=3)
     assert result.stderr.startswith("The gateway at http://127.0.0.1:9 does not answer (")
     assert "`shoal up` starts one here" in result.stderr
@@ -375,7 +375,7 @@ def test_migrate_brings_a_new_database_up(shoal: Shoal, tmp_path: Path) -> None:
 
 def test_the_readme_s_first_job_is_one(served: Served, shoal: Shoal) -> None:
     readme = (Path(__file__).parents[3] / "README.md").read_text()
-    block = readme.split("five lines")[1].split("```")[1]
+    block = readme.split("## A first job")[1].split("```")[1]
     assert len(block.strip().splitlines()) == 5
     command = shlex.split(block.replace("\\\n", " ").rpartition(">")[0])
     assert command[:2] == [".venv/bin/shoal", "run"]

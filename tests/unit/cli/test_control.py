@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from typer.testing import Result
 
-from agent.types import Checkpoint
-from services.store import ids
+from shoal.agent.types import Checkpoint
+from shoal.services.store import ids
 from tests.gateway_world import completed
 from tests.unit.cli.conftest import Served
 
@@ -35,7 +35,7 @@ def test_settle_shows_the_evidence_before_anything_is_said(served: Served, shoal
     (work,) = served.do(served.world.claim())
     marked = Checkpoint(url="https://shop.example/pay", pending_action="click('pay')")
     assert served.do(served.world.store.checkpoint(work.session, work.fence, marked))
-    served.do(served.world.store.reap(owner="w1"))
+    served.do(served.world.store.expire_leases(owner="w1"))
     session = ids.session_id(work.session)
     shown = shoal("settle", session).stdout
     assert "is unsure" in shown and "click('pay')" in shown and "https://shop.example/pay" in shown

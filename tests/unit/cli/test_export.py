@@ -17,7 +17,7 @@ from tests.unit.cli.conftest import Served
 def test_a_finished_job_is_exported_without_statistics(
     served: Served, shoal: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("services.evaluation.")]:
+    for name in [name for name in sys.modules if name.startswith("shoal.services.evaluation.")]:
         monkeypatch.delitem(sys.modules, name)
     for name in ("scipy", "scipy.stats", "sklearn", "sklearn.metrics"):
         monkeypatch.setitem(sys.modules, name, None)

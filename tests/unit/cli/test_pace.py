@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.cli.pace import Pace, duration, sentence
+from shoal.services.cli.pace import Throughput, duration, sentence
 
 
 def counts(expected: int, completed: int, failed: int = 0, running: int = 0) -> dict[str, int]:
@@ -12,7 +12,7 @@ def counts(expected: int, completed: int, failed: int = 0, running: int = 0) -> 
 
 
 def test_the_rate_is_that_of_the_last_half_minute() -> None:
-    pace = Pace()
+    pace = Throughput()
     assert pace.note(counts(1000, 0), 0.0).rate == 0
     assert pace.note(counts(1000, 5), 0.5).rate == 0, "too early to tell"
     assert pace.note(counts(1000, 10), 10.0).rate == 1.0
@@ -23,14 +23,14 @@ def test_the_rate_is_that_of_the_last_half_minute() -> None:
 
 
 def test_items_that_are_queued_again_start_the_count_anew() -> None:
-    pace = Pace()
+    pace = Throughput()
     pace.note(counts(10, 2, failed=8), 0.0)
     standing = pace.note(counts(10, 2), 5.0)
     assert (standing.rate, standing.final) == (0.0, 2)
 
 
 def test_a_job_is_told_in_one_sentence() -> None:
-    pace = Pace()
+    pace = Throughput()
     assert sentence(pace.note(counts(2000, 0, running=4), 0.0)) == "0 of 2,000 items: 0 done, 0 failed, 4 running"
     assert (
         sentence(pace.note(counts(2000, 90, failed=10, running=4), 10.0))

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from services.cli.printing import OrderedLines
-from services.client import Client
+from shoal.api import Api
+from shoal.services.cli.printing import OrderedLines
 from tests.gateway_world import World, completed, loop_of, world
 
 VALUES = [str(number) for number in range(7)]
@@ -20,11 +20,11 @@ def printed(out: io.BytesIO) -> list[int]:
 
 @pytest.mark.parametrize("page", [1, 2, 3, 500])
 async def test_lines_are_written_up_to_the_first_gap(monkeypatch: pytest.MonkeyPatch, page: int) -> None:
-    monkeypatch.setattr("services.cli.printing.PAGE", page)
+    monkeypatch.setattr("shoal.ready.PAGE", page)
     async with world() as here:
         job = await here.submit(loop={"values": VALUES})
         items = await started(here)
-        client = Client("http://127.0.0.1:8700", transport=here.client._transport)
+        client = Api("http://127.0.0.1:8700", transport=here.client._transport)
         out = io.BytesIO()
         lines = OrderedLines(client, job, out)
 
@@ -54,7 +54,7 @@ async def test_nested_loops_are_written_at_the_end() -> None:
         job = await here.submit()
         await here.run(lambda work: completed({"n": 1}))
         out = io.BytesIO()
-        lines = OrderedLines(Client("http://127.0.0.1:8700", transport=here.client._transport), job, out, early=False)
+        lines = OrderedLines(Api("http://127.0.0.1:8700", transport=here.client._transport), job, out, early=False)
         await lines.write_ready()
         assert out.getvalue() == b""
         await lines.write_rest()

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from typer.testing import Result
 
-from services.gateway.specs import SpecRules
+from shoal.services.web.specs.specs import SpecRules
 from tests.unit.cli.conftest import Served, serve
 
 ID = "0123456789abcdef" * 2

@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator
 import pytest
 from rich.console import Console
 
-from services import logs
-from services.cli import watching
-from services.cli.watching import Bars, Lines, Watcher
-from services.store import ids
-from services.store.records import JobRow
+from shoal.services import logs
+from shoal.services.cli.commands import watching
+from shoal.services.cli.commands.watching import Bars, Lines, Watcher
+from shoal.services.store import ids
+from shoal.services.store.records import JobRow
 from tests.gateway_world import World, completed, failed, fan_out, world
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from services.cluster.address import LOCK_FILE, running_cluster
-from services.cluster.embedded import _only_one
-from services.errors import ClusterFailed
+from shoal.services.cluster.address import LOCK_FILE, running_cluster
+from shoal.services.cluster.embedded import _only_one
+from shoal.services.errors import ClusterFailed
 
 
 def test_a_command_that_looks_for_a_cluster_does_not_keep_one_from_starting(tmp_path: Path) -> None:

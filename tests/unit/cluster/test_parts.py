@@ -10,13 +10,14 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from agent.policies.model import ModelPolicyOptions
-from services.cluster.configs import gateway_options, model_settings
-from services.cluster.serving import gateway_alone, listening, served
-from services.cluster.supervisor import Supervisor, health_app
-from services.errors import BadSetting, ClusterFailed, StoreOutdated
-from services.settings import Settings, load_settings
-from services.store.migrate import migrate
+from shoal.agent.policies.model import ModelPolicyOptions
+from shoal.services.browsers.configs import model_settings
+from shoal.services.cluster.configs import gateway_options
+from shoal.services.cluster.serving import gateway_alone, listening, served
+from shoal.services.cluster.supervisor import Supervisor, health_app
+from shoal.services.errors import BadSetting, ClusterFailed, StoreOutdated
+from shoal.services.settings import Settings, load_settings
+from shoal.services.store.database.migrate import migrate
 
 
 def settings(folder: Path, **more: object) -> Settings:

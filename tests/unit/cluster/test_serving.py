@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 from urllib.parse import urlsplit
 
-from services.cluster.serving import listening, served
+from shoal.services.cluster.serving import listening, served
 
 MOST = 16_000_000
 

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 import ray
 
-from services.cluster import guard, supervisor
-from services.cluster.supervisor import Supervisor
-from services.settings import Settings
+from shoal.services.cluster import guard, supervisor
+from shoal.services.cluster.supervisor import Supervisor
+from shoal.services.settings import Settings
 
 
 @dataclass
 class Method:
     """One method of an actor."""
 
-    answer: Callable[[], Awaitable[Any]]
+    answer: Callable[..., Awaitable[Any]]
 
-    def remote(self, *_: object) -> Awaitable[Any]:
-        return self.answer()
+    def remote(self, *given: object) -> Awaitable[Any]:
+        return self.answer(*given)
 
 
 async def never() -> None:
@@ -34,7 +34,7 @@ async def never() -> None:
 class FakeActor:
     """A dispatcher's handle, as far as a supervisor uses it."""
 
-    made_of: Any
+    parts: Any
     silent: bool = False
     starting: bool = False
     asked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -49,12 +49,19 @@ class FakeActor:
         return Method(pid)
 
     @property
-    def parts(self) -> Method:
-        async def parts() -> Any:
+    def alive(self) -> Method:
+        async def alive() -> None:
             await (never() if self.silent else asyncio.sleep(0))
-            return self.made_of
 
-        return Method(parts)
+        return Method(alive)
+
+    @property
+    def made_of(self) -> Method:
+        async def made_of(parts: Any) -> bool:
+            await (never() if self.silent else asyncio.sleep(0))
+            return bool(self.parts == parts)
+
+        return Method(made_of)
 
 
 @pytest.fixture
@@ -110,5 +117,28 @@ async def test_a_dispatcher_that_is_starting_is_left_alone(
     started[0].starting = False
     await until(lambda: not one.trouble)
     assert (len(started), killed) == (1, [])
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def test_a_dispatcher_of_a_version_that_cannot_say_what_it_was_made_of_is_replaced(
+    looking: tuple[Supervisor, list[FakeActor], list[FakeActor]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Earlier(FakeActor):
+        """Its handle knows no `made_of`."""
+
+        @property
+        def made_of(self) -> Method:
+            raise AttributeError("made_of")
+
+        @property
+        def stop(self) -> Method:
+            return Method(lambda: asyncio.sleep(0))
+
+    one, started, killed = looking
+    started.append(Earlier(one._parts))
+    task = asyncio.create_task(one.run())
+    await until(lambda: not one.trouble)
+    assert (len(started), killed) == (2, started[:1])
     task.cancel()
     await asyncio.wait([task])

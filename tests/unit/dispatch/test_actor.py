@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from services.dispatch import actor
-from services.errors import StoreAway
-from services.store.sql import SqlStore, open_store
+from shoal.services.dispatch import actor
+from shoal.services.errors import StoreAway
+from shoal.services.store.sql import SqlStore, open_store
 
 
 async def test_a_store_that_is_away_at_the_start_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from agent.status import Status
-from services.dispatch.config import DispatchConfig
-from services.dispatch.lanes import Lanes, Scarce
-from services.inference.admission import AdmissionRules
-from services.inference.watch import AdmissionConfig
-from services.store.records import Lane
+from shoal.agent.status import Status
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Scarce
+from shoal.services.inference.admission import AdmissionRules
+from shoal.services.inference.watch import AdmissionConfig
+from shoal.services.store.records import Partition
 from tests.cluster_world import EXTRACT, LOOP, shop, world
 
 METRICS = """\
@@ -72,7 +72,7 @@ async def test_jobs_without_a_model_go_on_while_the_model_server_is_away() -> No
         runs = await w.submit(extract=EXTRACT, url="http://shop.example/2", policy="rules")
         assert (await w.final(runs)).status is Status.COMPLETED
         assert (await w.store.job(waits)).status is Status.QUEUED
-        (waiting,) = [[lane.job, lane.domain] for lane in await w.store.lanes()]
+        (waiting,) = [[partition.job, partition.domain] for partition in await w.store.partitions()]
         while (await w.store.states("dispatcher/"))["dispatcher/main"][0]["lanes_held"] != {
             "the model server": [waiting]
         }:
@@ -86,27 +86,27 @@ async def test_jobs_without_a_model_go_on_while_the_model_server_is_away() -> No
         assert (await w.final(waits)).status is Status.COMPLETED
 
 
-def lane(job: int, *, priority: int = 0, tenant: str = "t") -> Lane:
-    return Lane(job, tenant, job, f"h{job}.example", priority, 0)
+def partition(job: int, *, priority: int = 0, tenant: str = "t") -> Partition:
+    return Partition(job, tenant, job, f"h{job}.example", priority, 0)
 
 
 def test_what_is_scarce_is_shared_in_turn_and_lanes_that_wait_keep_their_place() -> None:
-    lanes = Lanes()
-    lanes.add([lane(1), lane(2), lane(3)])
-    got = [take.job for _ in range(6) for take in lanes.choose(5, lambda _: 9, Scarce(lambda one: True, 1))]
+    partitions = FairQueue()
+    partitions.add([partition(1), partition(2), partition(3)])
+    got = [take.job for _ in range(6) for take in partitions.choose(5, lambda _: 9, Scarce(lambda one: True, 1))]
     assert got == [1, 2, 3, 1, 2, 3]
 
 
 def test_lanes_that_need_nothing_scarce_are_served_when_it_is_used_up() -> None:
-    lanes = Lanes()
-    lanes.add([lane(1, priority=9), lane(2)])
-    takes = lanes.choose(3, lambda _: 9, Scarce(lambda one: one.job == 1, 0))
-    assert [(take.job, take.n) for take in takes] == [(2, 3)]
+    partitions = FairQueue()
+    partitions.add([partition(1, priority=9), partition(2)])
+    requests = partitions.choose(3, lambda _: 9, Scarce(lambda one: one.job == 1, 0))
+    assert [(take.job, take.n) for take in requests] == [(2, 3)]
 
 
 def test_tenants_share_what_is_scarce() -> None:
-    lanes = Lanes()
-    lanes.add([*(lane(job, tenant="big") for job in range(1, 50)), lane(99, tenant="small")])
-    takes = lanes.choose(20, lambda _: 9, Scarce(lambda one: True, 4))
-    assert sum(take.n for take in takes if take.job == 99) == 2
-    assert sum(take.n for take in takes) == 4
+    partitions = FairQueue()
+    partitions.add([*(partition(job, tenant="big") for job in range(1, 50)), partition(99, tenant="small")])
+    requests = partitions.choose(20, lambda _: 9, Scarce(lambda one: True, 4))
+    assert sum(take.n for take in requests if take.job == 99) == 2
+    assert sum(take.n for take in requests) == 4

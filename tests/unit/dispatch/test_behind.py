@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.status import Status
-from services.dispatch.clock import loop_time
-from services.dispatch.config import DispatchConfig
-from services.store.records import Finish, Written
+from shoal.agent.status import Status
+from shoal.services.dispatch.clock import loop_time
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.store.records import CommitResult, Finish
 from tests.cluster_world import LOOP, shop, world
 
 ITEMS = 60
@@ -20,12 +20,12 @@ async def test_a_claimer_without_room_waits_whatever_pauses_are_over(monkeypatch
     """A pause of a domain that is over asks for a look each time; while nobody may claim, it stays there to be seen."""
     config = DispatchConfig(held_reports=4, per_domain=ITEMS)
     async with world(shop(ITEMS), slots=4, dispatch=config) as w:
-        board, claimer, write = w.dispatcher._board, w.dispatcher._claimer, w.store.finish
+        state, claimer, write = w.dispatcher._state, w.dispatcher._claimer, w.store.finish
         looks: list[None] = []
         goes_on = asyncio.Event()
 
-        async def finish(group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
-            if len(board.leases) > 1:  # a loop's items, not the session that found them
+        async def finish(group: Sequence[Finish], *, per_domain: int | None = None) -> CommitResult:
+            if len(state.leases) > 1:  # a loop's items, not the session that found them
                 await goes_on.wait()
             return await write(group, per_domain=per_domain)
 
@@ -39,18 +39,18 @@ async def test_a_claimer_without_room_waits_whatever_pauses_are_over(monkeypatch
         monkeypatch.setattr(claimer, "claim_once", claim_once)
         job = await w.submit(loop=LOOP, extract={"schema": {"type": "object", "properties": {}}})
         async with asyncio.timeout(20):
-            while board.room.is_set():
+            while state.room.is_set():
                 await asyncio.sleep(0.01)
-            board.domains.started(7_777, 7_777, 0.01, loop_time())
-            while board.domains.next_change(loop_time()) != 0:
+            state.domains.started(7_777, 7_777, 0.01, loop_time())
+            while state.domains.next_change(loop_time()) != 0:
                 await asyncio.sleep(0.01)
-        board.wake.set()
+        state.wake.set()
         looks.clear()
         for _ in range(500):
             await asyncio.sleep(0)
         assert len(looks) <= 5, "it looks again and again, and keeps the commits from their work"
 
-        board.wake.clear()
+        state.wake.clear()
         goes_on.set()
         done = await w.final(job)
         assert (done.status, done.counts.completed) == (Status.COMPLETED, ITEMS)

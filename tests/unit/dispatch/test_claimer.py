@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from services.dispatch.claimer import places_of
+from shoal.services.dispatch.scheduling.claimer import places_of
 
 
 @dataclass

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from agent.errors import HostUnreachable, ServerBusy
-from agent.status import Status
-from agent.testing import FakeBrowser, FakePage
-from services.browsers.pool import WorkerStats
-from services.dispatch.config import DispatchConfig
-from services.dispatch.reader import Reader
+from shoal.agent.errors import HostUnreachable, ServerBusy
+from shoal.agent.status import Status
+from shoal.agent.testing import FakeBrowser, FakePage
+from shoal.services.browsers.pools.pool import WorkerStats
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
 from tests.cluster_world import EXTRACT, LOOP, form, shop, world
 
 
@@ -21,13 +21,13 @@ def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Nothing may depend on all lanes being read again: of a hundred thousand they are but seldom."""
     if request.param == "all lanes":
         return
-    read_all = Reader._read_all
+    read_all = PartitionReader._read_all
 
-    async def once(reader: Reader) -> None:
+    async def once(reader: PartitionReader) -> None:
         await read_all(reader)
         reader._all_after = math.inf
 
-    monkeypatch.setattr(Reader, "_read_all", once)
+    monkeypatch.setattr(PartitionReader, "_read_all", once)
 
 
 async def test_a_loop_is_fanned_out_and_each_item_gives_its_record_in_order() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from agent.status import Status
-from agent.testing import FakePage
-from services.dispatch.config import DispatchConfig
-from services.store.records import Finish, Written
+from shoal.agent.status import Status
+from shoal.agent.testing import FakePage
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.store.records import CommitResult, Finish
 from tests.cluster_world import LOOP, shop, world
 
 RECORD_BYTES = 50_000
@@ -42,11 +42,11 @@ async def test_large_outcomes_stop_the_pullers_before_memory_is_full(monkeypatch
         writing: list[int] = []  # bytes that were being written, or waited for it, when the database stood still
         told: list[int] = []  # the same as the dispatcher's snapshot tells it
 
-        async def finish(group: Sequence[Finish], *, per_domain: int | None = None) -> Written:
+        async def finish(group: Sequence[Finish], *, per_domain: int | None = None) -> CommitResult:
             while any(one.outcome.records for one in group) and not writing:
                 # What may still come in has come in: all of it, or so much that nobody pulls any more.
                 async with asyncio.timeout(20):
-                    while w.dispatcher._board.room.is_set() and len(group) + committer.uncommitted.reports < ITEMS:
+                    while w.dispatcher._state.room.is_set() and len(group) + committer.uncommitted.reports < ITEMS:
                         await asyncio.sleep(0.01)
                 writing.append(sum(map(size, group)) + sum(size(one[1]) for one in committer._reports))
                 told.append(committer.uncommitted.bytes)

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from agent.status import Status
-from agent.testing import FakeBrowser
-from services.browsers.config import WorkerConfig
-from services.browsers.local_pool import LocalPool
-from services.browsers.pool import WorkerStats
-from services.browsers.worker import Worker
-from services.dispatch import dispatcher as module
-from services.dispatch.board import Board
-from services.dispatch.config import DispatchConfig
-from services.dispatch.crew import Crew
-from services.dispatch.member import claiming
-from services.store.records import Claims
+from shoal.agent.status import Status
+from shoal.agent.testing import FakeBrowser
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.pools.local_pool import LocalPool
+from shoal.services.browsers.pools.pool import WorkerStats
+from shoal.services.browsers.worker import Worker
+from shoal.services.dispatch import dispatcher as module
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatch_state import DispatchState
+from shoal.services.dispatch.workers.worker_manager import WorkerManager
+from shoal.services.dispatch.workers.worker_state import claiming
+from shoal.services.store.records import Claims
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, World, shop, world
 
 
@@ -103,24 +103,24 @@ async def test_a_worker_is_not_let_go_while_a_claim_may_give_it_sessions(given: 
     async def reap(worker: str) -> None:
         raise AssertionError(f"{worker} held nothing")
 
-    crew = Crew(LocalPool(make, 1), Board.of(config), lambda member, reports: None, reap)
-    await crew.fill()
-    await until(lambda: len(crew.members) == 2)
-    with claiming(crew.members.values()):
-        await crew.resize(1, 0)
+    workers = WorkerManager(LocalPool(make, 1), DispatchState.of(config), lambda worker, reports: None, reap)
+    await workers.fill()
+    await until(lambda: len(workers.workers) == 2)
+    with claiming(workers.workers.values()):
+        await workers.resize(1, 0)
         for _ in range(5):
             await asyncio.sleep(0)
-        assert len(crew.members) == 2
-        (leaving,) = [member for member in crew.members.values() if member.leaving]
+        assert len(workers.workers) == 2
+        (leaving,) = [worker for worker in workers.workers.values() if worker.leaving]
         assert not leaving.wants_more, "the next claim leaves it out"
         if given:
             leaving.hold(1)
     if given:
         await until(lambda: not leaving.leaving)
-        assert crew.has(leaving)
+        assert workers.has(leaving)
     else:
-        await until(lambda: not crew.has(leaving))
-    await crew.end()
+        await until(lambda: not workers.has(leaving))
+    await workers.end()
 
 
 async def test_sessions_claimed_for_a_worker_whose_node_begins_to_end_go_on_elsewhere(

@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import pytest
 
-from agent.plan import Plan
-from agent.policies.policy import Scene
-from agent.testing import FakePage
-from agent.types import Usage
-from agent.work import JobLimits
-from services.browsers.pool import WorkerStats
-from services.dispatch import dispatcher as module
-from services.store.records import JobChanges
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.testing import FakePage
+from shoal.agent.types import Usage
+from shoal.agent.worker_messages import JobLimits
+from shoal.services.browsers.pools.pool import WorkerStats
+from shoal.services.dispatch import dispatcher as module
+from shoal.services.store.records import JobChanges
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, PlainPolicy, shop, world
 
 URL = "http://shop.example/"
@@ -39,17 +39,17 @@ async def test_a_longer_deadline_holds_for_what_runs_already() -> None:
 class Spending(PlainPolicy):
     """Spends 100 tokens at a time, for as long as the job's budget lasts."""
 
-    scenes: ClassVar[list[Scene]] = []
+    scenes: ClassVar[list[SessionState]] = []
 
-    async def plan(self, scene: Scene) -> Plan:
-        if scene.loop is not None:
-            return await super().plan(scene)
-        self.scenes.append(scene)
-        limit = scene.spec.budget.job_tokens
-        while limit is None or scene.job_tokens + scene.usage.prompt_tokens < limit:
-            scene.usage += Usage(1, 100, 0)
+    async def plan(self, state: SessionState) -> Plan:
+        if state.loop is not None:
+            return await super().plan(state)
+        self.scenes.append(state)
+        limit = state.spec.budget.job_tokens
+        while limit is None or state.job_tokens + state.usage.prompt_tokens < limit:
+            state.usage += Usage(1, 100, 0)
             await asyncio.sleep(0.02)
-            limit = scene.spec.budget.job_tokens
+            limit = state.spec.budget.job_tokens
         return Plan(thoughts="spent", user_goal_achieved=True)
 
 
@@ -84,15 +84,15 @@ class Planning(PlainPolicy):
     told: ClassVar[asyncio.Event]
     heard: ClassVar[list[int]] = []
 
-    async def plan(self, scene: Scene) -> Plan:
-        if scene.loop is not None and scene.children is None:
-            scene.usage += Usage(1, 600, 0)
+    async def plan(self, state: SessionState) -> Plan:
+        if state.loop is not None and state.children is None:
+            state.usage += Usage(1, 600, 0)
             await self.known.wait()
-        elif scene.loop is None:
+        elif state.loop is None:
             self.told.clear()
             await self.told.wait()
-            self.heard.append(scene.job_tokens)
-        return await super().plan(scene)
+            self.heard.append(state.job_tokens)
+        return await super().plan(state)
 
 
 async def test_what_is_over_is_not_counted_a_second_time_as_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:

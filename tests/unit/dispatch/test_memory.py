@@ -9,11 +9,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from services.browsers.local_pool import LocalWorker
-from services.browsers.pool import WorkerStats
-from services.dispatch import dispatcher as module
-from services.dispatch.config import DispatchConfig
-from services.dispatch.memory import free_bytes
+from shoal.services.browsers.pools.local_pool import LocalWorker
+from shoal.services.browsers.pools.pool import WorkerStats
+from shoal.services.dispatch import dispatcher as module
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.workers.free_memory import free_bytes
 from tests.cluster_world import EXTRACT, LOOP, shop, world
 
 

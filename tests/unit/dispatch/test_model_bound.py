@@ -7,14 +7,14 @@ from typing import NoReturn
 
 import pytest
 
-from agent.spec import JobSpec
-from services.dispatch import model_bound as module
-from services.dispatch.lanes import Lanes
-from services.dispatch.model_bound import ModelBound
-from services.inference.admission import AdmissionRules
-from services.inference.watch import Admission, AdmissionConfig
-from services.store.records import NewJob
-from services.store.sql import open_store
+from shoal.agent.spec import JobSpec
+from shoal.services.dispatch.scheduling import model_bound as module
+from shoal.services.dispatch.scheduling.fair_queue import FairQueue
+from shoal.services.dispatch.scheduling.model_bound import ModelBound
+from shoal.services.inference.admission import AdmissionRules
+from shoal.services.inference.watch import Admission, AdmissionConfig
+from shoal.services.store.records import NewJob
+from shoal.services.store.sql import open_store
 
 
 async def test_many_jobs_policies_are_learned_by_one_query_and_not_asked_for_again(
@@ -39,17 +39,17 @@ async def test_many_jobs_policies_are_learned_by_one_query_and_not_asked_for_aga
     jobs = [one.job for one in await store.submit(news)]
     monkeypatch.setattr(store, "policies", policies)
     monkeypatch.setattr(store, "job", job)
-    lanes = Lanes()
-    lanes.add(await store.lanes())
+    partitions = FairQueue()
+    partitions.add(await store.partitions())
     bound = ModelBound(Admission(AdmissionConfig(("http://model.example/v1",), AdmissionRules(start=5, most=5))), store)
 
-    scarce = await bound.scarce(lanes.jobs, 2)
+    scarce = await bound.scarce(partitions.jobs, 2)
     assert scarce is not None and scarce.left == 3
-    assert {lane.job for lane in lanes if scarce.needs(lane)} == set(jobs[1::2])
-    for lane in list(lanes)[20:]:
-        lanes.drop(lane.job, lane.domain)
+    assert {partition.job for partition in partitions if scarce.needs(partition)} == set(jobs[1::2])
+    for partition in list(partitions)[20:]:
+        partitions.drop(partition.job, partition.domain)
     for _ in range(3):
-        await bound.scarce(lanes.jobs, 2)
+        await bound.scarce(partitions.jobs, 2)
     assert asked == [200]
     assert len(bound) == 20, "those whose sessions are all claimed are forgotten"
     await store.close()

@@ -8,23 +8,23 @@ from typing import Any
 
 import pytest
 
-from agent.errors import Unexpected
-from agent.plan import Plan
-from agent.policies.policy import Policy, Scene
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.testing import FakeBrowser, FakePage
-from agent.work import PageTurn, PageWish
-from services.browsers.config import WorkerConfig
-from services.browsers.gate import PoliteGate, SiteGate, Turns
-from services.browsers.local_pool import LocalPool
-from services.browsers.robots import Shared
-from services.browsers.worker import Worker
-from services.dispatch import dispatcher as module
-from services.dispatch import reader
-from services.dispatch.config import DispatchConfig
-from services.dispatch.dispatcher import Dispatcher
-from services.errors import StoreAway
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.errors import Unexpected
+from shoal.agent.policies.policy import Policy, SessionState
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.testing import FakeBrowser, FakePage
+from shoal.agent.worker_messages import RateSlot, RateSlotRequest, Work
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.network.navigation_guard import PoliteNavigationGuard, RateSlots, SiteNavigationGuard
+from shoal.services.browsers.network.robots import Shared
+from shoal.services.browsers.pools.local_pool import LocalPool
+from shoal.services.browsers.worker import Worker
+from shoal.services.dispatch import dispatcher as module
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
+from shoal.services.dispatch.scheduling import partition_reader
+from shoal.services.errors import StoreAway
 from tests.cluster_world import EXTRACT, FakeParts, PlainPolicy, World, world
 from tests.unit.dispatch.test_succession import succession
 
@@ -44,12 +44,12 @@ class Walker(PlainPolicy):
     def __init__(self) -> None:
         self.opened: list[float] = []  # by the clock of the event loop
 
-    async def plan(self, scene: Scene) -> Plan:
+    async def plan(self, state: SessionState) -> Plan:
         await self.begin.wait()
-        for n in range(0 if scene.loop or scene.history else PAGES):
-            await scene.page.goto(f"{URL}{n}")
+        for n in range(0 if state.loop or state.history else PAGES):
+            await state.page.goto(f"{URL}{n}")
             self.opened.append(asyncio.get_running_loop().time())
-        return await super().plan(scene)
+        return await super().plan(state)
 
 
 class Slowly:
@@ -73,8 +73,8 @@ class PoliteParts(FakeParts):
     def policy(self, spec: JobSpec) -> Policy:
         return self.walker
 
-    def gate(self, spec: JobSpec, turns: Turns) -> SiteGate:
-        return PoliteGate(spec.politeness, Slowly(), turns, "test", None)
+    def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
+        return PoliteNavigationGuard(work.spec.politeness, Slowly(), turns, "test", None)
 
 
 ALL: list[PoliteParts] = []
@@ -84,7 +84,7 @@ SITE = {f"{URL}{n}": FakePage(read={"n": n}) for n in range(PAGES)}
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.05)
-    monkeypatch.setattr(reader, "_SHARE", 0)  # lanes are read again at once, however long it took
+    monkeypatch.setattr(partition_reader, "_SHARE", 0)  # lanes are read again at once, however long it took
     monkeypatch.setattr(Walker, "begin", asyncio.Event(), raising=False)
     Walker.begin.set()
     ALL.clear()
@@ -154,10 +154,10 @@ async def test_a_session_whose_time_is_over_while_its_page_waits_ends_at_once() 
 async def test_a_turn_that_the_store_cannot_give_fails_the_session_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     async with world(SITE, parts=PoliteParts) as w:
 
-        async def page_turns(wishes: Sequence[PageWish]) -> list[PageTurn]:
+        async def rate_slots(wishes: Sequence[RateSlotRequest]) -> list[RateSlot]:
             raise ValueError("it is broken")
 
-        monkeypatch.setattr(w.store, "page_turns", page_turns)
+        monkeypatch.setattr(w.store, "rate_slots", rate_slots)
         job = await w.submit(extract=EXTRACT, politeness={"robots": False, "delay_s": 0.1}, max_attempts=1)
         assert (await w.final(job)).status is Status.FAILED
         (row,) = await w.store.results(job)
@@ -167,15 +167,15 @@ async def test_a_turn_that_the_store_cannot_give_fails_the_session_and_says_so(m
 
 async def test_a_page_gets_its_turn_when_the_store_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
     async with world(SITE, parts=PoliteParts) as w:
-        its_own, away = w.store.page_turns, [True]
+        its_own, away = w.store.rate_slots, [True]
 
-        async def page_turns(wishes: Sequence[PageWish]) -> list[PageTurn]:
+        async def rate_slots(wishes: Sequence[RateSlotRequest]) -> list[RateSlot]:
             if away:
                 away.pop()
                 raise StoreAway("for a moment")
             return await its_own(wishes)
 
-        monkeypatch.setattr(w.store, "page_turns", page_turns)
+        monkeypatch.setattr(w.store, "rate_slots", rate_slots)
         job = await w.submit(extract=EXTRACT, politeness={"robots": False, "delay_s": 0.02}, max_attempts=1)
         assert (await w.final(job)).status is Status.COMPLETED
         assert not away
@@ -208,13 +208,13 @@ async def test_a_session_that_waits_for_its_turn_goes_on_under_a_successor(monke
     async with world(SITE, parts=PoliteParts) as w:
         asked = asyncio.Event()
 
-        async def page_turns(wishes: Sequence[PageWish]) -> list[PageTurn]:
+        async def rate_slots(wishes: Sequence[RateSlotRequest]) -> list[RateSlot]:
             asked.set()
             await asyncio.Event().wait()  # the dispatcher dies before it has the answer
             raise AssertionError("it is dead")
 
         with monkeypatch.context() as broken:
-            broken.setattr(w.store, "page_turns", page_turns)
+            broken.setattr(w.store, "rate_slots", rate_slots)
             job = await w.submit(extract=EXTRACT, politeness={"robots": False, "delay_s": 0.02}, max_attempts=1)
             async with asyncio.timeout(20):
                 await asked.wait()

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from agent.errors import AgentError, HostUnreachable, PageMissing, ServerBusy
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.types import Outcome
-from agent.work import Work
-from services.dispatch.retry import LONGEST_RETRY_AFTER_S, decide
-from services.store.records import Finish
+from shoal.agent.errors import AgentError, HostUnreachable, PageMissing, ServerBusy
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import Outcome
+from shoal.agent.worker_messages import Work
+from shoal.services.dispatch.commit.retry import LONGEST_RETRY_AFTER_S, decide
+from shoal.services.store.records import Finish
 
 WORK = Work(
     session=1,

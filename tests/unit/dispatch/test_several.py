@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from agent.browser import ContextOptions
-from agent.status import Status
-from agent.testing import FakeBrowser, FakePage
-from agent.testing.browser import FakeContext
-from agent.work import Work
-from services.browsers.config import WorkerConfig
-from services.browsers.local_pool import LocalPool
-from services.browsers.pool import WorkerHandle
-from services.browsers.worker import Worker
-from services.dispatch import dispatcher as module
-from services.dispatch.config import DispatchConfig
-from services.dispatch.dispatcher import Dispatcher
-from services.store.records import Claims, Finish, JobChanges
+from shoal.agent.browser import ContextOptions
+from shoal.agent.status import Status
+from shoal.agent.testing import FakeBrowser, FakePage
+from shoal.agent.testing.browser import FakeContext
+from shoal.agent.worker_messages import Work
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.pools.local_pool import LocalPool
+from shoal.services.browsers.pools.pool import WorkerHandle
+from shoal.services.browsers.worker import Worker
+from shoal.services.dispatch import dispatcher as module
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
+from shoal.services.store.records import Claims, Finish, JobChanges
 from tests import store_world
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
 from tests.store_world import BROKEN, DONE, links, loop
@@ -200,8 +200,8 @@ async def test_a_worker_that_does_not_answer_keeps_no_other_from_work(monkeypatc
 
 
 async def test_a_long_loop_runs_while_it_is_being_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.gathering.FIRST_ITEMS", 5)
-    monkeypatch.setattr("agent.gathering.ITEMS_AT_ONCE", 7)
+    monkeypatch.setattr("shoal.agent.sessions.loop_items.FIRST_ITEMS", 5)
+    monkeypatch.setattr("shoal.agent.sessions.loop_items.ITEMS_AT_ONCE", 7)
     async with world(shop(40)) as w:
         job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
 
@@ -216,7 +216,7 @@ async def test_a_long_loop_runs_while_it_is_being_stored(monkeypatch: pytest.Mon
 async def test_a_dispatcher_ends_what_others_began_to_end(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str, status: Status
 ) -> None:
-    monkeypatch.setattr("services.store.ending.SLICE", 5)
+    monkeypatch.setattr("shoal.services.store.jobs.ending.SLICE", 5)
     url = f"sqlite:///{tmp_path}/shoal.db"
     async with store_world.world(url) as before:
         before.clock.now, before.first, before.part = time.time(), 5, 7
@@ -242,7 +242,7 @@ async def test_a_dispatcher_ends_what_others_began_to_end(
 
 
 async def test_a_loop_that_stops_is_ended_without_waiting_for_the_housekeeper(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.store.ending.SLICE", 5)
+    monkeypatch.setattr("shoal.services.store.jobs.ending.SLICE", 5)
     monkeypatch.setattr(module, "_HOUSEKEEPING_S", 3_600.0)
     pages = shop(200)
     pages["http://shop.example/0"] = FakePage(read={})  # not the record that was asked for

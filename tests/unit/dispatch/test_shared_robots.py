@@ -7,19 +7,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.errors import RobotsForbidden
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.testing import FakeBrowser, FakePage
-from agent.work import RobotsAnswer, RobotsWish
-from services.browsers import robots as module
-from services.browsers.config import WorkerConfig
-from services.browsers.gate import PoliteGate, SiteGate, Turns
-from services.browsers.local_pool import LocalPool
-from services.browsers.robots import Robots
-from services.browsers.worker import Worker
-from services.dispatch.config import DispatchConfig
-from services.dispatch.dispatcher import Dispatcher
+from shoal.agent.errors import RobotsForbidden
+from shoal.agent.status import Status
+from shoal.agent.testing import FakeBrowser, FakePage
+from shoal.agent.worker_messages import RobotsAnswer, RobotsWish, Work
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.network import robots as module
+from shoal.services.browsers.network.navigation_guard import PoliteNavigationGuard, RateSlots, SiteNavigationGuard
+from shoal.services.browsers.network.robots import Robots
+from shoal.services.browsers.pools.local_pool import LocalPool
+from shoal.services.browsers.worker import Worker
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, world
 from tests.robots_site import RULES, Site, serving
 from tests.unit.dispatch.test_succession import succession
@@ -34,8 +33,8 @@ class ObedientParts(FakeParts):
         super().__post_init__()
         self._robots = Robots()
 
-    def gate(self, spec: JobSpec, turns: Turns) -> SiteGate:
-        return PoliteGate(spec.politeness, self._robots, turns, "Shoal", None)
+    def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
+        return PoliteNavigationGuard(work.spec.politeness, self._robots, turns, "Shoal", None)
 
     async def close(self) -> None:
         await self._robots.close()

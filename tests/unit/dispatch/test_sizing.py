@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.dispatch.sizing import Bounds, Load, Size, desired, share
+from shoal.services.dispatch.workers.sizing import Bounds, Load, Size, desired, share
 
 IDLE = Load(ready=0, running=0, workers=3, slots=10)
 FREE = Bounds(least=1, most=100)

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agent.errors import PageCrashed
-from agent.testing import FakeBrowser, FakePage
-from services.browsers.local_pool import LocalPool
-from services.browsers.pool import WorkerHandle
-from services.dispatch import dispatcher as module
-from services.dispatch.config import DispatchConfig
-from services.dispatch.dispatcher import Dispatcher
+from shoal.agent.errors import PageCrashed
+from shoal.agent.testing import FakeBrowser, FakePage
+from shoal.services.browsers.pools.local_pool import LocalPool
+from shoal.services.browsers.pools.pool import WorkerHandle
+from shoal.services.dispatch import dispatcher as module
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
 from tests.cluster_world import COMPLETED, EXTRACT, LOOP, World, shop, world
 
 URL = "http://shop.example/"
@@ -23,8 +23,8 @@ URL = "http://shop.example/"
 @asynccontextmanager
 async def succession(w: World, config: DispatchConfig) -> AsyncIterator[None]:
     """The dispatcher dies without a word to its workers; another of its name runs for as long as the context lasts."""
-    tasks = [*w.dispatcher._tasks, *(one.puller for one in w.dispatcher._crew.members.values() if one.puller)]
-    w.dispatcher._crew.members.clear()
+    tasks = [*w.dispatcher._tasks, *(one.puller for one in w.dispatcher._workers.workers.values() if one.puller)]
+    w.dispatcher._workers.workers.clear()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

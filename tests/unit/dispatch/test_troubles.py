@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from agent.errors import PageCrashed
-from agent.packed import LoopPiece
-from agent.status import Status
-from agent.testing import FakePage
-from agent.types import Checkpoint
-from services.browsers.parcel import Parcel
-from services.dispatch import dispatcher as module
-from services.dispatch.config import DispatchConfig
-from services.errors import StoreAway
-from services.store.records import Finish, Reaped, Renewal, Written
+from shoal.agent.errors import PageCrashed
+from shoal.agent.sessions.compressed_items import LoopPiece
+from shoal.agent.status import Status
+from shoal.agent.testing import FakePage
+from shoal.agent.types import Checkpoint
+from shoal.services.browsers.reports.report_batch import ReportBatch
+from shoal.services.dispatch import dispatcher as module
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.errors import StoreAway
+from shoal.services.store.records import CommitResult, ExpiredLeases, Finish, Renewal
 from tests.cluster_world import EXTRACT, LOOP, World, form, shop, world
 
 URL = "http://shop.example/"
@@ -51,15 +51,15 @@ async def test_a_worker_that_dies_while_the_store_is_away_for_a_moment_gives_its
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with world({URL: FakePage(read={"n": 1}, seconds=0.5)}, dispatch=DispatchConfig(lease_s=3600)) as w:
-        its_own, away = w.store.reap, [True]
+        its_own, away = w.store.expire_leases, [True]
 
-        async def reap(*, owner: str | None = None) -> Reaped:
+        async def reap(*, owner: str | None = None, lease_s: float | None = None) -> ExpiredLeases:
             if owner is not None and away:
                 away.pop()
                 raise StoreAway("for a moment")
-            return await its_own(owner=owner)
+            return await its_own(owner=owner, lease_s=lease_s)
 
-        monkeypatch.setattr(w.store, "reap", reap)
+        monkeypatch.setattr(w.store, "expire_leases", reap)
         job = await begun(w, max_attempts=3)
         await w.pool.workers[0].lose()
 
@@ -70,12 +70,12 @@ async def test_a_worker_that_dies_while_the_store_is_away_for_a_moment_gives_its
 async def test_the_leases_of_a_worker_that_is_gone_are_not_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever keeps them from being ended at once, they run out."""
     async with world({URL: FakePage(read={"n": 1}, seconds=0.5)}, dispatch=DispatchConfig(lease_s=0.5)) as w:
-        its_own = w.store.reap
+        its_own = w.store.expire_leases
 
-        async def reap(*, owner: str | None = None) -> Reaped:
-            return Reaped((), ()) if owner is not None else await its_own()
+        async def reap(*, owner: str | None = None, lease_s: float | None = None) -> ExpiredLeases:
+            return ExpiredLeases((), ()) if owner is not None else await its_own(lease_s=lease_s)
 
-        monkeypatch.setattr(w.store, "reap", reap)
+        monkeypatch.setattr(w.store, "expire_leases", reap)
         job = await begun(w, max_attempts=3)
         await w.pool.workers[0].lose()
 
@@ -88,7 +88,7 @@ async def test_a_store_that_fails_for_another_reason_than_being_away_loses_no_ou
     async with world(shop(20)) as w:
         its_own, failures = w.store.finish, [ValueError("nobody foresaw this")]
 
-        async def finish(group: Sequence[Finish], **more: Any) -> Written:
+        async def finish(group: Sequence[Finish], **more: Any) -> CommitResult:
             if len(group) > 1 and failures:
                 raise failures.pop()
             return await its_own(group, **more)
@@ -107,7 +107,7 @@ async def test_an_outcome_that_cannot_be_stored_fails_its_session_with_the_reaso
     async with world(shop(10)) as w:
         its_own = w.store.finish
 
-        async def finish(group: Sequence[Finish], **more: Any) -> Written:
+        async def finish(group: Sequence[Finish], **more: Any) -> CommitResult:
             if any(record.value == {"n": 7} for one in group for record in one.outcome.records):
                 raise ValueError("not this one")
             return await its_own(group, **more)
@@ -125,7 +125,7 @@ async def test_a_session_whose_outcome_can_in_no_way_be_stored_is_given_back(mon
     async with world(shop(10), dispatch=DispatchConfig(lease_s=0.5)) as w:
         its_own, victims = w.store.finish, set[tuple[int, int]]()
 
-        async def finish(group: Sequence[Finish], **more: Any) -> Written:
+        async def finish(group: Sequence[Finish], **more: Any) -> CommitResult:
             victims.update((one.session, one.fence) for one in group if not victims and not one.outcome.fan_out)
             if any((one.session, one.fence) in victims for one in group):
                 raise ValueError("not this one")
@@ -161,7 +161,7 @@ async def test_a_mark_that_cannot_be_stored_stops_its_session_before_the_action(
 
 
 async def test_items_that_cannot_be_stored_are_found_again_by_another_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.gathering.FIRST_ITEMS", 2)
+    monkeypatch.setattr("shoal.agent.sessions.loop_items.FIRST_ITEMS", 2)
     async with world(shop(10)) as w:
         its_own, victims = w.store.stage, set[int]()
 
@@ -185,7 +185,7 @@ async def test_a_pull_that_fails_otherwise_than_by_the_worker_s_death_is_tried_a
         (worker,) = w.pool.workers
         its_own, failures = worker.pull, [RuntimeError("the reply was lost")]
 
-        async def pull(seen: int, committed: int, most_bytes: int) -> Parcel:
+        async def pull(seen: int, committed: int, most_bytes: int) -> ReportBatch:
             parcel = await its_own(seen, committed, most_bytes)
             if parcel.sizes and failures:
                 raise failures.pop()
@@ -202,7 +202,7 @@ async def test_a_worker_whose_pulls_keep_failing_is_replaced(monkeypatch: pytest
     async with world(ONE, dispatch=DispatchConfig(lease_s=3600)) as w:
         (worker,) = w.pool.workers
 
-        async def pull(seen: int, committed: int, most_bytes: int) -> Parcel:
+        async def pull(seen: int, committed: int, most_bytes: int) -> ReportBatch:
             raise RuntimeError("the reply was lost")
 
         monkeypatch.setattr(worker, "pull", pull)
@@ -242,7 +242,7 @@ async def test_a_lease_that_ends_while_it_is_renewed_costs_its_session_s_next_at
             return await its_own(leases, **more)
 
         monkeypatch.setattr(w.store, "renew", renew)
-        monkeypatch.setattr("services.dispatch.retry.FIRST_PAUSE_S", 0.0)
+        monkeypatch.setattr("shoal.services.dispatch.commit.retry.FIRST_PAUSE_S", 0.0)
         job = await begun(w, max_attempts=2)
 
         assert (await w.final(job)).counts.completed == 1

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from services import doctor
-from services.doctor import Finding
-from services.settings import Settings, load_settings
-from services.store.sql import open_store
+from shoal.services import doctor
+from shoal.services.doctor import Finding
+from shoal.services.settings import Settings, load_settings
+from shoal.services.store.sql import open_store
 
 
 @pytest.fixture
@@ -136,3 +136,10 @@ async def test_model_servers(data_dir: Path, model_url: str) -> None:
     is_ill(await doctor.model(settings(data_dir, model_url=model_url)), "401", "SHOAL_MODEL_API_KEY")
     both = settings(data_dir, model_url=f"{model_url},http://127.0.0.1:1/v1", model_api_key="sesame")
     is_ill(await doctor.model(both), "http://127.0.0.1:1/v1", "start the model server")
+
+
+@pytest.mark.parametrize(("version", "told"), [(0, "missing: "), (3, "Landlock 3")])
+def test_the_file_wall_is_told_of(version: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor.fence, "version", lambda: version)
+    found = doctor.file_wall()
+    assert found.ok and found.detail.startswith(told)

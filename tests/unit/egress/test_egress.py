@@ -10,8 +10,9 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from services.addresses import HostNames, Reach
-from services.browsers.egress import OUTCOME_HEADER, EgressLimits, EgressProxy
+from shoal.services.addresses import Reach
+from shoal.services.browsers.network.egress import OUTCOME_HEADER, EgressLimits, EgressProxy
+from shoal.services.names import HostNames
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -24,7 +25,7 @@ class FixedNames(HostNames):
         self._answers = {name.replace("_", "."): answers for name, answers in names.items()}
         self.asked = 0
 
-    async def addresses(self, host: str) -> tuple[str, ...]:
+    async def addresses(self, host: str, owner: str = "") -> tuple[str, ...]:
         self.asked += 1
         answers = self._answers.get(host, [()])
         return answers.pop(0) if len(answers) > 1 else answers[0]
@@ -301,3 +302,31 @@ async def test_the_proxy_ends_with_connections_open() -> None:
             with pytest.raises(ConnectionResetError):
                 await asyncio.wait_for(one.read(), 5)
             other.close()
+
+
+@pytest.mark.parametrize("asked", [b"GET http://127.0.0.1:%d/", b"CONNECT 127.0.0.1:%d"])
+async def test_an_answer_without_an_end_is_cut_off_at_a_bound(asked: bytes) -> None:
+    """With an error, and the site is left as well: a good end would make a whole page of what came."""
+    left = asyncio.Event()
+
+    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+            while True:
+                writer.write(b"x" * 10_000)
+                await writer.drain()
+        finally:
+            left.set()
+
+    limits = EgressLimits(connection_bytes=300_000)
+    async with site(endless) as port, EgressProxy(Reach(allow_private=True), limits=limits) as proxy:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rpartition(":")[2]))
+        writer.write(asked % port + b" HTTP/1.1\r\n\r\n")
+        came = 0
+        async with asyncio.timeout(10):
+            with pytest.raises(ConnectionResetError):
+                while data := await reader.read(65536):
+                    came += len(data)
+            await left.wait()
+        writer.close()
+    assert came <= 310_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from services.evaluation.arena import arena
+from shoal.services.evaluation.arena import arena
 
 
 async def test_a_task_is_served_with_its_seed_and_hears_its_verdict() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from services.evaluation.checks import page_fault, records_fault, words_fault
-from services.evaluation.episode import Check, PageCheck
+from shoal.services.evaluation.checks import page_fault, records_fault, words_fault
+from shoal.services.evaluation.episode import Check, PageCheck
 
 A, B = {"n": 1, "name": "a"}, {"n": 2, "name": "b"}
 
@@ -53,8 +53,8 @@ def test_words() -> None:
     ],
 )
 async def test_a_page_that_must_say_something(check: dict[str, Any], fault: str) -> None:
-    body = {"orders": [{"id": 7, "title": "Order 7"}]}
-    transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+    body = b'{"orders": [{"id": 7, "title": "Order 7"}]}'
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=httpx.ByteStream(body)))
     async with httpx.AsyncClient(transport=transport) as http:
         told = await page_fault(http, PageCheck.model_validate({"url": "https://shop.example/admin", **check}))
     assert fault in told if fault else told == ""

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from services.errors import BadInput
-from services.evaluation.command import Wish, run_suite
-from services.settings import load_settings
+from shoal.services.errors import BadInput
+from shoal.services.evaluation.command import Wish, run_suite
+from shoal.services.settings import load_settings
 from tests.unit.evaluation.test_runner import URL, Gateway
 
 SUITE = [{"name": f"e:{n}", "job": {"url": URL, "goal": "x"}, "check": {"records": [{"n": 1}]}} for n in range(3)]

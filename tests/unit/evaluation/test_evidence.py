@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from agent.status import Status
-from agent.types import Action, ActionResult, Effect, ErrorInfo, Step, Task
-from services.evaluation.evidence import Evidence
-from services.gateway.views import TaskView
+from shoal.agent.status import Status
+from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo, Step, Task
+from shoal.services.evaluation.evidence import Evidence
+from shoal.services.web.api.views import TaskView
 
 STEPS = (
     Step(

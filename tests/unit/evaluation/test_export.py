@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agent.testing import ScriptedModel
-from services.errors import BadInput
-from services.evaluation.export import export_job
+from shoal.agent.testing import ScriptedModel
+from shoal.services.errors import BadInput
+from shoal.services.evaluation.export import export_job
 from tests.unit.evaluation.test_runner import URL, Gateway
 
 Json = Any

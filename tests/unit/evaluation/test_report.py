@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.evaluation.episode import Result
-from services.evaluation.report import as_text, report
-from services.evaluation.statistics import agreement, change, rate
+from shoal.services.evaluation.episode import Result
+from shoal.services.evaluation.report import as_text, report
+from shoal.services.evaluation.statistics import agreement, change, rate
 
 
 def result(name: str, success: bool = True, **more: object) -> Result:

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
-from agent.testing import ScriptedModel
-from services.client import Client, Event, Refused
-from services.errors import BadInput
-from services.evaluation.episode import Check, Episode
-from services.evaluation.look import look
-from services.evaluation.runner import Folder, Runner, RunOptions
+from shoal.agent.testing import ScriptedModel
+from shoal.api import Api
+from shoal.errors import ApiError
+from shoal.records import Event
+from shoal.services.errors import BadInput
+from shoal.services.evaluation.episode import Check, Episode
+from shoal.services.evaluation.look import look
+from shoal.services.evaluation.runner import Folder, Runner, RunOptions
 
 Json = Any
 URL = "https://shop.example/"
@@ -39,7 +41,7 @@ STEP = {
 }
 
 
-class Gateway(Client):
+class Gateway(Api):
     """A gateway whose jobs end as their spec's label says."""
 
     def __init__(self) -> None:
@@ -56,7 +58,7 @@ class Gateway(Client):
         assert isinstance(spec, Mapping)
         assert key is not None
         if spec["goal"] == "refuse":
-            raise Refused(400, {"code": "bad_input", "detail": "no such thing"})
+            raise ApiError.of(400, {"code": "bad_input", "detail": "no such thing"})
         job = f"j{len(self.submitted)}"
         self.submitted[job] = dict(spec)
         self.keys.append(key)
@@ -253,9 +255,9 @@ async def test_every_episode_leaves_a_record_with_what_it_took_and_gave(tmp_path
 async def test_a_gateway_that_takes_nobody_ends_the_run(tmp_path: Path) -> None:
     class Closed(Gateway):
         async def submit(self, spec: bytes | Mapping[str, Json], *, key: str | None = None) -> dict[str, Json]:
-            raise Refused(401, {"code": "unauthenticated", "detail": "who are you?"})
+            raise ApiError.of(401, {"code": "unauthenticated", "detail": "who are you?"})
 
-    with pytest.raises(Refused):
+    with pytest.raises(ApiError):
         await run(tmp_path, [episode("a")], Closed())
     assert Folder(tmp_path).results() == []
 

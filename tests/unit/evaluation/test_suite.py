@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from services.errors import BadInput
-from services.evaluation.suite import episodes_of, seeds_of
+from shoal.services.errors import BadInput
+from shoal.services.evaluation.suite import episodes_of, seeds_of
 
 
 def suite(folder: Path, *lines: Any) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
-
 import pytest
 
-from services.addresses import HostNames, Reach, forbidden_reason
+from shoal.services.addresses import Reach, forbidden_reason
 
 
 @pytest.mark.parametrize(
@@ -118,65 +115,3 @@ def test_the_operators_exceptions_open_what_they_name_and_no_more(
 ) -> None:
     assert Reach(exceptions=exceptions).refusal(host, port, addresses) == reason
     assert Reach(allow_private=True).refusal(host, port, addresses) is None
-
-
-async def test_many_who_want_one_name_ask_once_and_names_are_asked_for_a_few_at_a_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[str] = []
-    now = most = 0
-    loop = asyncio.get_running_loop()
-
-    async def slow(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
-        nonlocal now, most
-        asked.append(host)
-        now += 1
-        most = max(most, now)
-        for _turn in range(3):
-            await asyncio.sleep(0)
-        now -= 1
-        return [(socket.AF_INET, 1, 6, "", ("10.0.0.7", 0))]
-
-    monkeypatch.setattr(loop, "getaddrinfo", slow)
-    names = HostNames(at_once=2)
-    wanted = [f"h{n % 5}.example" for n in range(50)]
-    assert await asyncio.gather(*map(names.addresses, wanted)) == [("10.0.0.7",)] * 50
-    assert sorted(asked) == sorted(set(wanted))
-    assert most == 2
-
-
-async def test_a_caller_that_gives_up_leaves_the_answer_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = asyncio.Event()
-
-    async def held(*_: object, **__: object) -> list[tuple[object, ...]]:
-        await answer.wait()
-        return [(socket.AF_INET, 1, 6, "", ("10.0.0.7", 0))]
-
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", held)
-    names = HostNames()
-    first, second = (asyncio.create_task(names.addresses("one.example")) for _ in range(2))
-    await asyncio.sleep(0)
-    first.cancel()
-    answer.set()
-    assert await second == ("10.0.0.7",)
-
-
-async def test_names_are_resolved_once_and_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def fake_getaddrinfo(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
-        asked.append(host)
-        if host == "gone.example":
-            raise socket.gaierror(socket.EAI_NONAME, "unknown")
-        return [(socket.AF_INET, 1, 6, "", ("10.0.0.7", 0)), (socket.AF_INET, 1, 6, "", ("10.0.0.7", 0))]
-
-    monkeypatch.setattr(socket, "getaddrinfo", fake_getaddrinfo)
-    names = HostNames(size=2)
-    assert await names.addresses("Inner.example.") == ("10.0.0.7",)
-    assert await names.addresses("inner.example") == ("10.0.0.7",)
-    assert await names.addresses("gone.example") == ()
-    assert await names.addresses("127.1") == ("127.1",)
-    assert asked == ["inner.example", "gone.example"]
-    await names.addresses("third.example")
-    await names.addresses("inner.example")
-    assert asked.count("inner.example") == 2, "the oldest name was forgotten when the memory was full"

@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from services.gateway import batch, quota
-from services.store.records import JobFilter
+from shoal.services.store.records import JobFilter
+from shoal.services.web.api import batch
+from shoal.services.web.http import quota
 from tests.gateway_world import World, completed, world
 
 SPEC = {"url": "https://shop.example/", "goal": "read"}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from agent.types import Checkpoint
-from services.store import ids
+from shoal.agent.types import Checkpoint
+from shoal.services.store import ids
 from tests.gateway_world import World, completed, fan_out, world
 
 PAYING = Checkpoint(url="https://shop.example/pay", pending_action="click('pay')")
@@ -26,7 +26,7 @@ async def unsure(here: World, **spec: Any) -> tuple[str, str]:
     job = await here.submit(**spec)
     (work,) = await here.claim()
     assert await here.store.checkpoint(work.session, work.fence, PAYING)
-    await here.store.reap(owner="w1")
+    await here.store.expire_leases(owner="w1")
     return job, ids.session_id(work.session)
 
 

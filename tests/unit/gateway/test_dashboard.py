@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.types import Action
-from services.dashboard.login import COOKIE, Door, local_path
-from services.dashboard.words import ago, call, clipped, place, size, span
-from services.gateway.auth import Authenticator
-from services.gateway.keys import hash_key
+from shoal.agent.types import Action
+from shoal.services.web.http.api_keys import hash_key
+from shoal.services.web.http.auth import Authenticator
+from shoal.services.web.pages.filters import ago, call, clipped, place, size, span
+from shoal.services.web.pages.login import COOKIE, Door, local_path
 from tests.gateway_world import World, completed, failed, loop_of, world
 
 EVIL = "<script>alert(1)</script>\"'&"
@@ -102,13 +102,13 @@ async def test_a_forged_cookie_opens_nothing(locked: World, change) -> None:
 
 
 async def test_a_login_ends_with_its_time_and_with_its_key(locked: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.gateway.auth.KNOWN_FOR_S", 0.0)
+    monkeypatch.setattr("shoal.services.web.http.auth.KNOWN_FOR_S", 0.0)
     key = await locked.key("read")
     await enter(locked, key)
     real = time.time()
-    monkeypatch.setattr("services.dashboard.login.time.time", lambda: real + 13 * 3600)
+    monkeypatch.setattr("shoal.services.web.pages.login.time.time", lambda: real + 13 * 3600)
     assert (await locked.client.get("/")).status_code == 303
-    monkeypatch.setattr("services.dashboard.login.time.time", lambda: real)
+    monkeypatch.setattr("shoal.services.web.pages.login.time.time", lambda: real)
     assert (await locked.client.get("/")).status_code == 200
     row = await locked.store.find_key(hash_key(key))
     assert row is not None

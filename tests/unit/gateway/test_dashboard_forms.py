@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from agent.types import Checkpoint
-from services.store import ids
-from services.store.records import Delivered, DeliveryFilter, DeliveryState
+from shoal.agent.types import Checkpoint
+from shoal.services.store import ids
+from shoal.services.store.records import Delivered, DeliveryFilter, DeliveryState
 from tests.gateway_world import World, completed, fan_out, world
 
 EVIL = "<script>alert(1)</script>"
@@ -83,7 +83,7 @@ async def test_an_unsure_session_is_settled_where_its_evidence_stands(here: Worl
     (work,) = await here.claim()
     marked = Checkpoint(url="https://shop.example/pay", pending_action=f"click('{EVIL}')")
     assert await here.store.checkpoint(work.session, work.fence, marked)
-    await here.store.reap(owner="w1")
+    await here.store.expire_leases(owner="w1")
     path = f"/sessions/{ids.session_id(work.session)}"
     page = (await here.client.get(path)).text
     assert "was this done?" in page and "https://shop.example/pay" in page and EVIL not in page

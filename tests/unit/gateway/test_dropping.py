@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from services.artifacts.memory import MemoryArtifacts
-from services.errors import ArtifactStoreAway
-from services.gateway.retention import Retention
-from services.store import ids
-from services.store.records import DropSlice
+from shoal.services.artifacts.memory import MemoryArtifacts
+from shoal.services.errors import ArtifactStoreAway
+from shoal.services.store import ids
+from shoal.services.store.records import DropSlice
+from shoal.services.web.results.retention import Retention
 from tests.gateway_world import World, world
 from tests.unit.gateway.test_retention import archived, screenshots, shown
 
@@ -86,8 +86,11 @@ async def test_the_files_of_a_slice_are_removed_by_one_call(monkeypatch: pytest.
         job = await shown(w, 40)
         asked: list[int] = []
 
+        delete_many = MemoryArtifacts.delete_many
+
         async def counted(artifacts: MemoryArtifacts, keys: Sequence[str]) -> None:
             asked.append(len(keys))
+            await delete_many(artifacts, keys)
 
         monkeypatch.setattr(MemoryArtifacts, "delete_many", counted)
         assert (await w.client.delete(f"/v1/jobs/{job}")).status_code == 204

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.types import Action, ActionResult, ArtifactRef, ErrorInfo, Outcome, Step, Task
-from agent.work import Work
-from services.errors import StoreAway
-from services.gateway.views import JobView, SessionDetailView
-from services.metrics import CATALOGUE
-from services.store.records import NewJob
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import Action, ActionResult, ArtifactRef, ErrorInfo, Outcome, Step, Task
+from shoal.agent.worker_messages import Work
+from shoal.services.errors import StoreAway
+from shoal.services.metrics import CATALOGUE
+from shoal.services.store.records import NewJob
+from shoal.services.web.api.views import JobView, SessionDetailView
 from tests.gateway_world import World, completed, failed, loop_of, world
 
 ARTIFACT = "ab" * 16
@@ -253,6 +253,7 @@ async def test_readiness_follows_the_stores_and_health_does_not(here: World, mon
     async def away(*_: Any) -> Any:
         raise StoreAway
 
+    monkeypatch.setattr(here.store, "check", away)
     monkeypatch.setattr(here.store, "states", away)
     monkeypatch.setattr(here.store, "counts_by_status", away)
     got = await here.client.get("/readyz")

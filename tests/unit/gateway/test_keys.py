@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from services.errors import BadSetting
-from services.gateway.app import create_app
-from services.gateway.auth import needs_keys
-from services.gateway.keys import hash_key, make_key
+from shoal.services.errors import BadSetting
+from shoal.services.web.app import create_app
+from shoal.services.web.http.api_keys import hash_key, make_key
+from shoal.services.web.http.auth import needs_keys
 from tests.gateway_world import World, completed, world
 
 SPEC = {"url": "https://shop.example/", "goal": "read"}
@@ -35,8 +35,8 @@ async def test_without_a_valid_key_nothing_is_told(locked: World) -> None:
             assert answer.json()["code"] == "unauthenticated"
 
 
-async def test_probes_and_scrapers_need_no_key(locked: World) -> None:
-    for path in ("/healthz", "/readyz", "/metrics", "/openapi.json"):
+async def test_probes_need_no_key(locked: World) -> None:
+    for path in ("/healthz", "/readyz", "/openapi.json"):
         assert (await locked.client.get(path)).status_code == 200, path
 
 
@@ -89,7 +89,7 @@ async def test_the_same_idempotency_key_of_two_tenants_is_two_jobs(locked: World
 
 
 async def test_a_revoked_key_stops_working(locked: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.gateway.auth.KNOWN_FOR_S", 0.0)
+    monkeypatch.setattr("shoal.services.web.http.auth.KNOWN_FOR_S", 0.0)
     key = await locked.key("read")
     assert (await locked.client.get("/v1/jobs", headers=bearer(key))).status_code == 200
     row = await locked.store.find_key(hash_key(key))

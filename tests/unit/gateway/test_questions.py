@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from agent.help import Question
-from agent.spec import JobSpec
-from agent.work import Work
-from services.browsers.help import WebhookHelper
-from services.gateway.specs import SpecRules
+from shoal.agent.sessions.human_help import Question
+from shoal.agent.spec import JobSpec
+from shoal.agent.worker_messages import Work
+from shoal.services.browsers.session_parts.webhook_helper import WebhookHelper
+from shoal.services.web.specs.specs import SpecRules
 from tests.gateway_world import World, world
 
 TOKEN = "installation-token"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.gateway import quota
+from shoal.services.web.http import quota
 from tests.gateway_world import world
 
 SPEC = {"url": "https://shop.example/", "goal": "read the prices"}

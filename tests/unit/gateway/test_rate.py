@@ -6,9 +6,9 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from services.errors import QuotaExceeded
-from services.gateway.rate import RateLimit
-from services.store.sql import open_store
+from shoal.services.errors import QuotaExceeded
+from shoal.services.store.sql import open_store
+from shoal.services.web.http.rate_limit import RateLimit
 from tests.store_world import Clock
 
 

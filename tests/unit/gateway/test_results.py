@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic_core import to_json
 
-from agent.types import Outcome
-from agent.work import Work
-from services.gateway.results import Format, accepted_format
-from services.gateway.table import _Pipe, flatten
-from services.gateway.views import ResultView
+from shoal.agent.types import Outcome
+from shoal.agent.worker_messages import Work
+from shoal.services.web.api.results import Format, accepted_format
+from shoal.services.web.api.views import ResultView
+from shoal.services.web.results.table import _Pipe, flatten
 from tests.gateway_world import World, completed, failed, loop_of, world
 
 VALUES = [f"https://shop.example/p/{index}" for index in range(7)]
@@ -187,7 +187,7 @@ async def test_a_job_without_lines_gives_whole_files(here: World) -> None:
 
 
 async def test_many_row_groups_make_one_parquet_file(monkeypatch: pytest.MonkeyPatch, here: World) -> None:
-    monkeypatch.setattr("services.gateway.table.GROUP_ROWS", 2)
+    monkeypatch.setattr("shoal.services.web.results.table.GROUP_ROWS", 2)
     job = await make(here)
     content = (await here.client.get(f"/v1/jobs/{job}/results?format=parquet")).content
     file = pq.ParquetFile(io.BytesIO(content))

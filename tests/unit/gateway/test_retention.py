@@ -14,17 +14,17 @@ import pyarrow.parquet as pq
 import pytest
 import structlog
 
-from agent.status import Status
-from agent.types import ArtifactRef, Outcome, Record
-from agent.work import Work
-from services.artifacts.memory import MemoryArtifacts
-from services.errors import ArtifactStoreAway
-from services.events import LogEvent
-from services.gateway import archive
-from services.gateway.archive import Archive, Part, part_key
-from services.gateway.retention import Retention
-from services.store import ids
-from services.store.records import DropSlice, ResultRow
+from shoal.agent.status import Status
+from shoal.agent.types import ArtifactRef, Outcome, Record
+from shoal.agent.worker_messages import Work
+from shoal.services.artifacts.memory import MemoryArtifacts
+from shoal.services.errors import ArtifactStoreAway
+from shoal.services.events import LogEvent
+from shoal.services.store import ids
+from shoal.services.store.records import DropSlice, ResultRow
+from shoal.services.web.results import archive
+from shoal.services.web.results.archive import Archive, Part, part_key
+from shoal.services.web.results.retention import Retention
 from tests.gateway_world import World, completed, failed, loop_of, world
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from services.addresses import Reach
-from services.gateway.specs import SpecRules
-from services.store.records import JobFilter
+from shoal.services.addresses import Reach
+from shoal.services.store.records import JobFilter
+from shoal.services.web.specs.specs import SpecRules
 from tests.gateway_world import World, world
 
 SPEC = {"url": "https://shop.example/", "goal": "read the prices"}
@@ -98,7 +98,7 @@ def faults(answer: httpx.Response) -> dict[str, str]:
         ),
         ({"extract": {"schema": {"$schema": []}}}, "extract.schema", None),
         ({"extract": {"schema": {"$schema": 5}}}, "extract.schema", None),
-        ({"extract": {"schema": DEEP}}, "extract.schema", "is nested too deeply"),
+        ({"extract": {"schema": DEEP}}, "extract.schema", "is nested too deeply: more than 64 levels"),
         ({"action_sets": ["nav", "fly"]}, "action_sets[1]", None),
         (
             {"browser": {"timezone": "Mars/Olympus"}},

@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
-from agent.status import Status
-from agent.types import ErrorInfo, Outcome
-from services.store.records import Finish
+from shoal.agent.status import Status
+from shoal.agent.types import ErrorInfo, Outcome
+from shoal.services.store.records import Finish
 from tests.gateway_world import World, completed, fan_out, world
 
 BUSY = {"slots": 4, "busy": 4, "rate": 2.0, "tenants": {"default": 1}, "weights": {}, "workers": []}
@@ -37,7 +37,7 @@ async def waits(here: World, job: str, **query: Any) -> list[tuple[str, float | 
 
 async def lane_of(here: World, nth: int) -> str:
     """The number of the job of one of the lanes, as snapshots write it."""
-    return str(sorted(lane.job for lane in await here.store.lanes())[nth])
+    return str(sorted(partition.job for partition in await here.store.partitions())[nth])
 
 
 async def loop(here: World, values: list[str], **spec: Any) -> str:
@@ -148,10 +148,12 @@ async def test_a_scrape_counts_sessions_by_what_they_wait_for(here: World) -> No
     assert await counted(here) == {**always, "worker": 5}
     await tell(here)
     assert await counted(here) == {**always, "slot": 5}
-    lanes = {lane.host: [lane.job, lane.domain] for lane in await here.store.lanes()}
-    await tell(here, busy=1, lanes_held={"the site asked for a pause": [lanes["a.example"]]})
+    partitions = {partition.host: [partition.job, partition.domain] for partition in await here.store.partitions()}
+    await tell(here, busy=1, lanes_held={"the site asked for a pause": [partitions["a.example"]]})
     assert await counted(here) == {**always, "domain_pause": 3, "turn": 2}
-    await tell(here, lanes_held={"the model server": [lanes["a.example"]], "domain limit": [lanes["b.example"]]})
+    await tell(
+        here, lanes_held={"the model server": [partitions["a.example"]], "domain limit": [partitions["b.example"]]}
+    )
     assert await counted(here) == {**always, "model": 3, "domain_limit": 2}
     held, *_ = await here.claim()
     error = ErrorInfo("Busy", "busy", "later", retryable=True)
@@ -165,7 +167,7 @@ async def test_a_job_that_was_measured_is_estimated_by_its_own_rate(here: World)
     await tell(here)
     held = await here.claim()
     await here.finish(held[:6], lambda work: completed())
-    await here.store.reap(owner="w1")
+    await here.store.expire_leases(owner="w1")
     items = [wait for wait in await waits(here, job) if wait[0] == "slot"]
     assert len(items) == 6
     assert items[0][1] is not None and items[5][1] == pytest.approx(6 * items[0][1], rel=0.3)
@@ -181,3 +183,18 @@ async def test_one_session_and_the_whole_cluster_say_the_same(here: World) -> No
     assert (status["rate"], status["drained_in_s"]) == (2.0, 0.5)
     await here.run(lambda work: completed())
     assert (await here.client.get(f"/v1/sessions/{session['id']}")).json()["waiting"] is None
+
+
+async def test_a_loop_whose_item_is_put_off_waits_at_least_as_long(here: World) -> None:
+    """The site asked for an hour; the rate of other jobs says nothing about that."""
+    job = await loop(here, ["a"])
+    await tell(here, busy=0)
+    (root,) = [told for told in await waits(here, job) if told[0] == "children"]
+    assert root[1] == 0.5, "by the rate alone"
+    (item,) = await here.claim()
+    error = ErrorInfo("Busy", "busy", "later", retryable=True)
+    again = Finish(item.session, item.fence, Outcome(Status.QUEUED, error=error), ready_in_s=3600.0)
+    await here.store.finish([again])
+    root, item_waits = await waits(here, job)
+    assert item_waits[:2] == ("retry_time", pytest.approx(3600, abs=5))
+    assert root[:2] == ("children", pytest.approx(3600, abs=5))

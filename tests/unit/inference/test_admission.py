@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from services.inference.admission import AdmissionRules, after_look, after_silence, begun
-from services.inference.load import ServerLoad
+from shoal.services.inference.admission import AdmissionRules, after_look, after_silence, begun
+from shoal.services.inference.load import ServerLoad
 from tests.unit.inference.simulation import Server, World
 
 RULES = AdmissionRules()

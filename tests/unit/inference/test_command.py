@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from services.inference.command import vllm_command, vllm_environment
-from services.inference.options import VllmOptions
+from shoal.services.inference.command import vllm_command, vllm_environment
+from shoal.services.inference.options import VllmOptions
 
 
 def value_of(command: tuple[str, ...], name: str) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from services.inference.errors import ServerEnded, ServerNotFound, ServerSilent
-from services.inference.options import VllmOptions
-from services.inference.process import VllmProcess, running_vllm
+from shoal.services.inference.errors import ServerEnded, ServerNotFound, ServerSilent
+from shoal.services.inference.options import VllmOptions
+from shoal.services.inference.process import VllmProcess, running_vllm
 from tests.vllm.server import free_port
 
 # Answers /health as told, and has a child, as vLLM has its engine.

@@ -7,9 +7,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from services.cli.app import app
-from services.inference.configs import admission_config, vllm_options
-from services.settings import load_settings
+from shoal.services.cli.app import app
+from shoal.services.inference.configs import admission_config, vllm_options
+from shoal.services.settings import load_settings
 
 
 def test_the_command_line_prints_the_servers_command() -> None:

@@ -10,31 +10,31 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from agent.errors import NavigationTimeout, RecordInvalid
-from agent.status import Status
-from agent.types import Action, ActionResult, Outcome, Record, Step, Task, Usage
-from services.browsers.pool import WorkerStats
-from services.dispatch.counting import Counting, failure_of
-from services.gateway.overview import Overview, Snapshot
-from services.gateway.scrape import Snapshots, Values, read_values
-from services.gateway.waiting import Cause
-from services.metrics import CATALOGUE
-from services.store.sql import open_store
-from services.tally import Tally
+from shoal.agent.errors import NavigationTimeout, RecordInvalid
+from shoal.agent.status import Status
+from shoal.agent.types import Action, ActionResult, Outcome, Record, Step, Task, Usage
+from shoal.services.browsers.pools.pool import WorkerStats
+from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics, failure_of
+from shoal.services.metrics import CATALOGUE
+from shoal.services.metrics_delta import MetricsDelta
+from shoal.services.store.sql import open_store
+from shoal.services.web.cluster_state.overview import Overview, Snapshot
+from shoal.services.web.cluster_state.scrape import Snapshots, Values, read_values
+from shoal.services.web.cluster_state.waiting import Cause
 
 
 def test_what_does_not_fit_the_catalogue_is_refused() -> None:
-    tally = Tally()
+    metrics_delta = MetricsDelta()
     with pytest.raises(KeyError):
-        tally.add("shoal_invented")
+        metrics_delta.add("shoal_invented")
     with pytest.raises(ValueError, match="does not fit"):
-        tally.add("shoal_tokens")
+        metrics_delta.add("shoal_tokens")
     with pytest.raises(ValueError, match="does not fit"):
-        tally.observe("shoal_pages", seconds=1)
+        metrics_delta.observe("shoal_pages", seconds=1)
 
 
 def test_only_what_is_new_is_absorbed() -> None:
-    worker, dispatcher = Tally(), Tally()
+    worker, dispatcher = MetricsDelta(), MetricsDelta()
     worker.observe("shoal_model_seconds", "ok", seconds=0.7)
     first = json.loads(json.dumps(worker.figures()))
     dispatcher.absorb(first)
@@ -59,8 +59,8 @@ def _outcome() -> Outcome:
     )
 
 
-def _scraped(counting: Counting) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    data = json.loads(json.dumps({"figures": counting.tally.figures(), "queue_age_s": 4.0}))
+def _scraped(counting: DispatchMetrics) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    data = json.loads(json.dumps({"figures": counting.delta.figures(), "queue_age_s": 4.0}))
     said = Snapshot(data, 0.5)
     seen = Overview(sessions={Status.QUEUED: 2}, dispatchers={"main": said})
     tenants = {(f"t{n:02}", Status.QUEUED): n + 1 for n in range(25)}
@@ -77,10 +77,10 @@ def _samples(values: Values | None) -> dict[tuple[str, tuple[tuple[str, str], ..
 
 
 def test_an_outcome_is_counted_once_and_shown_by_the_gateway() -> None:
-    counting = Counting()
+    counting = DispatchMetrics()
     counting.ended(_outcome())
     counting.ended(Outcome(Status.FAILED, error=NavigationTimeout("slow").info(), seconds=30.0))
-    worker = Tally()
+    worker = MetricsDelta()
     worker.observe("shoal_model_seconds", "ok", seconds=0.7)
     stats = WorkerStats("w1", 4, 1, 0, 1, 0, {}, figures=worker.figures())
     counting.workers([stats])
@@ -103,7 +103,7 @@ def test_an_outcome_is_counted_once_and_shown_by_the_gateway() -> None:
 
 def test_steps_of_earlier_attempts_are_not_counted_again() -> None:
     """A session that comes back from its loop, or is tried again, knows what it did before."""
-    first, counting = _outcome(), Counting()
+    first, counting = _outcome(), DispatchMetrics()
     counting.ended(first)
     once = _scraped(counting)
     step = first.tasks[0].steps[0]
@@ -118,9 +118,9 @@ def test_steps_of_earlier_attempts_are_not_counted_again() -> None:
 @pytest.mark.parametrize("age_s", [0.5, 11.0, 5 * 3600.0])
 async def test_no_count_falls_while_a_dispatcher_is_silent(age_s: float) -> None:
     """A sum that falls is a reset to Prometheus, and what comes back then counts as new."""
-    counting = Counting()
+    counting = DispatchMetrics()
     counting.ended(_outcome())
-    figures = {"figures": counting.tally.figures(), "ended": 7, "failed": 2, "slots": 4}
+    figures = {"figures": counting.delta.figures(), "ended": 7, "failed": 2, "slots": 4}
     store = await open_store("sqlite://")
     await store.put_state("dispatcher/main", figures)
     data = (await store.states("dispatcher/"))["dispatcher/main"][0]
@@ -147,7 +147,9 @@ async def test_a_scrape_counts_the_sessions_once() -> None:
 
 
 def test_tenants_beyond_the_largest_are_one() -> None:
-    tenants = {labels: n for (name, labels), n in _scraped(Counting()).items() if name == "shoal_tenant_sessions"}
+    tenants = {
+        labels: n for (name, labels), n in _scraped(DispatchMetrics()).items() if name == "shoal_tenant_sessions"
+    }
     assert len(tenants) == 21 * len(Status)
     assert tenants[("status", "queued"), ("tenant", "(others)")] == 1 + 2 + 3 + 4 + 5
 

@@ -9,11 +9,11 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agent.models.model import Ask, Reply
-from agent.types import Usage
-from services import tracing
-from services.browsers.measured import MeasuredModel
-from services.tally import Tally
+from shoal.agent.models.model import Ask, Reply
+from shoal.agent.types import Usage
+from shoal.services import tracing
+from shoal.services.browsers.session_parts.measured_model import MeasuredModel
+from shoal.services.metrics_delta import MetricsDelta
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ async def test_gateway_dispatcher_worker_and_model_call_are_one_trace(exporter: 
     began = time.time()
     tracing.record("submit", tracing.job_place(7), below=None, began=began, tenant="acme")
     with tracing.span("run session", below=tracing.lease_place(7, 70, 2), session=70):
-        await MeasuredModel(_Model(), Tally()).ask(Ask([]))
+        await MeasuredModel(_Model(), MetricsDelta()).ask(Ask([]))
     tracing.record_lease(7, 70, 2, began, worker="w1")
     seen = _spans(exporter)
     assert len({span.context.trace_id for span in seen.values()}) == 1

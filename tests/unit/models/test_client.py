@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from agent.errors import ModelUnavailable
-from agent.models.model import Ask, Image, Message
-from agent.models.openai_compatible import OpenAICompatible, _weight
-from agent.models.settings import ModelSettings
+from shoal.agent.errors import ModelUnavailable
+from shoal.agent.models.model import Ask, Image, Message
+from shoal.agent.models.openai_compatible import OpenAICompatible, _weight
+from shoal.agent.models.settings import ModelSettings
 from tests.model_server import ModelServer, says, serving, slow, status, until
 from tests.unit.models.test_images import picture
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.models.decoding import nullable, without_unknown
+from shoal.agent.models.decoding import nullable, without_unknown
 
 MAKER = {"type": "object", "properties": {"name": {"type": "string"}}}
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image as Pictures
 
-from agent.models.images import Fitted, Grid, fitted, scale_for
-from agent.models.model import Image
+from shoal.agent.models.images import Fitted, Grid, fitted, scale_for
+from shoal.agent.models.model import Image
 
 GRID = Grid(side=32, tokens=1280)
 RED, BLUE = (220, 20, 20), (20, 20, 220)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from agent.evaluate import evaluation_schema
-from agent.extract import extract_schema, proposal_schema
-from agent.plan import PlanShape, criterion_schema, plan_schema
-from agent.policies.model.calls import call_offers
-from agent.policies.model.collecting import collect_schema
-from agent.spec import ExtractSpec, JobSpec
-from agent.step import StepShape, step_schema
+from shoal.agent.decisions.extract import extract_schema, proposal_schema
+from shoal.agent.decisions.plan import PlanShape, criterion_schema, plan_schema
+from shoal.agent.decisions.step import StepShape, step_schema
+from shoal.agent.evaluate import evaluation_schema
+from shoal.agent.policies.model.checks.calls import call_offers
+from shoal.agent.policies.model.reading.collecting import collect_schema
+from shoal.agent.spec import ExtractSpec, JobSpec
 
 TAKEN = {"type", "enum", "const", "required", "properties", "additionalProperties", "items", "anyOf", "$ref", "$defs"}
 TAKEN |= {"pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agent.policies.model.frames import Fold
-from agent.step import CallOffer
-from agent.types import DialogSeen, Download, Element, LoopItem, Observation, TabInfo
-from prompts import render
+from shoal.agent.decisions.step import CallOffer
+from shoal.agent.policies.model.requests.shared_frames import Fold
+from shoal.agent.types import DialogSeen, Download, Element, LoopItem, Observation, TabInfo
+from shoal.prompts import render
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 

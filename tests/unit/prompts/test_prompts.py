@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import prompts
-from agent.policies.model.frames import Fold
-from agent.types import LoopItem
-from prompts import as_json, inline, render, render_parts, untrusted
+from shoal import prompts
+from shoal.agent.policies.model.requests.shared_frames import Fold
+from shoal.agent.types import LoopItem
+from shoal.prompts import as_json, inline, render, render_parts, untrusted
 from tests.unit.prompts.cases import CASES, PAGE, SNAPSHOTS, TEXT, rendered
 
 

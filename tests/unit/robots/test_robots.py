@@ -9,10 +9,10 @@ from email.utils import formatdate
 
 import pytest
 
-from agent.errors import AddressForbidden, HostUnreachable, ServerBusy, ServerFailed
-from services.addresses import Reach
-from services.browsers.egress import EgressProxy
-from services.browsers.robots import Robots
+from shoal.agent.errors import AddressForbidden, HostUnreachable, ServerBusy, ServerFailed
+from shoal.services.addresses import Reach
+from shoal.services.browsers.network.egress import EgressProxy
+from shoal.services.browsers.network.robots import Robots
 from tests.robots_site import RULES, Site
 from tests.store_world import Clock
 
@@ -62,6 +62,17 @@ async def test_many_waiting_sessions_cause_one_fetch(site: Site, robots: Robots)
 async def test_no_robots_txt_allows_everything(site: Site, robots: Robots, status: str) -> None:
     site.status, site.body = status, b"User-agent: *\nDisallow: /"
     assert await robots.allowed(site.url + "/x") is True
+
+
+async def test_a_robots_txt_that_hangs_is_told_as_that_not_as_a_host_that_is_away(
+    site: Site, robots: Robots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.services.browsers.network.robots_file.FETCH_S", 0.3)
+    site.open.clear()
+    with pytest.raises(HostUnreachable, match=r"/robots\.txt was not answered to its end within 0\.3 s") as caught:
+        await robots.allowed(site.url + "/x")
+    assert "cannot be reached" not in str(caught.value)
+    site.open.set()
 
 
 async def test_a_site_may_name_a_date_to_come_back_at(site: Site, robots: Robots) -> None:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from agent.errors import HostUnreachable, ServerBusy
-from agent.work import RobotsAnswer, RobotsWish
-from services.browsers import robots as module
-from services.browsers.robots import Robots
-from services.store.robots import FETCH_S
+from shoal.agent.errors import HostUnreachable, ServerBusy
+from shoal.agent.worker_messages import RobotsAnswer, RobotsWish
+from shoal.services.browsers.network import robots as module
+from shoal.services.browsers.network.robots import Robots
+from shoal.services.store.throttle.shared_robots import FETCH_S
 from tests.robots_site import RULES, Site
 from tests.store_world import Clock, World, world
 
@@ -30,7 +30,7 @@ class Asking:
     async def robots(self, origin: str) -> RobotsAnswer | None:
         return (await self.w.store.robots([(self.name, RobotsWish(origin))]))[0]
 
-    def tell_robots(self, found: RobotsWish) -> None:
+    def share_robots(self, found: RobotsWish) -> None:
         TELLING.append(asyncio.ensure_future(self.w.store.robots([(self.name, found)])))
 
 
@@ -155,7 +155,7 @@ async def test_a_worker_whose_dispatcher_does_not_answer_fetches_itself(
             await asyncio.Event().wait()
             raise AssertionError("never")
 
-        def tell_robots(self, found: RobotsWish) -> None:
+        def share_robots(self, found: RobotsWish) -> None:
             told.append(found)
 
     site.body = RULES
@@ -172,7 +172,7 @@ async def test_a_worker_for_which_the_store_has_no_answer_fetches_itself(site: S
         async def robots(self, origin: str) -> RobotsAnswer | None:
             return None
 
-        def tell_robots(self, found: RobotsWish) -> None:
+        def share_robots(self, found: RobotsWish) -> None:
             pass
 
     site.body = RULES

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from agent.allowance import Allowance
-from agent.work import JobLimits
+from shoal.agent.sessions.session_budget import SessionBudget
+from shoal.agent.worker_messages import JobLimits
 
 
 async def test_a_deadline_that_is_moved_ahead_lets_a_running_session_go_on() -> None:
-    allowance = Allowance(JobLimits(seconds_left=0.05))
+    allowance = SessionBudget(JobLimits(seconds_left=0.05))
     done = asyncio.Event()
     async with allowance.running(30):
         allowance.change(JobLimits(seconds_left=30))
@@ -21,7 +21,7 @@ async def test_a_deadline_that_is_moved_ahead_lets_a_running_session_go_on() -> 
 
 
 async def test_a_deadline_that_is_drawn_nearer_ends_it() -> None:
-    allowance = Allowance(JobLimits())
+    allowance = SessionBudget(JobLimits())
     with pytest.raises(TimeoutError):
         async with allowance.running(30):
             allowance.change(JobLimits(seconds_left=0.01))
@@ -29,7 +29,7 @@ async def test_a_deadline_that_is_drawn_nearer_ends_it() -> None:
 
 
 async def test_its_own_limit_holds_whatever_the_deadline_says() -> None:
-    allowance = Allowance(JobLimits(seconds_left=30))
+    allowance = SessionBudget(JobLimits(seconds_left=30))
     with pytest.raises(TimeoutError):
         async with allowance.running(0.01):
             allowance.change(JobLimits(seconds_left=60))
@@ -37,14 +37,14 @@ async def test_its_own_limit_holds_whatever_the_deadline_says() -> None:
 
 
 async def test_what_is_said_after_its_end_is_too_late() -> None:
-    allowance = Allowance(JobLimits())
+    allowance = SessionBudget(JobLimits())
     async with allowance.running(30):
         pass
     allowance.change(JobLimits(seconds_left=0))
 
 
 async def test_what_the_job_has_spent_is_told_without_what_the_session_spends_itself() -> None:
-    allowance = Allowance(JobLimits(job_tokens=1000, spent=100))
+    allowance = SessionBudget(JobLimits(job_tokens=1000, spent=100))
     assert allowance.others == 100
     allowance.spent = lambda: 300
     limits = JobLimits(job_tokens=500, spent=700)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent.errors import HelpMissing
-from agent.policies.policy import Scene
-from agent.status import Status
-from agent.step import StepDecision
-from agent.testing import FakePage
-from agent.types import Download, Step
+from shoal.agent.decisions.step import StepDecision
+from shoal.agent.errors import HelpMissing
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.status import Status
+from shoal.agent.testing import FakePage
+from shoal.agent.types import Download, Step
 from tests.cluster_world import EXTRACT
 from tests.unit.session.test_session import URL, Clicks, run, work
 
@@ -20,11 +20,11 @@ class Looks(Clicks):
 
     seen: tuple[Download, ...] = ()
 
-    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
-        self.seen += (await scene.observe()).downloads
+    async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
+        self.seen += (await state.observe()).downloads
         if steps:
-            await scene.page.goto(URL)
-        return await super().step(scene, goal, steps)
+            await state.page.goto(URL)
+        return await super().step(state, goal, steps)
 
 
 async def test_help_that_nobody_gives_ends_the_session_and_says_why() -> None:

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from agent import session
-from agent.browser import ContextOptions
-from agent.errors import SecretRefused
-from agent.help import Question
-from agent.hooks import Hooks
-from agent.plan import Plan
-from agent.policies.model import ModelPolicy
-from agent.policies.policy import Extraction, Scene
-from agent.status import Status
-from agent.step import StepDecision
-from agent.testing import FakeBrowser, FakePage, ScriptedModel
-from agent.testing.browser import FakeContext
-from agent.types import Action, Checkpoint, ChildrenSummary, LoopItem, Record, Step, Usage
+from shoal.agent.browser import ContextOptions
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.decisions.step import StepDecision
+from shoal.agent.errors import SecretRefused
+from shoal.agent.policies.model import ModelPolicy
+from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.sessions import session
+from shoal.agent.sessions.hooks import Hooks
+from shoal.agent.sessions.human_help import Question
+from shoal.agent.status import Status
+from shoal.agent.testing import FakeBrowser, FakePage, ScriptedModel
+from shoal.agent.testing.browser import FakeContext
+from shoal.agent.types import Action, Checkpoint, ChildrenSummary, LoopItem, Record, Step, Usage
 from tests.acceptance.test_model import PLAN
 from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
-from tests.unit.session.test_session import FORM, URL, Clicks, Notes, desk, run, work
+from tests.unit.session.test_session import FORM, URL, Clicks, Notes, deps, run, work
 
 Json = Any
 
@@ -31,13 +31,13 @@ Json = Any
 class Reads(PlainPolicy):
     """Reads the page twice; each reading gives two records, one of them new."""
 
-    async def plan(self, scene: Scene) -> Plan:
-        return Plan(user_goal_achieved=True) if len(scene.history) > 1 else Plan(plan="read", task_type="extract")
+    async def plan(self, state: SessionState) -> Plan:
+        return Plan(user_goal_achieved=True) if len(state.history) > 1 else Plan(plan="read", task_type="extract")
 
-    async def extract(self, scene: Scene) -> Extraction:
-        first = len(scene.history)
+    async def extract(self, state: SessionState) -> Extraction:
+        first = len(state.history)
         values = ({"n": first}, {"n": first + 1, "pin": "hunter2-hunter2"})
-        scene.hidden.learn("secret:PIN", "hunter2-hunter2")
+        state.hidden.learn("secret:PIN", "hunter2-hunter2")
         return Extraction(tuple(Record(value) for value in values), complete=first > 0, shown=3, unproven=("price",))
 
 
@@ -60,8 +60,8 @@ async def test_a_page_that_is_read_again_gives_each_record_once_and_no_secret() 
 
 async def test_a_record_with_a_secret_in_it_is_kept_once_too() -> None:
     class Again(Reads):
-        async def extract(self, scene: Scene) -> Extraction:
-            scene.hidden.learn("secret:PIN", "hunter2-hunter2")
+        async def extract(self, state: SessionState) -> Extraction:
+            state.hidden.learn("secret:PIN", "hunter2-hunter2")
             return Extraction((Record({"pin": "hunter2-hunter2"}),))
 
     outcome, _, _ = await run(work(goal="read", extract={"goal": "n"}), {URL: FakePage()}, policy=Again())
@@ -70,7 +70,7 @@ async def test_a_record_with_a_secret_in_it_is_kept_once_too() -> None:
 
 async def test_the_same_record_of_the_same_page_is_kept_once() -> None:
     class Again(Reads):
-        async def extract(self, scene: Scene) -> Extraction:
+        async def extract(self, state: SessionState) -> Extraction:
             return Extraction((Record({"n": 1}), Record({"n": 1})))
 
     outcome, _, _ = await run(work(goal="read", extract={"goal": "n"}), {URL: FakePage()}, policy=Again())
@@ -79,8 +79,8 @@ async def test_the_same_record_of_the_same_page_is_kept_once() -> None:
 
 async def test_alike_records_that_come_later_on_the_same_page_are_kept() -> None:
     class More(Reads):
-        async def extract(self, scene: Scene) -> Extraction:
-            return Extraction(tuple(Record({"n": 1}) for _ in range(1 + 2 * len(scene.history))))
+        async def extract(self, state: SessionState) -> Extraction:
+            return Extraction(tuple(Record({"n": 1}) for _ in range(1 + 2 * len(state.history))))
 
     outcome, _, _ = await run(work(goal="read", extract={"goal": "n"}), {URL: FakePage()}, policy=More())
     assert len(outcome.records) == 3, "one, then three after `Show more`"
@@ -88,7 +88,7 @@ async def test_alike_records_that_come_later_on_the_same_page_are_kept() -> None
 
 async def test_records_are_held_to_the_schema_that_the_model_proposed() -> None:
     class Proposes(Reads):
-        async def extract(self, scene: Scene) -> Extraction:
+        async def extract(self, state: SessionState) -> Extraction:
             schema = {"type": "object", "properties": {"n": {"type": "string"}}}
             return Extraction((Record({"n": 1}),), schema=schema)
 
@@ -99,7 +99,7 @@ async def test_records_are_held_to_the_schema_that_the_model_proposed() -> None:
 
 async def test_codes_that_complete_names_are_in_the_outcome() -> None:
     class Completes(Clicks):
-        async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+        async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
             return StepDecision("done", (Action("complete", {"errors": ["LATE"]}),))
 
     outcome, _, _ = await run(work(goal="x", error_codes={"LATE": "x"}), FORM, policy=Completes())
@@ -121,8 +121,8 @@ async def test_a_policy_knows_whose_pages_it_sees() -> None:
     jobs: list[int | None] = []
 
     class Notes(PlainPolicy):
-        async def plan(self, scene: Scene) -> Plan:
-            jobs.append(scene.job)
+        async def plan(self, state: SessionState) -> Plan:
+            jobs.append(state.job)
             return Plan(user_goal_achieved=True)
 
     await run(replace(work(goal="x"), job=42), FORM, policy=Notes())
@@ -158,10 +158,10 @@ async def test_what_a_failed_attempt_spent_since_its_checkpoint_is_not_forgotten
 
 async def test_the_fields_that_a_model_proposed_go_on_in_the_checkpoint() -> None:
     class Proposes(PlainPolicy):
-        async def plan(self, scene: Scene) -> Plan:
-            seen.append(scene.proposed)
-            scene.proposed = {"type": "object"}
-            return await super().plan(scene)
+        async def plan(self, state: SessionState) -> Plan:
+            seen.append(state.proposed)
+            state.proposed = {"type": "object"}
+            return await super().plan(state)
 
     seen: list[Json] = []
     outcome, _, _ = await run(work(loop=LOOP, extract=EXTRACT), shop(2), policy=Proposes())
@@ -174,10 +174,10 @@ async def test_the_fields_that_a_model_proposed_go_on_in_the_checkpoint() -> Non
 @pytest.mark.parametrize("name", ["terminate", "report_infeasible"])
 async def test_a_job_that_must_not_be_given_up_is_planned_on(name: str) -> None:
     class GivesUp(Clicks):
-        async def plan(self, scene: Scene) -> Plan:
-            return Plan(user_goal_achieved=True) if scene.history else Plan(plan="x", task_type="navigate")
+        async def plan(self, state: SessionState) -> Plan:
+            return Plan(user_goal_achieved=True) if state.history else Plan(plan="x", task_type="navigate")
 
-        async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+        async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
             return StepDecision("no way", (Action(name, {"reason": "it is sold out"}),))
 
     outcome, _, _ = await run(work(goal="x", allow_terminate=False), FORM, policy=GivesUp())
@@ -209,7 +209,7 @@ async def test_the_hooks_of_a_context_ask_the_job_s_helper() -> None:
     given: list[Hooks] = []
     limits: list[float] = []
     one = work(goal="log in", help={"webhook": "https://hooks.example/x", "timeout_s": 3600})
-    await session.run(one, desk(Remembers(FORM), Notes(), policy=Clicks(), helper=helper))
+    await session.run(one, deps(Remembers(FORM), Notes(), policy=Clicks(), helper=helper))
     (hooks,) = given
     assert hooks.verification_code is not None
     assert await hooks.verification_code(URL) == "123456"
@@ -226,8 +226,8 @@ async def test_a_model_led_session_keeps_its_last_page_for_the_judge() -> None:
 
 async def test_a_loop_says_that_its_list_has_more_than_was_collected() -> None:
     class Short(PlainPolicy):
-        async def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
-            scene.listed = 134
+        async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
+            state.listed = 134
             yield LoopItem(0, f"{URL}0", is_link=True)
 
     outcome, _, _ = await run(work(loop=LOOP, extract=EXTRACT), shop(1), policy=Short())
@@ -246,7 +246,7 @@ class FillsFrame(Clicks):
         super().__init__()
         self.bid = bid
 
-    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+    async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
         if steps:
             return StepDecision("done", (Action("complete"),))
         return StepDecision("fill", (Action("fill", {"bid": self.bid, "value": "secret:pin"}),))
@@ -270,6 +270,6 @@ async def test_a_secret_is_not_filled_into_a_frame_of_somebody_else(bid: str, fr
             return super().resolve(value, url)
 
     browser = FakeBrowser({URL: FakePage(read=frames, actions={f"fill {bid}": ""})})
-    outcome = await session.run(work(goal="log in"), desk(browser, Bound(), policy=FillsFrame(bid)))
+    outcome = await session.run(work(goal="log in"), deps(browser, Bound(), policy=FillsFrame(bid)))
     assert (outcome.error.code if outcome.error else None) == code
     assert [action.args["value"] for action in browser.performed] == ([] if code else ["1234"])

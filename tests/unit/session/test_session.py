@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from agent import session
-from agent.desk import Desk, Limits
-from agent.errors import ActionRefused, ArtifactsAway, Canceled, RobotsForbidden, SecretRefused
-from agent.gathering import FIRST_ITEMS, ITEMS_AT_ONCE
-from agent.hooks import Upload
-from agent.plan import Plan
-from agent.policies.policy import Scene
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.step import StepDecision
-from agent.testing import FakeBrowser, FakePage
-from agent.types import Action, ArtifactRef, Checkpoint, ChildrenSummary, LoopItem, Outcome, Step
-from agent.work import Work
+from shoal.agent.browser import ContextOptions
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.decisions.step import StepDecision
+from shoal.agent.errors import ActionRefused, ArtifactsAway, Canceled, RobotsForbidden, SecretRefused
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.sessions import session
+from shoal.agent.sessions.dependencies import SessionDependencies, SessionLimits
+from shoal.agent.sessions.hooks import Upload
+from shoal.agent.sessions.loop_items import FIRST_ITEMS, ITEMS_AT_ONCE
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.testing import FakeBrowser, FakePage
+from shoal.agent.types import Action, ArtifactRef, Checkpoint, ChildrenSummary, LoopItem, Outcome, Step
+from shoal.agent.worker_messages import Work
 from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
 
 Json = Any
@@ -69,14 +71,14 @@ def work(*, depth: int = 0, **fields: Json) -> Work:
     return Work(1, 1, 1, "t", 1, depth, spec, None, None, None, None)
 
 
-def desk(browser: FakeBrowser, notes: Notes, **more: Any) -> Desk:
-    return Desk(**({"browser": browser, "policy": PlainPolicy(), "gate": open_gate, "keeper": notes,
-                    "journal": notes, "secrets": notes} | more))  # fmt: skip
+def deps(browser: FakeBrowser, notes: Notes, **more: Any) -> SessionDependencies:
+    return SessionDependencies(**({"browser": browser, "policy": PlainPolicy(), "gate": open_gate,
+                    "artifact_sink": notes, "journal": notes, "secrets": notes} | more))  # fmt: skip
 
 
 async def run(one: Work, pages: dict[str, FakePage], **more: Any) -> tuple[Outcome, FakeBrowser, Notes]:
     browser, notes = FakeBrowser(pages), Notes()
-    outcome = await session.run(one, desk(browser, notes, **more))
+    outcome = await session.run(one, deps(browser, notes, **more))
     assert browser.open == 0, "the context was not closed"
     return outcome, browser, notes
 
@@ -124,8 +126,21 @@ async def test_a_session_that_lost_its_lease_finds_no_further_items() -> None:
         async def items(self, at: int, items: Sequence[LoopItem]) -> None:
             raise Canceled("the lease of this session has passed to another worker")
 
-    outcome = await session.run(work(loop=LOOP, extract=EXTRACT), desk(FakeBrowser(shop(FIRST_ITEMS + 1)), Lost()))
+    outcome = await session.run(work(loop=LOOP, extract=EXTRACT), deps(FakeBrowser(shop(FIRST_ITEMS + 1)), Lost()))
     assert (outcome.status, outcome.fan_out) == (Status.CANCELED, None)
+
+
+async def test_links_that_lead_off_the_web_become_no_items_and_are_counted() -> None:
+    class Credulous(PlainPolicy):
+        async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
+            for index, value in enumerate(("file:///etc/passwd", f"{URL}1", "View-Source:http://x/", f"{URL}2")):
+                yield LoopItem(index, value, is_link=True)
+
+    outcome, _, _ = await run(work(loop=LOOP, extract=EXTRACT), shop(3), policy=Credulous())
+
+    assert outcome.fan_out is not None
+    assert [(item.index, item.value) for item in outcome.fan_out.items] == [(0, f"{URL}1"), (1, f"{URL}2")]
+    assert outcome.fan_out.checkpoint.history[-1].result == {"expected": 2, "left_out": 2}
 
 
 async def test_max_items_ends_the_collecting() -> None:
@@ -160,10 +175,10 @@ async def test_a_job_says_how_dialogs_are_answered() -> None:
 class Cutting(PlainPolicy):
     """Collects not all that there is."""
 
-    async def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
-        async for item in super().collect(scene, plan):
+    async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
+        async for item in super().collect(state, plan):
             yield item
-        scene.cut = "the list goes on after page 2, where max_pages ended it"
+        state.cut = "the list goes on after page 2, where max_pages ended it"
 
 
 async def test_a_loop_that_was_cut_short_says_so_in_its_task_and_at_the_end() -> None:
@@ -240,7 +255,7 @@ async def test_the_gate_is_asked_before_any_request() -> None:
 
 async def test_a_time_limit_ends_the_session() -> None:
     slow = {URL: FakePage(seconds=30)}
-    outcome, _, _ = await run(work(extract=EXTRACT), slow, limits=Limits(session_s=0.05))
+    outcome, _, _ = await run(work(extract=EXTRACT), slow, limits=SessionLimits(session_s=0.05))
     assert outcome.error is not None
     assert outcome.error.code == "deadline_passed"
 
@@ -254,7 +269,7 @@ async def test_the_job_s_deadline_ends_it_too() -> None:
 
 async def test_a_canceled_session_closes_its_context() -> None:
     browser, notes = FakeBrowser({URL: FakePage(seconds=30)}), Notes()
-    task = asyncio.create_task(session.run(work(extract=EXTRACT), desk(browser, notes)))
+    task = asyncio.create_task(session.run(work(extract=EXTRACT), deps(browser, notes)))
     while not browser.visits:
         await asyncio.sleep(0)
     task.cancel()
@@ -269,12 +284,12 @@ class Clicks(PlainPolicy):
     def __init__(self, text: str = "", times: int = 1) -> None:
         self.text, self.times = text, times
 
-    async def plan(self, scene: Scene) -> Plan:
-        if any(task.type == "navigate" for task in scene.history):
+    async def plan(self, state: SessionState) -> Plan:
+        if any(task.type == "navigate" for task in state.history):
             return Plan(user_goal_achieved=True)
         return Plan(plan="click", task_type="navigate")
 
-    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+    async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
         if len(steps) >= self.times:
             return StepDecision("done", (Action("complete"),))
         return StepDecision("click", (Action("fill", {"bid": "1", "value": self.text}, submits=True),))
@@ -302,14 +317,14 @@ async def test_a_session_that_died_within_such_an_action_is_unsure_and_does_noth
 class Sender(PlainPolicy):
     """Sends one form with an action that must not run twice, as the steps say, then reads the page that answers."""
 
-    async def plan(self, scene: Scene) -> Plan:
-        if not any(task.type == "navigate" for task in scene.history):
+    async def plan(self, state: SessionState) -> Plan:
+        if not any(task.type == "navigate" for task in state.history):
             return Plan(plan="send", task_type="navigate")
-        if not scene.records:
+        if not state.records:
             return Plan(plan="read", task_type="extract")
         return Plan(user_goal_achieved=True)
 
-    async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+    async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
         if any(result.action.submits for step in steps for result in step.results):
             return StepDecision("sent", (Action("complete"),))
         return StepDecision("send", (Action("fill", {"bid": "1", "value": "x"}, submits=True),))
@@ -325,7 +340,7 @@ async def test_an_action_that_must_not_be_repeated_runs_once_whatever_breaks_whe
     one, performed = work(**ONCE), 0
     for attempt in range(1, 5):
         browser, notes = FakeBrowser(ANSWERED, break_nth=nth if attempt == 1 else None), Notes()
-        outcome = await session.run(replace(one, attempt=attempt), desk(browser, notes, policy=Sender()))
+        outcome = await session.run(replace(one, attempt=attempt), deps(browser, notes, policy=Sender()))
         performed += len(browser.performed)
         last = notes.checkpoints[-1][0] if notes.checkpoints else one.checkpoint
         one = replace(one, checkpoint=outcome.checkpoint or last)
@@ -338,7 +353,7 @@ async def test_an_action_that_must_not_be_repeated_runs_once_whatever_breaks_whe
 
 async def test_a_session_that_fails_within_such_an_action_is_unsure_at_once() -> None:
     pages = {URL: FakePage(actions={"fill 1": ""}, act_seconds=5)}
-    outcome, browser, _ = await run(work(**ONCE), pages, policy=Sender(), limits=Limits(session_s=0.2))
+    outcome, browser, _ = await run(work(**ONCE), pages, policy=Sender(), limits=SessionLimits(session_s=0.2))
     assert outcome.status is Status.UNSURE
     assert outcome.error is not None
     assert f"fill on {URL}" in outcome.error.message
@@ -399,12 +414,12 @@ async def test_what_earlier_attempts_did_is_told_apart() -> None:
 
 async def test_what_a_session_did_before_its_time_was_over_is_told() -> None:
     class Slow(Clicks):
-        async def step(self, scene: Scene, goal: str, steps: Sequence[Step]) -> StepDecision:
+        async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
             if len(steps) == 2:
                 await asyncio.sleep(60)
-            return await super().step(scene, goal, steps)
+            return await super().step(state, goal, steps)
 
-    outcome, _, _ = await run(work(goal="click"), FORM, policy=Slow(times=99), limits=Limits(0.3))
+    outcome, _, _ = await run(work(goal="click"), FORM, policy=Slow(times=99), limits=SessionLimits(0.3))
     assert outcome.error is not None and outcome.error.code == "deadline_passed"
     (task,) = outcome.tasks
     assert task.status is Status.FAILED and len(task.steps) == 2
@@ -420,7 +435,7 @@ async def test_a_failed_action_is_an_observation_not_an_end() -> None:
 async def test_evidence_that_cannot_be_kept_fails_the_session_for_another_try() -> None:
     browser, notes = FakeBrowser({URL: FakePage(read={"n": 1})}), Notes()
     notes.away = True
-    outcome = await session.run(work(extract=EXTRACT), desk(browser, notes))
+    outcome = await session.run(work(extract=EXTRACT), deps(browser, notes))
     assert outcome.error is not None
     assert (outcome.error.code, outcome.error.retryable) == ("artifacts_away", True)
 
@@ -428,7 +443,7 @@ async def test_evidence_that_cannot_be_kept_fails_the_session_for_another_try() 
 async def test_evidence_of_a_failure_that_is_lost_is_said_in_the_reason() -> None:
     browser, notes = FakeBrowser({URL: FakePage(status=404)}), Notes()
     notes.away = True
-    outcome = await session.run(work(extract=EXTRACT), desk(browser, notes))
+    outcome = await session.run(work(extract=EXTRACT), deps(browser, notes))
     assert outcome.error is not None
     assert outcome.error.code == "page_missing"
     assert outcome.reason.startswith(f"{outcome.error.message}; no screenshot: ")
@@ -439,7 +454,15 @@ async def test_whatever_call_into_the_browser_breaks_the_end_is_an_outcome(nth: 
     item = LoopItem(0, f"{URL}0", is_link=True)
     for one in (work(loop=LOOP, extract=EXTRACT), replace(work(depth=1, loop=LOOP, extract=EXTRACT), item=item)):
         browser, notes = FakeBrowser(shop(2), break_nth=nth), Notes()
-        outcome = await session.run(one, desk(browser, notes))
+        outcome = await session.run(one, deps(browser, notes))
         assert outcome.status in (Status.FAILED, Status.COMPLETED, Status.WAITING)
         assert outcome.status is not Status.FAILED or (outcome.error and outcome.error.code == "page_crashed")
         assert browser.open == 0
+
+
+async def test_an_observation_says_how_long_its_session_has_lasted() -> None:
+    context = await FakeBrowser({URL: FakePage()}).new_context(ContextOptions())
+    await context.goto(URL)
+    state = SessionState(work(extract=EXTRACT).spec, None, None, context, began=time.monotonic() - 5)
+    seen = await state.observe()
+    assert 5 <= seen.elapsed_s < 60

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agent.chromium.limits import uncounted
+from shoal.agent.chromium.call_deadlines import uncounted
 
 
 async def test_a_wait_that_does_not_count_may_be_longer_than_the_call() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from services.errors import BadSetting
-from services.settings import Settings, load_settings
+from shoal.services.errors import BadSetting
+from shoal.services.settings import Settings, load_settings
 
 ROOT = Path(__file__).parents[3]
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from agent.status import Status
-from agent.types import ChildrenSummary
-from services.store.cache import Recent
-from services.store.records import Finish, JobChanges
+from shoal.agent.status import Status
+from shoal.agent.types import ChildrenSummary
+from shoal.services.store.database.cache import Recent
+from shoal.services.store.records import Finish, JobChanges
 from tests.store_world import BROKEN, DONE, World, links, loop, world
 
 
@@ -39,7 +39,7 @@ async def statements(n: int) -> dict[str, int]:
         with counted(w) as claiming:
             held = await w.claim(1)
         with counted(w) as looking:
-            assert (await w.store.standings(jobs)).keys() == set(jobs)
+            assert (await w.store.job_controls(jobs)).keys() == set(jobs)
         with counted(w) as ending:
             await w.store.finish([Finish(one.work.session, one.work.fence, DONE) for one in held])
         assert [(await w.store.job(job)).status for job in jobs] == [Status.COMPLETED] * n
@@ -58,7 +58,7 @@ async def test_jobs_with_one_deadline_do_not_end_in_one_transaction() -> None:
         w.clock.now += 2.0
         assert await w.store.expire_deadlines() == jobs[:50]
         assert await w.store.expire_deadlines() == jobs[50:100]
-        while (await w.store.sweep()).more:
+        while (await w.store.run_bulk_operations()).more:
             pass
         assert [(await w.store.job(job)).status for job in jobs] == [Status.FAILED] * len(jobs)
 
@@ -160,11 +160,11 @@ async def test_who_looks_after_jobs_again_and_again_reads_none_of_their_specs_tw
         await w.claim(1)
         for reads in (True, False):
             with counted(w) as said:
-                found = await w.store.standings(jobs)
+                found = await w.store.job_controls(jobs)
             assert [found[job].limits.job_tokens for job in jobs] == list(asked)
             assert any(_READS_SPEC.search(statement) for statement in said) is reads
         await w.store.change(jobs[0], JobChanges(frozenset({"job_tokens"}), job_tokens=9))
-        assert (await w.store.standings(jobs))[jobs[0]].limits.job_tokens == 9
+        assert (await w.store.job_controls(jobs))[jobs[0]].limits.job_tokens == 9
 
 
 async def test_what_a_spec_asks_for_at_its_jobs_end_is_done_though_nobody_remembers_it() -> None:
@@ -198,7 +198,7 @@ async def test_a_lost_session_has_the_attempts_of_its_spec_though_nobody_remembe
         jobs = [await w.submit(max_attempts=n) for n in (1, 2)] + [await w.submit()]
         await w.claim(lease_s=1.0)
         w.clock.now += 2.0
-        freed = await w.store.reap()
+        freed = await w.store.expire_leases()
         assert {one.job: one.status for one in freed.sessions} == dict(
             zip(jobs, (Status.FAILED, Status.QUEUED, Status.QUEUED), strict=True)
         )

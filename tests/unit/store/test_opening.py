@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from services.errors import BadSetting, StoreAway, StoreOutdated
-from services.store.migrate import migrate
-from services.store.sql import open_store
+from shoal.services.errors import BadSetting, StoreAway, StoreOutdated
+from shoal.services.store.database.migrate import migrate
+from shoal.services.store.sql import open_store
 
 
 @pytest.mark.parametrize("url", ["mysql://h/db", "nonsense", ""])
@@ -20,7 +20,7 @@ async def test_a_url_of_no_known_database_is_refused(url: str) -> None:
 
 async def test_a_missing_file_and_its_folder_are_made(tmp_path: Path) -> None:
     store = await open_store(f"sqlite:///{tmp_path}/new/shoal.db")
-    assert await store.lanes() == []
+    assert await store.partitions() == []
     await store.close()
     again = await open_store(f"sqlite:///{tmp_path}/new/shoal.db", migrate=False)
     await again.close()

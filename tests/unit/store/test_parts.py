@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.spec import JobSpec
-from agent.status import FINAL, Status
-from agent.types import (
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import FINAL, Status
+from shoal.agent.types import (
     Action,
     ActionResult,
     Checkpoint,
@@ -23,12 +23,13 @@ from agent.types import (
     Task,
     Usage,
 )
-from services.errors import NotFound
-from services.store import codec, ids, queries
-from services.store.cache import Recent
-from services.store.fanout import host_of
-from services.store.grouped import Grouped
-from services.store.states import FINAL_STATES, OPEN_STATES, State, state_of, states_of
+from shoal.services.errors import NotFound
+from shoal.services.store import ids
+from shoal.services.store.database import codec, queries
+from shoal.services.store.database.batching import Batcher
+from shoal.services.store.database.cache import Recent
+from shoal.services.store.database.states import FINAL_STATES, OPEN_STATES, State, state_of, states_of
+from shoal.services.store.loops.fanout import host_of
 from tests.store_world import world
 
 
@@ -72,7 +73,7 @@ def test_half_a_surrogate_pair_is_replaced_and_a_split_pair_is_joined() -> None:
 def test_both_databases_know_the_same_queries() -> None:
     common, sqlite, postgresql = (queries.read(name) for name in ("common", "sqlite", "postgresql"))
     assert not common.keys() & (sqlite.keys() | postgresql.keys())
-    assert sqlite.keys() - postgresql.keys() == {"lane_head", "lane_heads"}
+    assert sqlite.keys() - postgresql.keys() == {"lane_head", "partition_heads"}
     assert postgresql.keys() - sqlite.keys() == {"now", "count_alone"}
     for said, statement in (*common.values(), *sqlite.values(), *postgresql.values()):
         assert said.endswith(".") and statement
@@ -147,7 +148,7 @@ async def test_calls_gather_while_a_group_is_written() -> None:
             raise ValueError("broken group")
         return [call * 10 for call in calls]
 
-    grouped = Grouped(write)
+    grouped = Batcher(write)
     first = asyncio.create_task(grouped.add(0))
     while not groups:
         await asyncio.sleep(0)

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import Connection, Row, create_engine, insert, text
 from sqlalchemy.dialects import sqlite
 
-from agent.status import FINAL, Status
-from services.store import queries
-from services.store.reading import matching
-from services.store.records import JobFilter
-from services.store.tables import domain, job, metadata, session, total
+from shoal.agent.status import FINAL, Status
+from shoal.services.store.database import queries
+from shoal.services.store.database.tables import domain, job, metadata, session, total
+from shoal.services.store.read.reading import matching
+from shoal.services.store.records import JobFilter
 
 OPEN = tuple(status for status in Status if status not in FINAL)
 
@@ -44,7 +44,7 @@ def test_open_jobs_are_read_from_an_index_that_holds_no_others() -> None:
         ("begun_in", "session_leased (job=?)"),
         ("begun_in", "session_waiting (job=?)"),
         ("begun_in", "session_delayed"),
-        ("next_unborn", "session_stopping"),
+        ("next_pending", "session_stopping"),
         ("ready_of", "session_ready (job=?)"),
         ("ready_in", "session_ready (job=? AND domain=? AND id>? AND id<?)"),
         ("held_of", "session_held (parent=?)"),
@@ -53,8 +53,8 @@ def test_open_jobs_are_read_from_an_index_that_holds_no_others() -> None:
         ("waiting_of", "session_waiting (job=?)"),
         ("listed_page", "session_listed (job=? AND state=? AND path>?)"),
         ("running_page", "session_leased (job=?)"),
-        ("lanes_of_jobs", "session_ready (job=?)"),
-        ("lanes_of_jobs", "session_ready (job=? AND domain>?)"),
+        ("partitions_of_jobs", "session_ready (job=?)"),
+        ("partitions_of_jobs", "session_ready (job=? AND domain>?)"),
         ("delayed_of", "session_delayed"),
         ("delayed_in", "session_delayed"),
         ("claim_deliveries", "delivery_waits (tenant=? AND due_at<?)"),
@@ -80,7 +80,7 @@ def test_events_and_sessions_that_are_asked_for_by_number_are_found_by_it() -> N
         for query, step in (
             ("events_after", "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)"),
             ("last_event", "SEARCH event"),
-            ("lanes_at", "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"),
+            ("partitions_at", "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"),
         ):
             asked = queries.load("sqlite")[query]
             given = {name: 1 for name in re.findall(r":(\w+)", asked)}
@@ -138,12 +138,14 @@ def steps_of_lanes(items: int) -> int:
         conn.execute(insert(domain), [{"id": n, "host": f"h{n}"} for n in range(1, 21)])
         jobs = [{"id": n, "tenant": "t", "spec": "", "root": 0, "priority": 0, "status": 1} for n in range(1, 6)]
         conn.execute(insert(job).values(created_at=0.0), jobs)
-        lanes = [(one["id"], n) for one in jobs for n in range(1, 21)]
-        rows = [{"id": i, "job": j, "domain": n, "path": f"{i}"} for i, (j, n) in enumerate(lanes * items, 1)]
+        partitions = [(one["id"], n) for one in jobs for n in range(1, 21)]
+        rows = [{"id": i, "job": j, "domain": n, "path": f"{i}"} for i, (j, n) in enumerate(partitions * items, 1)]
         conn.execute(insert(session).values(depth=1, idx=0, state=0), rows)
-        found, steps = stepped(conn, "lanes", every=100, now=0.0)
+        found, steps = stepped(conn, "partitions", every=100, now=0.0)
     engine.dispose()
-    assert {(row.job, row.domain): row.id for row in found} == {lane: i for i, lane in enumerate(lanes, 1)}
+    assert {(row.job, row.domain): row.id for row in found} == {
+        partition: i for i, partition in enumerate(partitions, 1)
+    }
     return steps
 
 

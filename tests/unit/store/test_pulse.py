@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from services.store import pulse
-from services.store.pulse import PollPulse
-from services.store.sql import SqlStore, open_store
+from shoal.services.store.database import change_notifier
+from shoal.services.store.database.change_notifier import PollingNotifier
+from shoal.services.store.sql import SqlStore, open_store
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ async def test_every_write_of_another_process_is_heard_of(store: SqlStore, tmp_p
 
 async def test_a_file_that_rests_is_not_asked(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = await store.changed(0.3)
-    asked: list[PollPulse] = []
-    monkeypatch.setattr(PollPulse, "_look", lambda look, log_is: asked.append(look))
+    asked: list[PollingNotifier] = []
+    monkeypatch.setattr(PollingNotifier, "_look", lambda look, log_is: asked.append(look))
     assert await store.changed(0.5, since=seen) == seen
     assert asked == []
 
@@ -46,7 +46,7 @@ async def test_a_file_that_rests_is_not_asked(store: SqlStore, monkeypatch: pyte
 async def test_a_look_that_its_waiter_gave_up_is_taken_again(
     store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pulse, "_SAME_TICK_S", 0.0)
+    monkeypatch.setattr(change_notifier, "_SAME_TICK_S", 0.0)
     other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
     other.execute("create table scratch (n int)")
     seen = await store.changed(0.3)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from services.gateway.retention import Retention
-from services.store import reading
+from shoal.services.store.read import reading
+from shoal.services.web.results.retention import Retention
 from tests.gateway_world import World as Gateway
 from tests.gateway_world import completed, loop_of, world
 

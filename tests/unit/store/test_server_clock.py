@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import Connection
 
-from services.store.database import ServerClock
+from shoal.services.store.database.database import ServerClock
 
 
 class Server:

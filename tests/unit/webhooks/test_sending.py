@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from services.addresses import Reach
-from services.cluster.serving import listening, served
-from services.errors import NotAllowed
-from services.store.records import Delivered, DeliveryFilter, DeliveryState
-from services.webhooks import deliverer as module
-from services.webhooks.deliverer import Deliverer
-from services.webhooks.retry import PAUSES_S, Answer, decide
-from services.webhooks.sender import Sender
-from services.webhooks.signature import signed_headers, tenant_secret, verify
+from shoal.services.addresses import Reach
+from shoal.services.cluster.serving import listening, served
+from shoal.services.errors import NotAllowed
+from shoal.services.store.records import Delivered, DeliveryFilter, DeliveryState
+from shoal.services.webhooks import deliverer as module
+from shoal.services.webhooks.deliverer import Deliverer
+from shoal.services.webhooks.retry import PAUSES_S, Answer, decide
+from shoal.services.webhooks.sender import Sender
+from shoal.services.webhooks.signature import signed_headers, tenant_secret, verify
 from tests.gateway_world import FixedNames, World, completed, world
 
 MASTER = "m" * 32
@@ -108,7 +108,7 @@ async def test_a_gateway_whose_clock_is_wrong_signs_by_the_store_s() -> None:
 
 
 async def test_a_failed_attempt_is_repeated_with_the_same_id_and_body(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.webhooks.retry.PAUSES_S", (0.01, 0.01))
+    monkeypatch.setattr("shoal.services.webhooks.retry.PAUSES_S", (0.01, 0.01))
     async with receiving() as receiver, world(names=NAMES, rules=_rules()) as w, delivering(w):
         receiver.answers = [500, 302, 200]
         await w.submit(webhook={"url": receiver.url})
@@ -119,7 +119,7 @@ async def test_a_failed_attempt_is_repeated_with_the_same_id_and_body(monkeypatc
 
 
 async def test_a_dead_letter_is_seen_and_sent_again_over_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.webhooks.retry.PAUSES_S", ())
+    monkeypatch.setattr("shoal.services.webhooks.retry.PAUSES_S", ())
     async with receiving() as receiver, world(names=NAMES, rules=_rules()) as w, delivering(w):
         receiver.answers = [500]
         job = await w.submit(webhook={"url": receiver.url})
@@ -148,7 +148,7 @@ async def test_a_name_that_does_not_resolve_or_answer_is_tried_again() -> None:
     nowhere = await sender.send("https://nowhere.example/", b"{}", {})
     closed = await sender.send("http://closed.example:1/", b"{}", {})
     await sender.close()
-    assert nowhere == Answer(error="nowhere.example does not resolve")
+    assert nowhere == Answer(error="nowhere.example does not resolve, or not in time")
     assert closed.error.startswith("ConnectError") and closed.status_code is None
     assert {decide(1, 1, one, 0.5).state for one in (nowhere, closed)} == {DeliveryState.WAITING}
 
@@ -187,7 +187,7 @@ async def test_messages_that_land_while_others_are_written_share_a_transaction(m
     answered, groups = 0, list[int]()
     send = Sender.send
 
-    async def noted(self: Sender, *message: Any) -> Answer:
+    async def noted(self: Sender, *message: Any, tenant: str = "") -> Answer:
         nonlocal answered
         answer = await send(self, *message)
         answered += 1
@@ -273,6 +273,6 @@ def test_what_was_changed_or_is_old_does_not_verify(spoil: str) -> None:
 
 
 def _rules() -> Any:
-    from services.gateway.specs import SpecRules
+    from shoal.services.web.specs.specs import SpecRules
 
     return SpecRules(Reach(exceptions=("127.0.0.0/8",)))

@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from agent.actions import PRIMITIVES
-from agent.actions.registry import Primitive, parameters
-from agent.types import Action
+from shoal.agent.actions import PRIMITIVES
+from shoal.agent.actions.registry import Primitive, parameters
+from shoal.agent.types import Action
 
 bids = st.from_regex(r"[a-zA-Z]{0,2}[1-9][0-9]{0,3}", fullmatch=True)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.actions.dialects import automa, browsergym, seeact, stepjson, webaction, webvoyager
-from agent.actions.dialects.notations import DIALECTS, read_reply
-from agent.actions.dialects.ui_element import UiElement, describer, resolver
-from agent.errors import ActionInvalid, ReplyUnparsable
-from agent.types import Action, Element
+from shoal.agent.actions.dialects import automa, browsergym, seeact, stepjson, webaction, webvoyager
+from shoal.agent.actions.dialects.notations import DIALECTS, read_reply
+from shoal.agent.actions.dialects.ui_element import UiElement, describer, resolver
+from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.types import Action, Element
 from tests.unit.agent.actions.strategies import bids, calls, texts
 
 BUTTON = Element("12", "button", role="button", name="Send", clickable=True)

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 
-from agent.actions import (
+from shoal.agent.actions import (
     ACTION_SETS,
     DEFAULT_SETS,
     PRIMITIVES,
@@ -26,12 +26,12 @@ from agent.actions import (
     perform,
     primitives_of,
 )
-from agent.actions.arguments import keys
-from agent.actions.dialects.expressible import table
-from agent.actions.primitives.navigation import web_address
-from agent.errors import ActionError, ActionInvalid, ActionRefused, HelpMissing
-from agent.hooks import Hooks
-from agent.types import Action
+from shoal.agent.actions.arguments import keys
+from shoal.agent.actions.dialects.expressible import table
+from shoal.agent.actions.primitives.navigation import web_address
+from shoal.agent.errors import ActionError, ActionInvalid, ActionRefused, HelpMissing
+from shoal.agent.sessions.hooks import Hooks
+from shoal.agent.types import Action
 from tests.unit.agent.actions.strategies import calls
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -59,7 +59,7 @@ def test_each_is_an_async_function_that_says_what_it_does_and_gives_examples(one
 
 @pytest.mark.parametrize("one", PRIMITIVES, ids=lambda one: one.name)
 def test_its_examples_are_calls_that_parse(one: Any) -> None:
-    from agent.actions.dialects import browsergym
+    from shoal.agent.actions.dialects import browsergym
 
     for example in one.examples:
         assert [action.name for action in browsergym.parse(example)] == [one.name]

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.browser import Landing, ObserveOptions
-from agent.policies.policy import Scene
-from agent.spec import JobSpec
-from agent.types import Action, ActionResult, Effect, Element, Observation
+from shoal.agent.browser import Landing, ObserveOptions
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import Action, ActionResult, Effect, Element, Observation
 
 URL = "https://shop.example/list"
 
@@ -73,7 +73,7 @@ class FakePage:
         return True
 
 
-def scene_of(shown: Observation | FakePage, spec: JobSpec | None = None, **more: Any) -> Scene:
+def scene_of(shown: Observation | FakePage, spec: JobSpec | None = None, **more: Any) -> SessionState:
     spec = spec or JobSpec(url=URL, goal="Buy a lamp")
     context = shown if isinstance(shown, FakePage) else FakePage({shown.url: shown}, at=shown.url)
-    return Scene(**{"spec": spec, "loop": spec.loop, "item": None, "page": context, **more})
+    return SessionState(**{"spec": spec, "loop": spec.loop, "item": None, "page": context, **more})

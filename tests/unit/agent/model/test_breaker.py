@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.models.breaker import Breaker
+from shoal.agent.models.breaker import Breaker
 
 
 class Clock:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.errors import BudgetSpent
-from agent.models.model import Reply
-from agent.spec import JobSpec
-from agent.testing import ScriptedModel
-from agent.types import Usage
+from shoal.agent.errors import BudgetSpent
+from shoal.agent.models.model import Reply
+from shoal.agent.spec import JobSpec
+from shoal.agent.testing import ScriptedModel
+from shoal.agent.types import Usage
 from tests.unit.agent.model.pages import URL, scene_of
 from tests.unit.agent.model.test_step import SHOP, act, policy_of, says
 
@@ -21,9 +21,9 @@ def costs(prompt: int, completion: int, said: Any = None) -> Reply:
     return Reply(text, Usage(1, prompt, completion, cached_tokens=prompt // 2))
 
 
-async def steps(count: int, *script: Any, budget: dict[str, int], **scene: Any) -> tuple[ScriptedModel, Any]:
+async def steps(count: int, *script: Any, budget: dict[str, int], **state: Any) -> tuple[ScriptedModel, Any]:
     model = ScriptedModel(script)
-    one = scene_of(SHOP, JobSpec(url=URL, goal="x", budget=budget), **scene)
+    one = scene_of(SHOP, JobSpec(url=URL, goal="x", budget=budget), **state)
     for _ in range(count):
         await policy_of(model).step(one, "x", ())
     return model, one
@@ -52,8 +52,8 @@ async def test_the_jobs_other_sessions_count_for_the_job() -> None:
 
 
 async def test_a_step_may_not_ask_again_without_end_but_the_next_step_begins_anew() -> None:
-    model, scene = await steps(2, *[costs(400, 100)] * 2, budget={"step_tokens": 500})
-    assert (len(model.asked), scene.usage.prompt_tokens) == (2, 800)
+    model, state = await steps(2, *[costs(400, 100)] * 2, budget={"step_tokens": 500})
+    assert (len(model.asked), state.usage.prompt_tokens) == (2, 800)
     with pytest.raises(BudgetSpent) as caught:
         await steps(1, costs(400, 100, "nonsense"), costs(400, 100), budget={"step_tokens": 500})
     assert caught.value.details["scope"] == "step"

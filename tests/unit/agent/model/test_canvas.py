@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image as Pictures
 
-from agent.errors import ActionInvalid, ReplyInvalid
-from agent.models.images import Grid, scale_for
-from agent.models.model import Image
-from agent.policies.model import ModelPolicyOptions
-from agent.policies.model.calls import call_offers
-from agent.policies.model.canvas import canvas_of
-from agent.types import Action, ActionResult, Effect, Step
+from shoal.agent.errors import ActionInvalid, ReplyInvalid
+from shoal.agent.models.images import Grid, scale_for
+from shoal.agent.models.model import Image
+from shoal.agent.policies.model import ModelPolicyOptions
+from shoal.agent.policies.model.checks.calls import call_offers
+from shoal.agent.policies.model.requests.canvas import canvas_of
+from shoal.agent.types import Action, ActionResult, Effect, Step
 from tests.unit.agent.model.test_step import SHOP, URL, act, calls, decide, says
 
 GRID = Grid(32, 1280)

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from agent.errors import GoalNeedsModel, PolicyUnavailable
-from agent.policies.choose import check_policy, choose
-from agent.policies.policy import Policy
+from shoal.agent.errors import GoalNeedsModel, PolicyUnavailable
+from shoal.agent.policies.choose import check_policy, choose
+from shoal.agent.policies.policy import Policy
 
 RULES, MODEL = cast(Policy, object()), cast(Policy, object())
 

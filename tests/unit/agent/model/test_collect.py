@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from agent.errors import NavigationError, ReplyInvalid
-from agent.models.model import Ask, Reply
-from agent.plan import Plan
-from agent.policies.model import ModelPolicy, ModelPolicyOptions
-from agent.policies.model.collecting import is_css
-from agent.policies.policy import Scene
-from agent.spec import JobSpec, LoopSpec
-from agent.testing import ScriptedModel
-from agent.types import Action, LoopItem, Usage
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.errors import NavigationError, ReplyInvalid
+from shoal.agent.models.model import Ask, Reply
+from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
+from shoal.agent.policies.model.reading.collecting import is_css
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.spec import JobSpec, LoopSpec
+from shoal.agent.testing import ScriptedModel
+from shoal.agent.types import Action, LoopItem, Usage
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, plain, scene_of, text
 
 FIRST = page(
@@ -29,7 +29,7 @@ SECOND = page(link("2", "Lamp B", "/p/b#x"), link("3", "Lamp C", "/p/c"), link("
 class Fallback:
     """Stands for the rules policy."""
 
-    async def collect(self, scene: Scene, plan: Plan) -> AsyncIterator[LoopItem]:
+    async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
         yield LoopItem(0, "by rule", is_link=False)
 
 
@@ -82,10 +82,10 @@ async def test_a_page_without_anything_new_ends_it() -> None:
 
 async def test_the_count_that_the_list_shows_is_noted() -> None:
     shown = FakePage({URL: page(link("2", "Lamp A", "/p/a"), text("Showing 1-1 of 134 results"))})
-    scene = scene_of(shown, JobSpec(url=URL, goal="each lamp", loop=WORDS))
+    state = scene_of(shown, JobSpec(url=URL, goal="each lamp", loop=WORDS))
     policy = ModelPolicy(ScriptedModel([says("2")]), None, render=plain)  # type: ignore[arg-type]
-    assert len([item async for item in policy.collect(scene, Plan())]) == 1
-    assert scene.listed == 134
+    assert len([item async for item in policy.collect(state, Plan())]) == 1
+    assert state.listed == 134
 
 
 async def test_it_is_bounded_by_pages_and_by_items() -> None:
@@ -98,10 +98,10 @@ async def test_it_is_bounded_by_pages_and_by_items() -> None:
 @pytest.mark.parametrize(("onward", "cut"), [("9", "after page 1, where max_pages ended it"), (None, "")])
 async def test_a_list_that_goes_on_where_max_pages_ends_it_is_said_to(onward: str | None, cut: str) -> None:
     loop = {"from": {**WORDS["from"], "max_pages": 1}}
-    scene = scene_of(FakePage({URL: FIRST}), JobSpec(url=URL, goal="each lamp", loop=loop))
+    state = scene_of(FakePage({URL: FIRST}), JobSpec(url=URL, goal="each lamp", loop=loop))
     policy = ModelPolicy(ScriptedModel([says("2", onward=onward)]), None, render=plain)  # type: ignore[arg-type]
-    assert len([item async for item in policy.collect(scene, Plan())]) == 1
-    assert scene.cut.endswith(cut) and bool(scene.cut) is bool(cut)
+    assert len([item async for item in policy.collect(state, Plan())]) == 1
+    assert state.cut.endswith(cut) and bool(state.cut) is bool(cut)
 
 
 async def test_a_button_is_clicked_where_the_next_page_has_no_address() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.observe.renderings import compact
-from agent.policies.model.elements import in_parts, in_view, offered, only_in, unmistakable, without_ids
+from shoal.agent.observe.renderings import compact
+from shoal.agent.policies.model.requests.elements import in_parts, in_view, offered, only_in, unmistakable, without_ids
 from tests.unit.agent.model.pages import el, link, page, text
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from agent.policies.model.codes import code_field
-from agent.policies.model.evidence import known, quotes
-from agent.seen import PageText
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.types import LoopItem, Task
+from shoal.agent.grounding.page_text import PageText
+from shoal.agent.policies.model.checks.codes import code_field
+from shoal.agent.policies.model.checks.evidence import known, quotes
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import LoopItem, Task
 from tests.unit.agent.model.pages import URL, el, page, scene_of, text
 
 SHOP = PageText([page(text("We sell no lamps any more."), text("Don't ask for lamps"), text("灯はもう売りません"))])
@@ -57,10 +57,10 @@ def test_what_is_no_quotation_of_the_page_is_no_evidence(reason: str) -> None:
 DATA = {"name": "Ada Byron", "born": "1815-12-10", "phone": "+44 20 7946 0018", "age": 36, "mail": "ada@x.example"}
 
 
-def gives(value: str, **scene: Any) -> bool:
+def gives(value: str, **state: Any) -> bool:
     job = JobSpec(url=URL, goal="Find the cheapest lamps in brass", data=DATA)
     seen = PageText([page(text("Enter the word: quxbar"))])
-    return known(scene_of(page(), job, **scene), seen).gives(value)
+    return known(scene_of(page(), job, **state), seen).gives(value)
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from agent.errors import AgentError, FieldsMissing, PromptTooLong
-from agent.extract import extract_schema, merged, validate_records
-from agent.models.model import Ask, Reply
-from agent.policies.model import ModelPolicy, ModelPolicyOptions
-from agent.policies.policy import Extraction, Scene
-from agent.spec import ExtractSpec, JobSpec
-from agent.testing import ScriptedModel
-from agent.types import LoopItem, Observation, Usage
+from shoal.agent.decisions.extract import extract_schema, merged, validate_records
+from shoal.agent.errors import AgentError, FieldsMissing, PromptTooLong
+from shoal.agent.models.model import Ask, Reply
+from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
+from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.spec import ExtractSpec, JobSpec
+from shoal.agent.testing import ScriptedModel
+from shoal.agent.types import LoopItem, Observation, Usage
 from tests.unit.agent.model.pages import URL, el, link, page, plain, scene_of, text
 
 ONE = {
@@ -45,16 +45,16 @@ def rec(name: Any = None, price: Any = None, stock: Any = None, url: Any = None)
 
 async def extracted(
     *script: Any, schema: dict[str, Any] | None = ONE, shown: Any = LAMP, **options: Any
-) -> tuple[Extraction, ScriptedModel, Scene]:
+) -> tuple[Extraction, ScriptedModel, SessionState]:
     model = ScriptedModel(script[0] if len(script) == 1 and callable(script[0]) else script)
     wanted: dict[str, Any] = {"schema": schema} if schema else {"goal": "the lamps"}
-    scene = scene_of(shown, JobSpec(url=URL, extract=ExtractSpec(**wanted)))
+    state = scene_of(shown, JobSpec(url=URL, extract=ExtractSpec(**wanted)))
     policy = ModelPolicy(model, None, render=plain, options=ModelPolicyOptions(**options))  # type: ignore[arg-type]
-    return await policy.extract(scene), model, scene
+    return await policy.extract(state), model, state
 
 
 async def test_each_value_says_where_it_stands_on_the_page() -> None:
-    found, _, scene = await extracted(says(rec("desk  LAMP", 1234.5, None, "https://shop.example/p/1")))
+    found, _, state = await extracted(says(rec("desk  LAMP", 1234.5, None, "https://shop.example/p/1")))
     (record,) = found.records
     assert record.value == {"name": "desk  LAMP", "price": 1234.5, "stock": None, "url": "https://shop.example/p/1"}
     assert {name: (s.how, s.where, s.confirmed) for name, s in record.sources.items()} == {
@@ -63,7 +63,7 @@ async def test_each_value_says_where_it_stands_on_the_page() -> None:
         "url": ("model", "/p/1", True),
     }
     assert (record.url, found.complete, found.missing) == (URL, True, ("stock",))
-    assert scene.usage.model_calls == 1
+    assert state.usage.model_calls == 1
 
 
 async def test_what_is_not_on_the_page_is_asked_for_once_more() -> None:
@@ -154,11 +154,11 @@ async def test_whatever_a_model_says_records_hold_only_what_the_page_says(script
 
 
 async def test_null_is_missing_where_the_schema_does_not_take_it() -> None:
-    found, _, scene = await extracted(says(rec("Desk lamp")))
+    found, _, state = await extracted(says(rec("Desk lamp")))
     assert found.records[0].value == {"name": "Desk lamp", "stock": None}
     assert found.missing == ("price", "stock", "url")
-    assert scene.spec.extract is not None
-    problems = validate_records(found.records, scene.spec.extract)
+    assert state.spec.extract is not None
+    problems = await validate_records(found.records, state.spec.extract)
     assert [(p.field, p.missing) for p in problems] == [("price", True)]
 
 

@@ -12,13 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.errors import PromptTooLong
-from agent.models.model import Ask
-from agent.policies.model import ModelPolicyOptions
-from agent.policies.model.frames import LEAST_LINES, Fold, Frame, Frames, folded, frame_of, unfolded
-from agent.spec import JobSpec
-from agent.testing import ScriptedModel
-from agent.types import Element, LoopItem, Observation
+from shoal.agent.errors import PromptTooLong
+from shoal.agent.models.model import Ask
+from shoal.agent.policies.model import ModelPolicyOptions
+from shoal.agent.policies.model.requests.shared_frames import (
+    LEAST_LINES,
+    Fold,
+    Frame,
+    Frames,
+    folded,
+    frame_of,
+    unfolded,
+)
+from shoal.agent.spec import JobSpec
+from shoal.agent.testing import ScriptedModel
+from shoal.agent.types import Element, LoopItem, Observation
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, scene_of, text
 from tests.unit.agent.model.test_plan import says as planned
 from tests.unit.agent.model.test_step import act, policy_of, says
@@ -136,10 +144,10 @@ async def asked(pages: Sequence[Observation], *script: Json, job: int | None = 7
     for n, shown in enumerate(pages):
         before = len(model.asked)
         item = LoopItem(n, shown.url, is_link=True)
-        scene = scene_of(FakePage({shown.url: shown}, at=shown.url), SPEC, item=item, depth=1, job=job)
-        await policy.plan(scene)
-        await policy.step(scene, "x", ())
-        await policy.extract(scene)
+        state = scene_of(FakePage({shown.url: shown}, at=shown.url), SPEC, item=item, depth=1, job=job)
+        await policy.plan(state)
+        await policy.step(state, "x", ())
+        await policy.extract(state)
         sent.append(model.asked[before:])
     return sent
 
@@ -233,8 +241,8 @@ async def test_a_line_with_a_secret_of_this_session_is_not_told_by_others() -> N
     for n in range(4):
         shown = lamp(n, text("Welcome hunter2-hunter2"))
         item = LoopItem(n, shown.url, is_link=True)
-        scene = scene_of(FakePage({shown.url: shown}, at=shown.url), SPEC, item=item, depth=1, job=7)
+        state = scene_of(FakePage({shown.url: shown}, at=shown.url), SPEC, item=item, depth=1, job=7)
         if n == 3:
-            scene.hidden.learn("secret:SHOP", "hunter2-hunter2")
-        await policy.step(scene, "x", ())
+            state.hidden.learn("secret:SHOP", "hunter2-hunter2")
+        await policy.step(state, "x", ())
     assert ["hunter2" in str(texts(ask)) for ask in model.asked] == [True, True, True, False]

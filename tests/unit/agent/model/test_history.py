@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent.status import Status
-from agent.types import Action, ActionResult, Effect, Step, Task
+from shoal.agent.status import Status
+from shoal.agent.types import Action, ActionResult, Effect, Step, Task
 from tests.unit.agent.model import test_plan as plans
 from tests.unit.agent.model.pages import URL
 from tests.unit.agent.model.test_step import act, decide

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from agent.errors import ReplyInvalid, SecretRefused
-from agent.policies.model.calls import call_offers
-from agent.secrecy import Hidden
-from agent.spec import JobSpec
-from agent.testing import ScriptedModel
-from agent.types import Action, ActionResult, Download, Effect, ErrorInfo, LoopItem
-from services.browsers.secrets import FolderSecrets
+from shoal.agent.errors import ReplyInvalid, SecretRefused
+from shoal.agent.policies.model.checks.calls import call_offers
+from shoal.agent.spec import JobSpec
+from shoal.agent.support.redaction import Redactor
+from shoal.agent.testing import ScriptedModel
+from shoal.agent.types import Action, ActionResult, Download, Effect, ErrorInfo, LoopItem
+from shoal.services.browsers.session_parts.secrets import FolderSecrets
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, scene_of, text
 from tests.unit.agent.model.test_step import act, calls, decide, policy_of, says
 
@@ -107,6 +107,7 @@ async def test_a_termination_that_a_page_dictates_carries_only_the_jobs_codes() 
 def test_a_secret_is_used_on_its_own_domains_only(tmp_path: Any) -> None:
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "SHOP").write_text("hunter2-hunter2\n")
+    (tmp_path / "t" / "SHOP.domains").write_text("shop.example\n")
     spec = JobSpec(url=URL, goal="x", secrets={"SHOP": {"domains": ["shop.example"]}})
     secrets = FolderSecrets(str(tmp_path), "t", spec)
     assert secrets.resolve("secret:SHOP", "https://login.shop.example/") == "hunter2-hunter2"
@@ -122,23 +123,23 @@ async def test_a_secret_that_was_filled_in_is_not_shown_again() -> None:
         url=f"{URL}?user=hunter2-hunter2",
     )
     model = ScriptedModel([says(act("CLICK", id="1"))])
-    scene = scene_of(FakePage({shown.url: shown}, at=shown.url), JobSpec(url=URL, goal="Log in", data=DATA))
-    scene.hidden.learn("secret:SHOP", "hunter2-hunter2")
-    decision = await policy_of(model).step(scene, "x", ())
+    state = scene_of(FakePage({shown.url: shown}, at=shown.url), JobSpec(url=URL, goal="Log in", data=DATA))
+    state.hidden.learn("secret:SHOP", "hunter2-hunter2")
+    decision = await policy_of(model).step(state, "x", ())
     asked = "".join(message.text for message in model.asked[0].messages)
     assert "hunter2" not in asked + (decision.prompt or "")
     assert "Welcome secret:SHOP!" in asked
     # The field holds what it should: filling it once more with the reference is no action.
     again = says(act("INPUT_TEXT", id="1", text="secret:SHOP"), act("CLICK", id="1"))
     scripted = policy_of(ScriptedModel([says(act("WAIT"))]))
-    seen = await scene.observe()
+    seen = await state.observe()
     assert seen.elements.children[0].attributes["value"] == "secret:SHOP"
     assert again
-    assert (await scripted.step(scene, "x", ())).actions[0].name == "noop"
+    assert (await scripted.step(state, "x", ())).actions[0].name == "noop"
 
 
 def test_what_an_action_did_is_stored_without_the_secret() -> None:
-    hidden = Hidden()
+    hidden = Redactor()
     hidden.learn(["secret:A", "plain"], ["s3cret-s3cret", "plain"])
     hidden.learn("secret:PIN", "1234")
     result = ActionResult(

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.errors import AgentError, ReplyInvalid
-from agent.plan import Plan
-from agent.policies.model import ModelPolicy
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.testing import ScriptedModel
-from agent.types import ChildrenSummary, LoopItem, Record, Task
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.errors import AgentError, ReplyInvalid
+from shoal.agent.policies.model import ModelPolicy
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.testing import ScriptedModel
+from shoal.agent.types import ChildrenSummary, LoopItem, Record, Task
 from tests.unit.agent.model.pages import URL, link, page, plain, scene_of, text
 
 SHOWN = page(link("1", "Lamps", "/lamps"), text("We sell no lamps any more."))
@@ -42,18 +42,18 @@ def says(**more: Any) -> dict[str, Any]:
     return {**reply, **more}
 
 
-async def planned(*script: Any, spec: dict[str, Any] | None = None, **scene: Any) -> tuple[Plan, ScriptedModel]:
+async def planned(*script: Any, spec: dict[str, Any] | None = None, **state: Any) -> tuple[Plan, ScriptedModel]:
     model = ScriptedModel(script)
     job = JobSpec(**{"url": URL, "goal": "Buy a lamp", **(spec or {})})
     policy = ModelPolicy(model, None, render=plain)  # type: ignore[arg-type]
-    return await policy.plan(scene_of(SHOWN, job, **scene)), model
+    return await policy.plan(scene_of(SHOWN, job, **state)), model
 
 
 # --- what the job says itself --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("spec", "scene", "type_", "achieved"),
+    ("spec", "state", "type_", "achieved"),
     [
         ({"extract": {"schema": SCHEMA}}, {}, "extract", False),
         ({"extract": {"schema": SCHEMA}}, {"history": (READ,)}, None, True),
@@ -64,9 +64,9 @@ async def planned(*script: Any, spec: dict[str, Any] | None = None, **scene: Any
     ],
 )
 async def test_what_the_job_spells_out_costs_no_request(
-    spec: dict[str, Any], scene: dict[str, Any], type_: str | None, achieved: bool
+    spec: dict[str, Any], state: dict[str, Any], type_: str | None, achieved: bool
 ) -> None:
-    plan, model = await planned(spec={"goal": None, **spec}, **scene)
+    plan, model = await planned(spec={"goal": None, **spec}, **state)
     assert (plan.task_type, plan.user_goal_achieved) == (type_, achieved)
     assert not model.asked
 
@@ -110,7 +110,7 @@ async def test_giving_up_only_where_the_job_allows_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scene", "types"),
+    ("state", "types"),
     [
         ({}, ["navigate", "extract", "loop"]),
         ({"item": LoopItem(0, URL, is_link=True), "depth": 2}, ["navigate", "extract", "loop"]),
@@ -118,8 +118,8 @@ async def test_giving_up_only_where_the_job_allows_it() -> None:
         ({"children": ChildrenSummary(3, 3, 0)}, ["navigate", "extract"]),
     ],
 )
-async def test_loops_end_somewhere(scene: dict[str, Any], types: list[str]) -> None:
-    _, model = await planned(says(), **scene)
+async def test_loops_end_somewhere(state: dict[str, Any], types: list[str]) -> None:
+    _, model = await planned(says(), **state)
     assert model.asked[0].json_schema is not None
     assert model.asked[0].json_schema["properties"]["task_type"]["anyOf"][0]["enum"] == types
 
@@ -257,9 +257,9 @@ async def test_the_criterion_is_asked_for_jobs_without_a_goal_too() -> None:
     assert (plan.user_goal_achieved, plan.plan) == (False, "Choose euros")
     assert [ask.schema_name for ask in model.asked] == ["criterion", "plan"]
     # Before there is anything to judge, and for a parent that only sums up, nobody is asked.
-    for scene in ({}, {"children": ChildrenSummary(1, 1, 0), "history": (READ,)}):
-        loop = {"loop": {"values": ["a"]}} if scene else {}
-        _, model = await planned(spec={**spec, **loop}, **scene)
+    for state in ({}, {"children": ChildrenSummary(1, 1, 0), "history": (READ,)}):
+        loop = {"loop": {"values": ["a"]}} if state else {}
+        _, model = await planned(spec={**spec, **loop}, **state)
         assert not model.asked
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.errors import ReplyInvalid
-from agent.models.model import Ask, Message
-from agent.models.reply import Answer, ReplyDoubt, ReplyProblem, ask_for, check, parse
-from agent.testing import ScriptedModel
-from agent.types import Usage
+from shoal.agent.errors import ReplyInvalid
+from shoal.agent.models.model import Ask, Message
+from shoal.agent.models.reply import Answer, ReplyDoubt, ReplyProblem, ask_for, check, parse
+from shoal.agent.testing import ScriptedModel
+from shoal.agent.types import Usage
 
 json_names = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=8)
 json_values = st.recursive(
@@ -135,11 +135,11 @@ def _is_part(part: Any, whole: Any) -> bool:
     return bool(part == whole)
 
 
-def test_the_schema_is_held_to_and_the_place_is_named() -> None:
+async def test_the_schema_is_held_to_and_the_place_is_named() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "array", "items": {"enum": ["x"]}}}}
-    check({"a": ["x"]}, schema)
+    await check({"a": ["x"]}, schema)
     with pytest.raises(ReplyProblem, match="a/1"):
-        check({"a": ["x", "y"]}, schema)
+        await check({"a": ["x", "y"]}, schema)
 
 
 # --- asking again -------------------------------------------------------------------------------------

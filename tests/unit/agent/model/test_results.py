@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from agent.evaluate import Evaluation
-from agent.results import (
+from shoal.agent.evaluate import Evaluation
+from shoal.agent.results import (
     RecordRefused,
     TimeCost,
     check,
@@ -21,8 +21,8 @@ from agent.results import (
     save_document,
     write,
 )
-from agent.status import Status
-from agent.types import Action, ActionResult, ErrorInfo, Step, Task
+from shoal.agent.status import Status
+from shoal.agent.types import Action, ActionResult, ErrorInfo, Step, Task
 
 FAILED = ActionResult(Action("click", {"bid": "a5"}), ErrorInfo("ElementMissing", "element_missing", "gone", False))
 DONE = ActionResult(Action("scroll", {"dx": 0, "dy": 9}))

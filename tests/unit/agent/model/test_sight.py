@@ -8,13 +8,13 @@ from typing import Any
 
 from PIL import Image as Pictures
 
-from agent.browser import Shot
-from agent.errors import PromptTooLong
-from agent.policies.model import ModelPolicyOptions
-from agent.policies.model.pictures import cut
-from agent.spec import JobSpec
-from agent.testing import ScriptedModel
-from agent.types import Action, ActionResult, Box, Effect, Step
+from shoal.agent.browser import Shot
+from shoal.agent.errors import PromptTooLong
+from shoal.agent.policies.model import ModelPolicyOptions
+from shoal.agent.policies.model.requests.pictures import cut
+from shoal.agent.spec import JobSpec
+from shoal.agent.testing import ScriptedModel
+from shoal.agent.types import Action, ActionResult, Box, Effect, Step
 from tests.unit.agent.model.pages import URL, FakePage, el, page, scene_of, text
 from tests.unit.agent.model.test_step import act, policy_of, says
 
@@ -50,11 +50,11 @@ def step(index: int) -> Step:
 async def walk(pages: list[str], sight: dict[str, Any], *script: Any, **options: Any) -> ScriptedModel:
     model = ScriptedModel(script or [CLICK] * len(pages))
     context = Tall({URL: shown(pages[0])})
-    scene = scene_of(context, JobSpec(url=URL, goal="x", sight=sight))
+    state = scene_of(context, JobSpec(url=URL, goal="x", sight=sight))
     policy = policy_of(model, options=ModelPolicyOptions(**options))
     for n, words in enumerate(pages):
         context.pages[URL] = shown(words)
-        await policy.step(scene, "x", tuple(step(i) for i in range(n)))
+        await policy.step(state, "x", tuple(step(i) for i in range(n)))
     return model
 
 

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from agent.errors import ActionInvalid, AgentError, PromptTooLong, ReplyInvalid
-from agent.models.model import Ask
-from agent.policies.model import ModelPolicy, ModelPolicyOptions
-from agent.policies.model.calls import call_offers
-from agent.spec import JobSpec
-from agent.step import ACTION_TYPES, CallOffer, StepDecision, StepShape, step_schema
-from agent.testing import ScriptedModel
-from agent.types import Action, ActionResult, Effect, ErrorInfo, LoopItem, Observation, Step
+from shoal.agent.decisions.step import ACTION_TYPES, CallOffer, StepDecision, StepShape, step_schema
+from shoal.agent.errors import ActionInvalid, AgentError, PromptTooLong, ReplyInvalid
+from shoal.agent.models.model import Ask
+from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
+from shoal.agent.policies.model.checks.calls import call_offers
+from shoal.agent.spec import JobSpec
+from shoal.agent.testing import ScriptedModel
+from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo, LoopItem, Observation, Step
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, plain, scene_of, text
 
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -68,8 +68,8 @@ async def decide(
     **more: Any,
 ) -> tuple[StepDecision, ScriptedModel]:
     model = ScriptedModel(script)
-    scene = scene_of(shown, JobSpec(**{"url": URL, "goal": "Buy a lamp", **(spec or {})}))
-    return await policy_of(model, **more).step(scene, "Fill in the form", steps), model
+    state = scene_of(shown, JobSpec(**{"url": URL, "goal": "Buy a lamp", **(spec or {})}))
+    return await policy_of(model, **more).step(state, "Fill in the form", steps), model
 
 
 def calls(decision: StepDecision) -> list[tuple[str, dict[str, Any]]]:
@@ -322,14 +322,6 @@ async def test_an_option_that_is_not_there_is_fed_back_with_those_that_are(optio
     assert calls(decision) == [("click", {"bid": "4"})]
 
 
-async def test_a_click_that_may_send_is_marked_when_it_must_not_be_repeated() -> None:
-    script = [says(act("CLICK", id="7"), act("CLICK", id="4"))]
-    decision, _ = await decide(*script, spec={"data": {"name": "Ada"}})
-    assert [action.submits for action in decision.actions] == [False, True]
-    decision, _ = await decide(*script)
-    assert [action.submits for action in decision.actions] == [False, False]
-
-
 # --- verification codes --------------------------------------------------------------------------------------
 
 LOGIN = page(
@@ -439,9 +431,9 @@ async def test_a_short_loop_is_one_servers_and_a_long_one_is_shared_out_session_
     async def key(index: int | None, **more: Any) -> str:
         item = None if index is None else LoopItem(index, f"{URL}?{index}", is_link=True)
         model = ScriptedModel([says(act("CLICK", id="4"))] * 2)
-        scene = scene_of(SHOP, item=item, depth=int(item is not None), **more)
-        await policy_of(model).step(scene, "x", ())
-        await policy_of(model).step(scene, "y", ())
+        state = scene_of(SHOP, item=item, depth=int(item is not None), **more)
+        await policy_of(model).step(state, "x", ())
+        await policy_of(model).step(state, "y", ())
         assert model.asked[0].affinity == model.asked[1].affinity, "what a session saw stays in its server's cache"
         return model.asked[0].affinity
 
@@ -461,11 +453,11 @@ async def test_a_text_model_gets_no_picture() -> None:
 
 async def test_the_transcript_is_kept_and_usage_counted() -> None:
     model = ScriptedModel(["nonsense", says(act("CLICK", id="4"))])
-    scene = scene_of(SHOP)
-    decision = await policy_of(model).step(scene, "x", ())
+    state = scene_of(SHOP)
+    decision = await policy_of(model).step(state, "x", ())
     assert len(json.loads(decision.prompt or "")["replies"]) == 2
-    assert scene.usage.model_calls == 2
-    assert scene.usage.prompt_tokens > 0
+    assert state.usage.model_calls == 2
+    assert state.usage.prompt_tokens > 0
 
 
 async def test_a_page_that_does_not_fit_is_shown_smaller() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
 
-from agent.chromium.downloads import safe_name
-from agent.observe.documents import file_text
+from shoal.agent.chromium.acting.downloads import safe_name
+from shoal.agent.observe.documents import file_text
 
 
 def small_pdf(text: str) -> bytes:
@@ -29,6 +30,18 @@ def small_pdf(text: str) -> bytes:
         table,
         len(body),
     )
+
+
+def test_a_hostile_pdf_writes_no_more_than_a_line_into_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "hostile.pdf"
+    broken = b"".join(b"%d 0 obj\n<< /Type /Page /Kids [ 1 0 R\n" % n for n in range(5, 400))
+    file.write_bytes(small_pdf("x").replace(b"xref\n0 5", broken + b"xref\n9 9").replace(b"/Kids [3 0 R]", b"/Kids 7"))
+    with caplog.at_level(logging.DEBUG):
+        file_text(file)
+    assert len(caplog.records) <= 1
+    assert all(len(record.getMessage()) < 500 and "\n" not in record.getMessage() for record in caplog.records)
 
 
 def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from agent.observe.letters import lettered, letters
-from agent.observe.marks import Ink, marked_elements, paint_marks, place_marks
-from agent.observe.renderings import FORMATS, compact, render
-from agent.observe.tree import clickable_elements, element_tree, find_element, focused_bid, omitted, read_walk
-from agent.types import Box, DialogSeen, Element, Observation, TabInfo
+from shoal.agent.observe.letters import lettered, letters
+from shoal.agent.observe.marks import Ink, marked_elements, paint_marks, place_marks
+from shoal.agent.observe.renderings import FORMATS, compact, render
+from shoal.agent.observe.tree import clickable_elements, element_tree, find_element, focused_bid, omitted, read_walk
+from shoal.agent.types import Box, DialogSeen, Element, Observation, TabInfo
 
 LINK = ["a", 2, "link", "terms", "", {"href": "/t"}, 0, 0, [5, 30, 40, 10], 7, []]
 SELECT = ["select", 3, "combobox", "Size", "", {"value": "M"}, [["S", "s", 0], ["M", "m", 1]], 16, [0, 50, 9, 9], 7, []]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.policies.rules.facts import Facts
-from agent.policies.rules.fields import page_reader, read_record
-from agent.policies.rules.records import shown_total
-from agent.policies.rules.schema import Property, properties_of
-from agent.policies.rules.words import likeness, phrase
+from shoal.agent.policies.rules.facts.facts import Facts
+from shoal.agent.policies.rules.fields.fields import page_reader, read_record
+from shoal.agent.policies.rules.fields.records import shown_total
+from shoal.agent.policies.rules.fields.schema import Property, properties_of
+from shoal.agent.policies.rules.values.words import likeness, phrase
 
 
 def named(css: str, text: str, **more: Any) -> dict[str, Any]:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from agent.errors import FormIncomplete, NothingWorks
-from agent.policies.rules.answer import Complaint, match_codes
-from agent.policies.rules.assignment import assign, details_of, match_option
-from agent.policies.rules.filling import decide_filling
-from agent.policies.rules.form import FormButton, FormField, FormPage, Message, bare
-from agent.policies.rules.trail import refuse_standstill
-from agent.policies.rules.words import phrase
-from agent.types import Action, ActionResult, Effect, ErrorInfo, Step
+from shoal.agent.errors import FormIncomplete, NothingWorks
+from shoal.agent.policies.rules.forms.assignment import assign, details_of, match_option
+from shoal.agent.policies.rules.forms.filling import decide_filling
+from shoal.agent.policies.rules.forms.form import FormButton, FormField, FormPage, Message, bare
+from shoal.agent.policies.rules.forms.outcome import Complaint, match_codes
+from shoal.agent.policies.rules.forms.trail import refuse_standstill
+from shoal.agent.policies.rules.values.words import phrase
+from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo, Step
 
 
 def field(bid: str, label: str, kind: Any = "text", **more: Any) -> FormField:

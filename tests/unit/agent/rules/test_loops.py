@@ -6,23 +6,23 @@ from typing import Any, cast
 
 import pytest
 
-from agent.browser import Context, Landing
-from agent.errors import BadSelector, GoalNeedsModel
-from agent.plan import Plan
-from agent.policies.policy import Scene
-from agent.policies.rules import RulesPolicy
-from agent.policies.rules.collect import choose_group, distinct, next_step
-from agent.policies.rules.planning import EXTRACT, OPEN, SEND, form_data, next_plan
-from agent.spec import JobSpec
-from agent.status import Status
-from agent.types import ChildrenSummary, LoopItem, Task
+from shoal.agent.browser import Context, Landing
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.errors import BadSelector, GoalNeedsModel
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.rules.lists.collect import choose_group, distinct, next_step
+from shoal.agent.policies.rules.planning import EXTRACT, OPEN, SEND, form_data, next_plan
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import ChildrenSummary, LoopItem, Task
 
 SCHEMA = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}}}
 
 
-def scene(item: LoopItem | None = None, depth: int = 0, done: tuple[Task, ...] = (), **spec: Any) -> Scene:
+def state(item: LoopItem | None = None, depth: int = 0, done: tuple[Task, ...] = (), **spec: Any) -> SessionState:
     job = JobSpec.model_validate({"url": "http://example.test/", **spec})
-    return Scene(spec=job, loop=job.loop_at(depth), item=item, page=cast(Context, None), history=done)
+    return SessionState(spec=job, loop=job.loop_at(depth), item=item, page=cast(Context, None), history=done)
 
 
 def finished(kind: Any, plan: str) -> Task:
@@ -34,7 +34,7 @@ def finished(kind: Any, plan: str) -> Task:
 )
 def test_a_goal_in_words_needs_a_model(spec: dict[str, Any]) -> None:
     with pytest.raises(GoalNeedsModel):
-        next_plan(scene(**spec))
+        next_plan(state(**spec))
 
 
 def test_an_item_in_words_is_opened_then_its_form_sent_then_read() -> None:
@@ -42,7 +42,7 @@ def test_an_item_in_words_is_opened_then_its_form_sent_then_read() -> None:
     done: tuple[Task, ...] = ()
     goals = []
     while True:
-        plan = next_plan(scene(item, depth=1, done=done, extract=SCHEMA, data={"a": 1}, loop={"values": ["Chair"]}))
+        plan = next_plan(state(item, depth=1, done=done, extract=SCHEMA, data={"a": 1}, loop={"values": ["Chair"]}))
         if plan.user_goal_achieved:
             break
         assert plan.plan and plan.task_type
@@ -52,23 +52,23 @@ def test_an_item_in_words_is_opened_then_its_form_sent_then_read() -> None:
 
 
 def test_given_values_are_limited_and_links_recognised() -> None:
-    plan = next_plan(scene(loop={"values": ["http://a.test/", "http://b.test/", "http://c.test/"], "max_items": 2}))
+    plan = next_plan(state(loop={"values": ["http://a.test/", "http://b.test/", "http://c.test/"], "max_items": 2}))
     assert plan.loop_values == ("http://a.test/", "http://b.test/")
     assert plan.is_loop_value_link
-    assert not next_plan(scene(loop={"values": ["some", "words"]})).is_loop_value_link
-    assert next_plan(scene(loop={"values": ["HTTP://A.test/"]})).is_loop_value_link
+    assert not next_plan(state(loop={"values": ["some", "words"]})).is_loop_value_link
+    assert next_plan(state(loop={"values": ["HTTP://A.test/"]})).is_loop_value_link
 
 
 async def test_each_of_the_values_is_a_link_or_is_none() -> None:
     """Among words, addresses were looked up on the page like words."""
-    here = scene(loop={"values": ["http://a.test/", "two words", "HTTPS://B.test/x"], "max_items": 3})
+    here = state(loop={"values": ["http://a.test/", "two words", "HTTPS://B.test/x"], "max_items": 3})
     plan = next_plan(here)
     assert (plan.task_type, plan.loop_values) == ("loop", None)
     assert [item.is_link async for item in RulesPolicy().collect(here, plan)] == [True, False, True]
 
 
 def test_a_loop_that_is_done_is_all() -> None:
-    here = scene(loop={"from": {"select": "a"}}, extract=SCHEMA)
+    here = state(loop={"from": {"select": "a"}}, extract=SCHEMA)
     assert next_plan(here).task_type == "loop"
     here.children = ChildrenSummary(2, 2, 0)
     assert next_plan(here).user_goal_achieved
@@ -76,7 +76,7 @@ def test_a_loop_that_is_done_is_all() -> None:
 
 def test_an_item_that_is_a_row_of_data_fills_the_form_and_opens_nothing() -> None:
     item = LoopItem(0, '{"name": "Ann", "age": 4}', False)
-    here = scene(item, depth=1, goal="send", data={"name": "?", "kind": "x"}, loop={"values": ["{}"]})
+    here = state(item, depth=1, goal="send", data={"name": "?", "kind": "x"}, loop={"values": ["{}"]})
     assert next_plan(here).plan == SEND
     assert form_data(here) == {"name": "Ann", "kind": "x", "age": 4}
 
@@ -93,7 +93,7 @@ def test_an_item_that_is_a_row_of_data_fills_the_form_and_opens_nothing() -> Non
     ],
 )
 def test_a_form_that_is_filled_from_a_loop_s_rows_is_not_sent_again(spec: dict[str, Any], may: bool) -> None:
-    assert scene(goal="send", **spec).spec.may_repeat is may
+    assert state(goal="send", **spec).spec.may_repeat is may
 
 
 def group(key: str, count: int, **more: Any) -> dict[str, Any]:
@@ -170,6 +170,10 @@ def test_the_next_page_by_rel_label_number_or_wish() -> None:
     assert next_step(view(control("Next", "/3")), "a.onwards") is None, "the caller's selector decides"
 
 
+def row(address: str, text: str, astray: str = "") -> dict[str, Any]:
+    return {"h": address, "t": text, "v": 1, "x": astray}
+
+
 class Pages:
     """A browser whose pages say what they offer to loop over; a page's number is in its address."""
 
@@ -178,13 +182,14 @@ class Pages:
         self.opened: list[str] = []
 
     async def read(self, script: str, arg: Any = None) -> Any:
-        items = [{"h": f"http://example.test/{self.now}/{n}", "t": f"{self.now} {n}", "v": 1} for n in range(2)]
+        items = [row(f"http://example.test/{self.now}/{n}", f"{self.now} {n}") for n in range(2)]
         onwards = f"http://example.test/?p={self.now + 1}" if self.now < self.last else ""
         said = {"url": f"http://example.test/?p={self.now}", "relNext": onwards, "css": items, "unread": [], "cut": 0}
         rest = {
             "about": "",
             "heard": [],
             "groups": [],
+            "astray": [],
             "scripts": False,
             "busy": False,
             "ready": "complete",
@@ -200,7 +205,7 @@ class Pages:
 
 
 async def collected(pages: Pages, **source: Any) -> tuple[list[str], str]:
-    here = scene(loop={"from": {"select": "li.hit", **source}})
+    here = state(loop={"from": {"select": "li.hit", **source}})
     here.page = cast(Context, pages)
     return [item.value async for item in RulesPolicy().collect(here, Plan())], here.cut
 
@@ -214,6 +219,20 @@ async def test_a_list_is_followed_as_far_as_max_pages_and_said_to_go_on() -> Non
     assert (len(values), cut) == (6, "")
 
 
+async def test_links_that_lead_off_the_web_are_no_items_and_each_is_counted_once() -> None:
+    rows = [row("http://example.test/1", "One"), *(row("", f"File {n}", f"file:///{n}") for n in range(3))]
+    here = state(loop={"from": {"select": "li.hit", "max_pages": 2}})
+    here.page = cast(Context, Pages(3, css=rows, astray=["file:///next"]))
+    assert [item.value async for item in RulesPolicy().collect(here, Plan())] == ["http://example.test/1"]
+    assert here.left_out == 4, "the same links of the second page are no others"
+
+
+async def test_where_texts_are_asked_for_it_does_not_matter_where_links_lead() -> None:
+    here = state(loop={"from": {"select": "li.hit"}, "is_link": False})
+    here.page = cast(Context, Pages(1, css=[row("", "One", "file:///1"), row("http://example.test/2", "Two")]))
+    assert [item.value async for item in RulesPolicy().collect(here, Plan())] == ["One", "Two"]
+
+
 async def test_a_page_with_more_than_is_read_is_said_to_have_it() -> None:
     values, cut = await collected(Pages(1, cut=20_000))
     assert (len(values), cut) == (2, "http://example.test/?p=1 shows more than 20,000 things; the rest was not read")
@@ -222,7 +241,7 @@ async def test_a_page_with_more_than_is_read_is_said_to_have_it() -> None:
 def of_words(about: str = "", heard: tuple[str, ...] = (), **group: Any) -> Pages:
     """A page whose only list is one of lamps."""
     items = [{"h": f"http://example.test/p/{n}", "t": f"Lamp {n}", "v": 1} for n in range(3)]
-    frame = {"k": "a<li", "n": 3, "w": "", "head": "New this week", "cap": "", "mark": "main", "rich": 1}
+    frame = {"k": "a<li", "n": 3, "off": [], "w": "", "head": "New this week", "cap": "", "mark": "main", "rich": 1}
     lamps = {**frame, "away": 3, "texts": 3, "chars": 6, "v": 3, "area": 100, "items": items, **group}
     return Pages(1, css=None, groups=[lamps], about=about, heard=list(heard))
 
@@ -239,7 +258,7 @@ def of_words(about: str = "", heard: tuple[str, ...] = (), **group: Any) -> Page
     ],
 )
 async def test_a_list_that_the_words_may_mean_is_taken(pages: Pages, select: str) -> None:
-    here = scene(loop={"from": {"select": select}})
+    here = state(loop={"from": {"select": select}})
     here.page = cast(Context, pages)
     assert len([item async for item in RulesPolicy().collect(here, Plan())]) == 3
     assert here.doubt == ""
@@ -247,14 +266,14 @@ async def test_a_list_that_the_words_may_mean_is_taken(pages: Pages, select: str
 
 async def test_words_that_the_page_does_not_know_name_no_list() -> None:
     """The largest list was taken for them, and nobody was told."""
-    here = scene(loop={"from": {"select": "submarines"}})
+    here = state(loop={"from": {"select": "submarines"}})
     here.page = cast(Context, of_words())
     assert [item async for item in RulesPolicy().collect(here, Plan())] == []
     assert here.doubt == "nothing there is called 'submarines'"
 
 
 async def test_a_list_that_is_taken_though_it_is_not_called_so_is_told() -> None:
-    here = scene(loop={"from": {"select": "submarines"}})
+    here = state(loop={"from": {"select": "submarines"}})
     here.page = cast(Context, of_words(heard=("submarine",)))
     assert len([item async for item in RulesPolicy().collect(here, Plan())]) == 3
     assert here.doubt == "no list there is called 'submarines'; taken was one of 3 links, such as 'Lamp 0'"
@@ -264,7 +283,7 @@ async def test_a_list_in_which_a_few_items_are_called_so_is_told_too() -> None:
     """A front page's list of offers was taken for the department of one of them, without a word."""
     offers = of_words(heard=("submarine",))
     offers.more["groups"][0]["items"][2]["t"] = "Yellow Submarine"
-    here = scene(loop={"from": {"select": "submarines"}})
+    here = state(loop={"from": {"select": "submarines"}})
     here.page = cast(Context, offers)
     assert len([item async for item in RulesPolicy().collect(here, Plan())]) == 3
     assert here.doubt == "no list there is called 'submarines'; taken was one of 3 links, such as 'Lamp 0'"

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.policies.rules.currencies import read_currency
-from agent.policies.rules.dates import read_date
-from agent.policies.rules.numbers import read_number, read_price, read_rating
-from agent.policies.rules.stock import read_stock, stock_line
-from agent.policies.rules.values import read_boolean
+from shoal.agent.policies.rules.values.currencies import read_currency
+from shoal.agent.policies.rules.values.dates import read_date
+from shoal.agent.policies.rules.values.numbers import read_number, read_price, read_rating
+from shoal.agent.policies.rules.values.stock import read_stock, stock_line
+from shoal.agent.policies.rules.values.values import read_boolean
 
 
 @pytest.mark.parametrize(

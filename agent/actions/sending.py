@@ -1,0 +1,47 @@
+"""Whether an action may send, pay or book something, as far as the action itself can tell."""
+
+from __future__ import annotations
+
+from shoal.agent.actions.arguments import keys
+from shoal.agent.actions.registry import Sends, primitive
+from shoal.agent.errors import ActionInvalid
+from shoal.agent.types import Action
+
+_WITH_KEYS = frozenset({"press", "keyboard_press", "keyboard_down", "keyboard_up"})
+_QUIET_KEYS = frozenset(
+    {"Tab", "Escape", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown"}
+    | {"Backspace", "Delete", "Shift"}
+)
+"""Keys that do nothing by themselves but move in a page or in a field. Enter and Space press buttons, letters may be
+shortcuts, and with other modifiers a key may load the page again."""
+_QUIET_COMBINATIONS = frozenset({"Control+a", "Meta+a", "ControlOrMeta+a"})
+
+
+def sends(action: Action) -> Sends:
+    """What the primitive's own word becomes with these arguments."""
+    try:
+        said = primitive(action.name).sends
+    except ActionInvalid:
+        return "never"  # it is not performed
+    if said != "page":
+        return said
+    if action.name in _WITH_KEYS:
+        return "page" if _is_quiet(str(action.args.get("key_comb") or action.args.get("key") or "")) else "always"
+    return "always" if _presses_enter(action) else "page"
+
+
+def _is_quiet(combination: str) -> bool:
+    named = keys(combination)
+    *modifiers, key = named.split("+")
+    return named in _QUIET_COMBINATIONS or (key in _QUIET_KEYS and set(modifiers) <= {"Shift"})
+
+
+def _presses_enter(action: Action) -> bool:
+    """Whether typing its text presses Enter."""
+    if action.name == "keyboard_type":
+        typed = str(action.args.get("text", ""))
+    elif action.name == "fill" and action.args.get("enable_autocomplete_menu"):
+        typed = str(action.args.get("value", ""))[-1:]
+    else:
+        return False
+    return "\n" in typed or "\r" in typed

@@ -1,0 +1,1 @@
+"""Contexts that act, through Playwright."""

@@ -1,0 +1,493 @@
+"""One isolated context with its tabs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from playwright.async_api import BrowserContext, Page, Response
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+from shoal.agent.actions.dialects.browsergym import format_call
+from shoal.agent.actions.perform import check, perform
+from shoal.agent.actions.registry import Limit
+from shoal.agent.browser import ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
+from shoal.agent.chromium.acting.blocking import block
+from shoal.agent.chromium.acting.dialogs import Dialogs
+from shoal.agent.chromium.acting.downloads import Bounds, Downloads
+from shoal.agent.chromium.acting.effects import Moment, effect, moment
+from shoal.agent.chromium.acting.harmless import harmless
+from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.acting.titles import Titles
+from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
+from shoal.agent.chromium.cut_off import cut_off
+from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
+from shoal.agent.chromium.faults import navigation_error, net_error
+from shoal.agent.chromium.landing import landing_of, sign_in
+from shoal.agent.chromium.process.driver import Driver
+from shoal.agent.errors import (
+    ActionError,
+    ActionInvalid,
+    AgentError,
+    BrowserError,
+    BrowserGone,
+    ElementMissing,
+    PageCrashed,
+)
+from shoal.agent.observe.marks import marked_elements, paint_marks
+from shoal.agent.observe.tree import clickable_elements, element_tree, focused_bid, is_cut, omitted, with_marks
+from shoal.agent.support.web_addresses import check_opened, forbidden_page
+from shoal.agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation
+
+Json = Any
+
+_GRACE_S = 2.0
+"""Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
+_LOOK_S = 5.0
+_QUIET_S, _SETTLE_S = 0.05, 1.5
+"""How long a page is to be quiet after an action before it is looked at, and how long that is waited for."""
+
+
+class ActingOwner(BrowserProcess, Protocol):
+    """The browser of acting contexts."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that the browser can read; None: it reads everything."""
+        ...
+
+    async def take_back(self, context: ActingContext, not_reusable: str) -> None:
+        """A session is done with `context`: it is emptied for the next one, or closed where it is `not_reusable`."""
+        ...
+
+
+class ActingContext:
+    """A `Context` on Playwright's. Nothing is attached to a page before a call needs it."""
+
+    def __init__(
+        self, browser: ActingOwner, context: BrowserContext, tab: Tab, driver: Driver, options: ContextOptions
+    ) -> None:
+        self._browser = browser
+        self.playwright = context
+        self.options = options
+        self._tainted = ""
+        self._blocked: Sequence[str] = ()
+        self._closed = False
+        self.tabs: list[Tab] = [tab]
+        self.tab = tab  # the active one
+        self.opened_tabs = 0  # pages that the site opened, so far
+        self._tab_came = asyncio.Event()
+        self._titles = Titles()
+        self._restless = False  # an action was taken since the page was last looked at
+        self.last_action: Action | None = None
+        self.last_error = ""
+        self.dialogs = Dialogs(accept=options.accept_dialogs)
+        bounds = Bounds(
+            options.max_download_bytes, options.download_timeout_s, options.max_downloads, options.max_downloaded_bytes
+        )
+        self.files = Downloads(options.downloads_dir, bounds)
+        self.limits = CallDeadlines(browser, self._end, lambda seconds: self.tab.crashes(within_s=seconds))
+        self._stage = ChromiumActionContext(self, driver, browser.folder)
+        self._blocking: set[asyncio.Task[None]] = set()
+        self._follow_tab(tab)
+        context.on("page", self._on_page)
+        context.on("dialog", self.dialogs.on_dialog)
+
+    # --- what pages do ------------------------------------------------------------------------------
+
+    def _on_page(self, page: Page) -> None:
+        """A page that the site opened becomes a tab and gets the focus."""
+        if any(tab.page == page for tab in self.tabs):
+            return
+        self.tab = Tab(page)
+        self._follow_tab(self.tab)
+        self.tabs.append(self.tab)
+        self.opened_tabs += 1
+        self._tab_came.set()
+        if self._blocked:
+            task = asyncio.ensure_future(self._block_in(self.tab))
+            self._blocking.add(task)
+            task.add_done_callback(self._blocking.discard)
+
+    def _follow_tab(self, tab: Tab) -> None:
+        tab.files = self.files
+        tab.page.on("download", self.files.on_download)
+        tab.page.on("close", self._on_page_closed)
+
+    async def _block_in(self, tab: Tab) -> None:
+        """In a tab that the site opened; it may be gone again before it is asked."""
+        with contextlib.suppress(PlaywrightError):
+            await block(await tab.session(), self._blocked)
+
+    async def add_tab(self) -> None:
+        """Opens an empty tab and turns to it."""
+        before = self.opened_tabs
+        await self.playwright.new_page()
+        self.tabs = [tab for tab in self.tabs if not tab.page.is_closed()]
+        self.opened_tabs = before  # its page event came by now, but no site opened it
+        if self._blocking:
+            await asyncio.wait(tuple(self._blocking))
+
+    @asynccontextmanager
+    async def page_aside(self) -> AsyncIterator[Page]:
+        """An empty page of this context that is no tab."""
+        tab, opened = self.tab, self.opened_tabs
+        page = await self.playwright.new_page()
+        try:
+            own = next((one for one in self.tabs if one.page == page), None)
+            if own is not None:  # its page event took it for a window of the site
+                self.tabs.remove(own)
+                self.opened_tabs = opened
+                self.tab = tab if self.tab is own else self.tab
+            yield page
+        finally:
+            await page.close()
+
+    def _on_page_closed(self, page: Page) -> None:
+        """A closed tab leaves; its left neighbour gets the focus. The last one stays until another comes."""
+        index = next((i for i, tab in enumerate(self.tabs) if tab.page == page), None)
+        if index is None or len(self.tabs) == 1:
+            return
+        closed = self.tabs.pop(index)
+        if closed is self.tab:
+            self.tab = self.tabs[max(0, index - 1)]
+
+    async def _have_tab(self) -> None:
+        """Where the site closed its last tab, an empty one takes its place: a session needs somewhere to go on."""
+        if self.tab.page.is_closed() and self._end() is None:
+            await self.add_tab()
+        self.tabs = [tab for tab in self.tabs if not tab.page.is_closed()] or [self.tab]
+
+    # --- limits and errors --------------------------------------------------------------------------
+
+    def has_ended(self, error: PlaywrightError) -> bool:
+        """Whether `error` tells of the end of a tab or of the browser, rather than of a failed action."""
+        return self._end() is not None or "closed" in error.message.lower() or "crashed" in error.message.lower()
+
+    def _end(self) -> AgentError | None:
+        """Why this context is of no further use, None when it still is."""
+        if self.tab.crashed:
+            return PageCrashed(f"the page crashed: {self.tab.page.url}")
+        if self._closed or not self._browser.alive:
+            return BrowserGone("the context is closed" if self._closed else None)
+        return forbidden_page(self.tab.page.url, self.options.schemes)
+
+    # --- the seam -----------------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        return self.tab.page.url or "about:blank"
+
+    async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        check_opened(url, self.options.schemes)
+        limit = timeout_s if timeout_s is not None else self.options.navigation_timeout_s
+        self.limits.check()
+        self._tainted = self._tainted or sign_in(url)  # whatever comes of it
+        landing = await self._land(url, limit)
+        self._tainted = self._tainted or sign_in(url, landing.status)
+        self.limits.check()
+        return landing
+
+    async def _land(self, url: str, limit: float) -> Landing:
+        began = self.files.count
+        try:
+            async with asyncio.timeout(limit + _GRACE_S):
+                await self._have_tab()
+                response = await self._go(url, limit)
+        except TimeoutError as error:
+            raise self._end() or PageCrashed(f"the page hangs: {self.tab.page.url}") from error
+        except PlaywrightError as error:
+            if "Download is starting" in error.message:
+                await self.files.begins(began, _GRACE_S)
+                return Landing(url, 200, "application/octet-stream")
+            if net_error(error.message) == "ERR_HTTP_RESPONSE_CODE_FAILURE":
+                return await self._empty_answer(url)
+            raise await self.limits.meaning(error) or navigation_error(error, url, limit) from error
+        return landing_of(self.tab.page.url, response)
+
+    async def _go(self, url: str, limit_s: float) -> Response | None:
+        """Playwright's `goto`, tried anew when a page that loads itself again and again got in its way."""
+        ends = time.monotonic() + limit_s
+        while True:
+            try:
+                async with cut_off(self.tab.page):
+                    return await self.tab.page.goto(url, wait_until="domcontentloaded", timeout=_left_ms(ends))
+            except PlaywrightError as error:
+                if "interrupted by another navigation" not in error.message or time.monotonic() >= ends:
+                    raise
+            await self._halt(ends)
+
+    async def _halt(self, ends: float) -> None:
+        """Ends what the page does by itself: without scripts it cannot load itself again."""
+        session = await self.tab.session()
+        await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
+        try:
+            with contextlib.suppress(PlaywrightError):  # its last load, under way already, may come first: scriptless
+                await self.tab.page.goto("about:blank", wait_until="commit", timeout=_left_ms(ends))
+        finally:  # a tab without scripts would read the next page wrongly, and nobody would know why
+            await session.send("Emulation.setScriptExecutionDisabled", {"value": False})
+
+    async def _empty_answer(self, url: str) -> Landing:
+        """The landing of an error status without a body, which Chromium reports as a failed navigation."""
+        async with self.limits.guard(_GRACE_S, "reading the answer"):
+            for request in reversed(await self.tab.page.requests()):
+                if request.is_navigation_request() and (response := await request.response()) is not None:
+                    return landing_of(response.url, response)
+        raise ActionError(f"{url} answered with an error and no content")
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        async with self.limits.looking(self.options.action_timeout_s, "reading the page", self._page_answers):
+            return await self.tab.read(script, arg)
+
+    async def _page_answers(self) -> None:
+        await self.tab.read("() => 0")
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        looked_at = self.tab
+        try:
+            return await self._observe(options)
+        except ActionError:
+            if not looked_at.page.is_closed():
+                raise
+        return await self._observe(options)  # the site closed its tab meanwhile: where it left us
+
+    async def _observe(self, options: ObserveOptions) -> Observation:
+        async with self.limits.looking(self.options.action_timeout_s, "observing the page"):
+            await self._have_tab()
+            if self._restless:  # what an action began is watched until it came, not slept for
+                self._restless = False
+                # One that does not come to rest, or is replaced again and again, is looked at as it is.
+                with contextlib.suppress(TimeoutError, ActionError, PlaywrightError):
+                    async with asyncio.timeout(_SETTLE_S):
+                        await self.tab.settled(_QUIET_S)
+            wanted = options.screenshot or options.marks
+            # First the picture's request, then the walk: Chromium draws in another process while the walk runs.
+            picture = asyncio.ensure_future(viewport_shot(self.tab)) if wanted else None
+            try:
+                walk = await self.tab.walk(options)
+                image = await picture if picture is not None else None
+                tabs = await self._titles.of(self.tabs, self.tab, walk.data["title"])
+            finally:
+                if picture is not None and not picture.done():
+                    picture.cancel()
+        viewport = (int(walk.data["size"][0]), int(walk.data["size"][1]))
+        elements, marked = element_tree(walk), None
+        if options.marks and image is not None:
+            chosen = marked_elements(clickable_elements(elements), viewport)
+            marked = await asyncio.to_thread(paint_marks, image, chosen, viewport)
+            elements = with_marks(elements, frozenset(element.bid for element in chosen))
+        worlds = await self.tab.worlds()
+        return Observation(
+            url=self.url,
+            title=walk.data["title"],
+            elements=elements,
+            tabs=tabs,
+            active_tab=self.tabs.index(self.tab),
+            screenshot=image if options.screenshot else None,
+            marked_screenshot=marked,
+            focused=focused_bid(walk),
+            scroll=(walk.data["scroll"][0], walk.data["scroll"][1]),
+            viewport=viewport,
+            page_size=(walk.data["page"][0], walk.data["page"][1]),
+            dialogs=self.dialogs.take(),
+            downloads=self.files.news(),
+            console_errors=(*worlds.take_console(), *self.files.take_failures()),
+            omitted=omitted(walk),
+            cut=is_cut(walk),
+            messages=tuple(self._stage.messages),
+            last_action=format_call(self.last_action) if self.last_action else "",
+            last_error=self.last_error,
+        )
+
+    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+        async with self.limits.looking(self.options.action_timeout_s, "looking for elements"):
+            world = await self.tab.main_world()
+            found = await world.call(f"shoalWalker.locate({json.dumps(list(selectors))})")
+        return [str(number) if number else None for number in found]
+
+    async def selectors(self, bid: str) -> tuple[str, str] | None:
+        prefix, number = split_bid(bid)
+        if prefix:
+            return None
+        async with self.limits.looking(self.options.action_timeout_s, "describing an element"):
+            found = await (await self.tab.main_world()).call(f"shoalWalker.selectors({number})")
+        return (found[0], found[1]) if found else None
+
+    async def harmless(self, action: Action) -> bool:
+        try:
+            async with self.limits.guard(self.options.action_timeout_s, "asking what an action may send"):
+                await self._have_tab()
+                return await harmless(self.tab, action)
+        except ElementMissing:
+            raise
+        except (ActionError, BrowserError):  # it hangs, or goes elsewhere: nothing is proven
+            self.limits.check()
+            return False
+
+    async def act(self, action: Action) -> ActionResult:
+        self.limits.check()
+        started = time.monotonic()
+        self._tainted = "actions were performed"
+        value: Json = None
+        failed: ErrorInfo | None = None
+        changes = Effect()
+        try:
+            one, _ = check(action, allow_unsafe=self.options.allow_python)
+            limit = self._limit(one.limit, action)
+            self._stage.begin(started + limit)
+            bid = _bid_of(action)
+            if one.changes:
+                async with self.limits.guard(_LOOK_S, "reaching the page"):
+                    await self._have_tab()
+                    await self.tab.navigation()
+                    await self.tab.traffic()  # what the action asks servers for is told by open requests
+            # Of an action that opens a page it is known beforehand that nothing stays as it was.
+            inside = one.limit != "navigation"
+            before = await self._moment(bid, inside) if one.changes else None
+            after: Moment | None = None
+            try:
+                async with self.limits.guard(limit + _GRACE_S, f"{action.name}") as self._stage.guard:
+                    value = await perform(action, self._stage, allow_unsafe=self.options.allow_python)
+                    if inside and before is not None:
+                        after = await self._follow_up(before, bid)
+            finally:
+                if before is not None and self._end() is None:
+                    changes = effect(before, after or await self._moment(bid, inside), bid)
+                    self._restless = True
+                    if inside:
+                        self.tab.acted()
+        except (PageCrashed, BrowserGone):
+            raise
+        except AgentError as error:
+            failed = error.info()
+        seconds = round(time.monotonic() - started, 4)
+        self.last_action, self.last_error = action, failed.message if failed else ""
+        return ActionResult(action, failed, changes, value, seconds)
+
+    def _limit(self, kind: Limit, action: Action) -> float:
+        if kind == "wait":
+            asked = action.args.get("timeout") or float(action.args.get("wait_ms", 0)) / 1000
+            return self.options.action_timeout_s + float(asked)
+        limits = {
+            "navigation": self.options.navigation_timeout_s,
+            "download": self.options.action_timeout_s + self.options.download_timeout_s,
+            "human": self.options.human_timeout_s,
+        }
+        return limits.get(kind, self.options.action_timeout_s)
+
+    async def _moment(self, bid: str | None, inside: bool) -> Moment:
+        async with self.limits.guard(_LOOK_S, "looking for the effect"):
+            return await moment(self, self._stage, bid, inside=inside)
+
+    async def _follow_up(self, before: Moment, bid: str | None) -> Moment | None:
+        """After an action: lets a navigation that it began come to its document, and a new tab to its page.
+
+        Gives the moment after it when the page is still the same.
+        """
+        tab = self.tab
+        if tab is before.tab:
+            navigation = await tab.navigation()
+            after = await moment(self, self._stage, bid)  # what the action began is known once this is answered
+            if navigation.windows > before.windows and self.opened_tabs == before.opened:
+                await self._new_tab_comes()
+            elif navigation.under_way:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self._stage.left_ms / 1000):
+                        await navigation.arrival()
+            elif tab.page.url == before.url:
+                return after
+        with contextlib.suppress(PlaywrightTimeout):
+            await self.tab.page.wait_for_load_state("domcontentloaded", timeout=self._stage.left_ms)
+        return None
+
+    async def _new_tab_comes(self) -> None:
+        """The page said that it opens a window: Playwright's event comes a moment later, or never if it is blocked."""
+        self._tab_came.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_S):
+                await self._tab_came.wait()
+
+    async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
+        self.limits.check()
+        try:
+            async with self.limits.guard(budget_s, "settling"):
+                await self.tab.settled(quiet_s)
+                self._restless = False
+        except ActionError:
+            return False  # still busy when the budget ran out, or the document was replaced again and again
+        return True
+
+    async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
+        if full_page + (bid is not None) + (region is not None) > 1:
+            raise ActionInvalid("a screenshot shows the whole page, or an element, or a region")
+        async with self.limits.looking(self.options.action_timeout_s, "the screenshot"):
+            if bid is not None:
+                self._stage.begin(time.monotonic() + self.options.action_timeout_s)
+                region = await self._stage.box(bid)
+            if region is not None:
+                data = await region_shot(self.tab, region)
+            else:
+                data = await (page_shot(self.tab) if full_page else viewport_shot(self.tab))
+        return as_shot(data)
+
+    async def downloads(self) -> Sequence[Download]:
+        return await self.files.take(self.options.action_timeout_s)
+
+    async def storage_state(self) -> Json:
+        async with self.limits.looking(self.options.action_timeout_s, "reading the storage"):
+            return await self.playwright.storage_state()
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        not_reusable = self.not_reusable
+        self._closed = True
+        await self._browser.take_back(self, not_reusable)
+        await self.files.close()
+        await self._stage.close()
+
+    @property
+    def not_reusable(self) -> str:
+        """Why this context cannot serve another session, "" when it can be emptied for one."""
+        if self.options.reuse is None:
+            return "it was made for one session"
+        if self._end() is not None:
+            return "it is broken"
+        if self.opened_tabs or len(self.tabs) > 1:
+            return "a site opened windows"
+        return self._tainted or ("files were downloaded" if self.files.count else "")
+
+    def let_go(self) -> None:
+        """Hears no more of what its pages do."""
+        self.tab.page.remove_listener("download", self.files.on_download)
+        self.tab.page.remove_listener("close", self._on_page_closed)
+        self.playwright.remove_listener("page", self._on_page)
+        self.playwright.remove_listener("dialog", self.dialogs.on_dialog)
+
+    async def block(self, kinds: Sequence[str]) -> None:
+        """Keeps every tab from fetching resources of these `kinds`."""
+        self._blocked = kinds
+        async with self.limits.guard(self.options.action_timeout_s, "blocking resources"):
+            await block(await self.tab.session(), kinds)
+
+
+def _left_ms(ends: float) -> float:
+    """What is left until then; never 0, which would stand for no limit."""
+    return max(1.0, (ends - time.monotonic()) * 1000)
+
+
+def _bid_of(action: Action) -> str | None:
+    """The element whose value tells what the action did: the last that it names."""
+    for name in ("to_bid", "bid"):
+        bid = action.args.get(name)
+        if bid is not None:
+            return str(bid)
+    return None

@@ -1,0 +1,401 @@
+"""A context as actions see it: the `ActionContext` on Playwright."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import re
+import shutil
+import tempfile
+import time
+import urllib.parse
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, FrameLocator, Locator, Page
+
+from shoal.agent.actions.action_context import Direction, Target
+from shoal.agent.browser import ContextOptions, Landing
+from shoal.agent.chromium.acting.downloads import Downloads, safe_name
+from shoal.agent.chromium.acting.fetching import fetched
+from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.call_deadlines import CallDeadlines, uncounted
+from shoal.agent.chromium.devtools.worlds import World
+from shoal.agent.chromium.faults import action_error
+from shoal.agent.chromium.process.driver import ENGINE, Driver
+from shoal.agent.errors import (
+    ActionError,
+    ActionInvalid,
+    ActionRefused,
+    ActionTimeout,
+    DownloadFailed,
+    ElementMissing,
+    ElementNotUsable,
+)
+from shoal.agent.types import Box, Download
+
+Json = Any
+
+_BID = re.compile(r"([A-Za-z]*)([0-9]{1,15})")
+_MAX_UPLOAD_BYTES = 100_000_000
+_POLL_S = 0.2
+_PRINT = {"printBackground": True, "preferCSSPageSize": True}
+_BEGIN_S = 5.0
+"""How long after a click a download may begin where the page waits for no server."""
+
+
+class TabHolder(Protocol):
+    """What actions use of their browser context."""
+
+    tab: Tab  # the active one
+    tabs: list[Tab]
+    files: Downloads
+    limits: CallDeadlines
+    options: ContextOptions
+
+    @property
+    def url(self) -> str: ...
+
+    def has_ended(self, error: PlaywrightError) -> bool:
+        """Whether `error` came because the page or the browser is gone."""
+        ...
+
+    async def add_tab(self) -> None: ...
+
+    def page_aside(self) -> AbstractAsyncContextManager[Page]: ...
+
+    async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing: ...
+
+
+class ChromiumActionContext:
+    """One per context; `deadline` is set for each action."""
+
+    def __init__(self, context: TabHolder, driver: Driver, folder: Path | None = None) -> None:
+        self._context = context
+        self._driver = driver
+        self._options = context.options
+        self._folder = folder  # that the browser can read; None: it reads everything
+        self._uploads: Path | None = None
+        self.hooks = context.options.hooks
+        self.messages: list[tuple[str, str]] = []
+        self.deadline = 0.0  # monotonic
+        self.guard: asyncio.Timeout | None = None  # cuts the action off, a moment after the deadline
+        self._pulses: dict[str, Json] = {}  # of this action: what was last told about each element
+        self._told_last = ""  # the element of the pulse that was taken after everything else, "" when there is none
+
+    @property
+    def page(self) -> Page:
+        return self._context.tab.page
+
+    @property
+    def url(self) -> str:
+        return self._context.url
+
+    @property
+    def left_ms(self) -> float:
+        # Playwright takes 0 for "no limit".
+        return max(1.0, (self.deadline - time.monotonic()) * 1000)
+
+    def begin(self, deadline: float) -> None:
+        """A new action, with the moment at which its time is up."""
+        self.deadline = deadline
+        self._pulses.clear()
+        self._told_last = ""
+
+    @contextmanager
+    def faults(self) -> Iterator[None]:
+        self._told_last = ""  # what comes now may change everything
+        try:
+            yield
+        except PlaywrightError as error:
+            if self._context.has_ended(error):
+                raise  # the context says what it means
+            raise action_error(error) from error
+
+    # --- elements -----------------------------------------------------------------------------------
+
+    async def target(self, bid: str, *, again: bool = False) -> Target:
+        pulse = None if again else self._pulses.get(bid)
+        if pulse is None:
+            pulse = await self.pulse(bid)
+            self._told_last = bid if again else ""
+        if pulse is None or not pulse["found"]:
+            raise ElementMissing(f"there is no element {bid} on the page now; observe again", bid=bid)
+        return Target(
+            bid=bid,
+            tag=pulse["tag"],
+            type=pulse["type"],
+            role=pulse["role"],
+            value=pulse["value"],
+            editable=pulse["editable"],
+            disabled=pulse["disabled"],
+            readonly=pulse["readonly"],
+            label=pulse["label"],
+            spot=(pulse["spot"][0], pulse["spot"][1]) if pulse["spot"] else None,
+            open=pulse["open"] and not split_bid(bid)[0],  # what lies over a frame, the frame cannot tell
+            file=pulse["file"],
+            expanded={"true": True, "false": False}.get(pulse["expanded"]),
+        )
+
+    async def pulse(self, bid: str) -> Json:
+        """The walker's word on an element and its frame; None when there is no such frame.
+
+        Not asked again when the action itself asked last: each question costs what a small action costs.
+        """
+        if self._told_last == bid:
+            return self._pulses.get(bid)
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        self._pulses[bid] = await world.call(f"shoalWalker.pulse({number})") if world else None
+        return self._pulses[bid]
+
+    async def _world(self, prefix: str) -> World | None:
+        if not prefix:
+            return await self._context.tab.main_world()
+        return (await self._context.tab.look()).world_of(prefix)
+
+    async def element(self, bid: str, *, clickable: bool = False) -> Locator:
+        target = await self.target(bid)
+        await self._driver.register_engine()
+        root = await self._root(bid)
+        _, number = split_bid(bid)
+        part = "/picture" if target.spot else "/label" if target.label else ""
+        return root.locator(f"{ENGINE}={number}{part if clickable else ''}")
+
+    async def box(self, bid: str) -> Box:
+        """Where an element lies in the window, to which it is scrolled."""
+        element = await self.element(bid, clickable=True)
+        with self.faults():
+            await element.scroll_into_view_if_needed(timeout=self.left_ms)
+            found = await element.bounding_box(timeout=self.left_ms)
+        if found is None:
+            raise ElementNotUsable(f"element {bid} is not drawn")
+        return Box(found["x"], found["y"], found["width"], found["height"])
+
+    async def opens(self, bid: str) -> bool:
+        prefix, number = split_bid(bid)
+        world = None if prefix else await self._world(prefix)  # what lies over a frame, the frame cannot tell
+        return bool(world and await world.call(f"shoalWalker.expose({number})"))
+
+    async def options(self, bid: str) -> list[tuple[str, str]]:
+        told = (self._pulses.pop(bid, None) or {}).get("options")
+        if told is not None:
+            return [(label, value) for label, value in told]
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        found = await world.call(f"shoalWalker.options({number})") if world else []
+        return [(label, value) for label, value in found]
+
+    async def before_opening(self, bid: str) -> None:
+        world = await self._world(split_bid(bid)[0])
+        if world is not None:
+            await world.call("shoalWalker.beforeOpening()")
+
+    async def choice(self, bid: str, wanted: str | int) -> tuple[str | None, list[str]]:
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        if world is None:
+            return None, []
+        found = await world.call(f"shoalWalker.choice({number}, {json.dumps(wanted)})")
+        return f"{prefix}{found['id']}" if found["id"] else None, found["labels"]
+
+    async def _root(self, bid: str) -> Page | FrameLocator:
+        prefix, _ = split_bid(bid)
+        path = (await self._context.tab.look()).paths.get(prefix, () if not prefix else None)
+        if path is None:
+            raise ElementMissing(f"there is no frame {prefix!r} on the page now; observe again", bid=bid)
+        await self._driver.register_engine()
+        root: Page | FrameLocator = self.page
+        for step in path:
+            root = root.locator(f"{ENGINE}={split_bid(step)[1]}").content_frame
+        return root
+
+    # --- scrolling and waiting ----------------------------------------------------------------------
+
+    async def scroll_region(self, bid: str, direction: Direction) -> bool:
+        await self.target(bid)
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        return bool(world and await world.call(f"shoalWalker.scrollRegion({number}, {direction!r})"))
+
+    async def scroll_page(self, dx: float, dy: float) -> bool:
+        world = await self._context.tab.main_world()
+        return bool(await world.call(f"shoalWalker.scrollPage({dx}, {dy})"))
+
+    async def wait_for_text(self, text: str, timeout_s: float) -> None:
+        ends = time.monotonic() + timeout_s
+        waits: dict[Frame | None, asyncio.Task[None]] = {
+            None: asyncio.create_task(self._closed_root_says(text, timeout_s))
+        }
+        try:
+            while (left := ends - time.monotonic()) > 0:
+                for frame in self.page.frames:  # those that came since, too
+                    if frame not in waits:
+                        waits[frame] = asyncio.create_task(_frame_says(frame, text, left))
+                self._context.limits.check()
+                if pending := [task for task in waits.values() if not task.done()]:
+                    await asyncio.wait(pending, timeout=min(left, _POLL_S), return_when=asyncio.FIRST_COMPLETED)
+                else:  # the tab is gone; the site may come with another
+                    await asyncio.sleep(min(left, _POLL_S))
+                if any(task.done() and task.exception() is None for task in waits.values()):
+                    return
+        finally:
+            for task in waits.values():
+                task.cancel()
+            await asyncio.gather(*waits.values(), return_exceptions=True)
+        raise ActionTimeout(f"the text {text!r} was not there within {timeout_s:g} s")
+
+    async def _closed_root_says(self, text: str, timeout_s: float) -> None:
+        """Returns when a closed shadow root, which Playwright does not look into, shows the text."""
+        look = await self._context.tab.look()
+        asked = f"shoalWalker.closedSays({json.dumps(text)})"
+        async with asyncio.timeout(timeout_s):
+            while True:
+                for prefix in tuple(look.frames):
+                    world = look.world_of(prefix)
+                    if world is not None and await world.call(asked):
+                        return
+                await asyncio.sleep(_POLL_S)
+
+    # --- files --------------------------------------------------------------------------------------
+
+    async def upload_paths(self, references: Sequence[str]) -> list[Path]:
+        return [await self._upload_path(reference) for reference in references]
+
+    async def _upload_path(self, reference: str) -> Path:
+        if urllib.parse.urlsplit(reference).scheme in ("http", "https"):
+            return await self._fetched(reference)
+        local = await asyncio.to_thread(self._local_file, reference)
+        if local is not None:
+            return local if self._folder is None else await asyncio.to_thread(self._brought, local)
+        if self.hooks.fetch is None:
+            raise ActionInvalid(f"there is no file {reference!r}, and the hook 'fetch' for artifacts is not configured")
+        upload = await self.hooks.fetch(reference)
+        _allow(reference, len(upload.data))
+        return self._keep(upload.name, upload.data)
+
+    def _local_file(self, reference: str) -> Path | None:
+        """The file at a path, where it may be given to pages; None when there is none."""
+        path = Path(reference)
+        if not path.is_file():
+            return None
+        allowed = self._options.upload_dirs
+        if allowed is not None and not any(path.resolve().is_relative_to(Path(one).resolve()) for one in allowed):
+            raise ActionRefused(f"file: {reference} is not in a folder that files may be uploaded from")
+        _allow(reference, path.stat().st_size)
+        return path
+
+    def _brought(self, path: Path) -> Path:
+        """A copy of a local file, under its own name, where a browser can read it that reads little else."""
+        copy = Path(tempfile.mkdtemp(dir=self._place())) / path.name
+        shutil.copyfile(path, copy)
+        return copy
+
+    async def _fetched(self, url: str) -> Path:
+        """Fetched by the browser's own network stack, so that its proxy and its address rules hold."""
+        await self._pass_gate(url)
+        with self.faults():
+            async with self._context.page_aside() as page:
+                name, data = await fetched(page, url, _MAX_UPLOAD_BYTES)
+        return self._keep(name, data)
+
+    def _keep(self, name: str, data: bytes) -> Path:
+        path = self._place() / safe_name(name)
+        path.write_bytes(data)
+        return path
+
+    def _place(self) -> Path:
+        if self._uploads is None:
+            self._uploads = Path(tempfile.mkdtemp(prefix="shoal-uploads-", dir=self._folder))
+        return self._uploads
+
+    async def close(self) -> None:
+        """Removes what was fetched for uploads."""
+        if self._uploads is not None:
+            await asyncio.to_thread(shutil.rmtree, self._uploads, True)
+
+    def downloads_begun(self) -> int:
+        return self._context.files.count
+
+    async def next_download(self, after: int, *, sure: bool) -> Download:
+        while not await self._context.files.begins(after, min(_BEGIN_S, self.left_ms / 1000)):
+            tab = self._context.tab
+            asked = sure or (await tab.navigation()).under_way or (await tab.traffic()).quiet_for() < _POLL_S
+            if not asked or self.left_ms <= 1:  # nothing is under way that could turn out to be a file
+                raise DownloadFailed("no download began")
+        return await self._context.files.last()
+
+    async def print_page(self) -> Download:
+        session = await self._context.tab.session()
+        with self.faults():
+            printed = await session.send("Page.printToPDF", _PRINT)
+        name = safe_name(f"{await self.page.title() or 'page'}.pdf")
+        return await self._context.files.keep(name, self.url, base64.b64decode(printed["data"]))
+
+    # --- tabs and pages -----------------------------------------------------------------------------
+
+    async def navigate(self, url: str) -> None:
+        await self._pass_gate(url)
+        landing = await self._context.goto(url, timeout_s=self.left_ms / 1000)
+        if landing.status >= 400:
+            raise ActionError(f"{landing.url} answered {landing.status}")
+
+    async def _pass_gate(self, url: str) -> None:
+        """The site's own time, however long the page has to wait for its turn: none of the action's."""
+        if self.hooks.gate is None:
+            return
+        assert self.guard is not None, "addresses are opened by actions only"
+        began = time.monotonic()
+        with uncounted(self.guard):
+            await self.hooks.gate(url)
+        self.deadline += time.monotonic() - began
+
+    async def new_tab(self) -> None:
+        with self.faults():
+            await self._context.add_tab()
+
+    async def close_tab(self) -> None:
+        with self.faults():
+            closing = self._context.tab
+            if len(self._context.tabs) == 1:
+                await self._context.add_tab()
+            await closing.page.close()
+
+    async def focus_tab(self, index: int) -> None:
+        if not 0 <= index < len(self._context.tabs):
+            raise ActionInvalid(f"index: there is no tab {index}; there are 0 to {len(self._context.tabs) - 1}")
+        self._context.tab = self._context.tabs[index]
+        with self.faults():
+            await self.page.bring_to_front()
+
+    def search_url(self, query: str) -> str:
+        if not self._options.search_url:
+            raise ActionRefused("no search engine is configured here")
+        return self._options.search_url.replace("{query}", urllib.parse.quote_plus(query))
+
+
+async def _frame_says(frame: Frame, text: str, timeout_s: float) -> None:
+    """Returns when the text can be seen in a frame; the first place that has it may be a hidden one."""
+    seen = frame.get_by_text(text).filter(visible=True).first
+    await seen.wait_for(state="visible", timeout=max(1.0, timeout_s * 1000))
+
+
+def _allow(reference: str, size: int) -> None:
+    if size > _MAX_UPLOAD_BYTES:
+        raise ActionRefused(f"file: {reference} has {size} bytes; {_MAX_UPLOAD_BYTES} may be uploaded")
+
+
+def split_bid(bid: str) -> tuple[str, int]:
+    """An id's frame prefix and its number.
+
+    Raises:
+        ActionInvalid: it is no id.
+    """
+    found = _BID.fullmatch(bid)
+    if found is None:
+        raise ActionInvalid(f"bid: {bid!r} is no element id")
+    return found.group(1), int(found.group(2))

@@ -1,0 +1,159 @@
+"""What an action changed, told from two looks at the page, one before and one after it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from playwright.async_api import Error as PlaywrightError
+
+from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
+from shoal.agent.chromium.acting.dialogs import Dialogs
+from shoal.agent.chromium.acting.downloads import Downloads
+from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.devtools.page_walk import PageWalk
+from shoal.agent.chromium.devtools.worlds import World
+from shoal.agent.errors import ActionError, BrowserError
+from shoal.agent.types import Effect
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The page at one moment, as far as effects are concerned."""
+
+    tab: Tab
+    url: str
+    opened: int  # tabs that the site opened so far
+    windows: int  # that this tab's page opened so far
+    dialogs: int  # so far
+    downloads: int  # so far
+    document: int  # number of the main document's world; another one after a navigation
+    main: Json  # the walker's pulse of the main frame; None when it cannot be asked
+    frame: Json  # the same of the frame that holds the element or the focus, and of the element
+    prefix: str = ""  # of that frame's ids
+    mutations: int = 0  # in all nested frames that were looked at, where the action is about no element
+
+
+class Watched(Protocol):
+    """What is counted of a browser context."""
+
+    tab: Tab
+    opened_tabs: int
+    dialogs: Dialogs
+    files: Downloads
+
+    @property
+    def url(self) -> str: ...
+
+
+async def moment(context: Watched, stage: ChromiumActionContext, bid: str | None, *, inside: bool = True) -> Moment:
+    """The page now; `bid` is the element that the action is about, of which the stage learns as well.
+
+    Without `inside` the page itself is not asked, which after a navigation would wait for all that it has to do.
+    """
+    tab = context.tab
+    document, main, frame, prefix, mutations = 0, None, None, "", 0
+    try:
+        world = await tab.main_world() if inside else None
+        if world is None:
+            return _outside(context, tab, (await tab.navigation()).windows)
+        document = world.context
+        prefix = split_bid(bid)[0] if bid else ""
+        if bid and not prefix:
+            main = frame = await stage.pulse(bid)
+        else:
+            main = await world.call("shoalWalker.pulse(0)")
+            frame = await stage.pulse(bid) if bid else main
+        if not bid:
+            prefix, frame, mutations = await _inside_frames(await tab.look(), main)
+    except (PlaywrightError, ActionError, BrowserError):
+        # Between two documents there is nothing to ask. That it is so is itself told by `document`.
+        pass
+    return Moment(
+        tab=tab,
+        url=context.url,
+        opened=context.opened_tabs,
+        windows=(await tab.navigation()).windows,
+        dialogs=context.dialogs.count,
+        downloads=context.files.count,
+        document=document,
+        main=main,
+        frame=frame,
+        prefix=prefix,
+        mutations=mutations,
+    )
+
+
+async def _inside_frames(look: PageWalk, main: Json) -> tuple[str, Json, int]:
+    """The frame that has the focus, its pulse, and how often nested frames changed: keys and points reach them all."""
+    worlds = {prefix: world for prefix in look.frames if prefix and (world := look.world_of(prefix)) is not None}
+    told = await asyncio.gather(*map(_pulse, worlds.values()))
+    pulses = {"": main} | {prefix: pulse for prefix, pulse in zip(worlds, told, strict=True) if pulse}
+    focused = ""
+    while pulses[focused]["focus"]:
+        path = (*look.paths.get(focused, ()), f"{focused}{pulses[focused]['focus']}")
+        inner = next((prefix for prefix in pulses if look.paths.get(prefix) == path), None)
+        if inner is None:
+            break
+        focused = inner
+    changes = sum(pulse["mutations"] for prefix, pulse in pulses.items() if prefix)
+    return focused, pulses[focused], changes
+
+
+async def _pulse(world: World) -> Json:
+    try:
+        return await world.call("shoalWalker.pulse(0)")
+    except (PlaywrightError, BrowserError):
+        return None  # the frame went away
+
+
+def _outside(context: Watched, tab: Tab, windows: int) -> Moment:
+    return Moment(
+        tab, context.url, context.opened_tabs, windows, context.dialogs.count, context.files.count, 0, None, None
+    )
+
+
+def effect(before: Moment, after: Moment, bid: str | None) -> Effect:
+    """What changed between two moments."""
+    return Effect(
+        url=after.url if after.url != before.url else None,
+        new_tab=after.opened > before.opened,
+        dialog=after.dialogs > before.dialogs,
+        download=after.downloads > before.downloads,
+        dom_changed=_document_changed(before, after) or _mutated(before, after),
+        focus=_focus(before, after),
+        value=_value(before, after, bid),
+    )
+
+
+def _document_changed(before: Moment, after: Moment) -> bool:
+    return before.tab is not after.tab or before.document != after.document or after.main is None
+
+
+def _mutated(before: Moment, after: Moment) -> bool:
+    pairs = [(before.main, after.main)]
+    if before.prefix == after.prefix:
+        pairs.append((before.frame, after.frame))
+    return before.mutations != after.mutations or any(a and b and a["mutations"] != b["mutations"] for a, b in pairs)
+
+
+def _focus(before: Moment, after: Moment) -> str | None:
+    """The id that has the focus now, "" when none has; None when that did not change."""
+    if _document_changed(before, after) or not before.frame or not after.frame:
+        return None
+    if (before.prefix, before.frame["focus"]) == (after.prefix, after.frame["focus"]):
+        return None
+    return f"{after.prefix}{after.frame['focus']}" if after.frame["focus"] else ""
+
+
+def _value(before: Moment, after: Moment, bid: str | None) -> str | None:
+    if _document_changed(before, after) or not after.frame:
+        return None
+    value = after.frame["value"]
+    if bid is None:  # of the focused field, where a key changed it
+        changed = before.frame and (before.prefix != after.prefix or before.frame["value"] != value)
+        return value if changed else None
+    return str(value) if value is not None and after.frame["found"] else None

@@ -1,0 +1,127 @@
+"""The deadline of a call into a page, and what its failure means: the same for both kinds of context."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Protocol
+
+from playwright.async_api import Error as PlaywrightError
+
+from shoal.agent.chromium.faults import CRASH_S, GONE_S, action_error
+from shoal.agent.errors import ActionError, ActionTimeout, AgentError, BrowserGone, PageHangs
+
+_ANSWER_S = 5.0
+"""How long a browser, or a page, may take for an answer that needs no work."""
+
+
+class BrowserProcess(Protocol):
+    """What calls into a page need to know of the browser around it."""
+
+    @property
+    def alive(self) -> bool: ...
+
+    async def ended(self, *, within_s: float) -> bool:
+        """Whether the process is gone, or becomes so within `within_s`."""
+        ...
+
+    async def answers(self, *, within_s: float) -> bool:
+        """Whether the browser answers a question that needs no page."""
+        ...
+
+
+class CallDeadlines:
+    """One context's."""
+
+    def __init__(
+        self,
+        browser: BrowserProcess,
+        end: Callable[[], AgentError | None],
+        crashes: Callable[[float], Awaitable[None]],
+    ) -> None:
+        """`end` says why the context is of no further use; `crashes` waits so many seconds for its page's crash."""
+        self._browser = browser
+        self._end = end
+        self._crashes = crashes
+
+    def check(self) -> None:
+        """Raises what ended the context, where it is of no further use."""
+        if (end := self._end()) is not None:
+            raise end
+
+    @asynccontextmanager
+    async def guard(self, seconds: float, what: str) -> AsyncIterator[asyncio.Timeout]:
+        """Runs a call with a deadline, which it gives, and says what its failure means.
+
+        Raises:
+            ActionError: the call failed; its kinds say how.
+            PageCrashed, BrowserGone: the context is of no further use.
+        """
+        self.check()
+        try:
+            async with asyncio.timeout(seconds) as deadline:
+                yield deadline
+        except TimeoutError as error:
+            raise self._end() or ActionTimeout(f"{what} took longer than {seconds:g} s") from error
+        except PlaywrightError as error:
+            raise await self.meaning(error) or action_error(error) from error
+
+    @asynccontextmanager
+    async def looking(
+        self, seconds: float, what: str, page_answers: Callable[[], Awaitable[object]] | None = None
+    ) -> AsyncIterator[None]:
+        """The same for a call that every page answers in time which is well; else it says who hangs.
+
+        Args:
+            page_answers: asks the page for something small; where that is answered, only the call itself is slow.
+
+        Raises:
+            ActionTimeout: the call is slow, and neither the page nor the browser hangs.
+            PageHangs: the browser answers, the page does not.
+            ActionError, PageCrashed, BrowserGone: as above; a browser that hangs is of no further use either.
+        """
+        try:
+            async with self.guard(seconds, what):
+                yield
+        except ActionTimeout as error:
+            if not await self._browser.answers(within_s=_ANSWER_S):
+                raise BrowserGone(f"the browser does not answer: {error.message}") from error
+            if page_answers is not None and await _done(page_answers(), _ANSWER_S):
+                raise
+            raise PageHangs(f"the page does not answer, while its browser does: {error.message}") from error
+
+    async def meaning(self, error: PlaywrightError) -> AgentError | None:
+        """What `error` means where it tells of a page or a browser that ended, else None."""
+        end = self._end()
+        if end is None and "ERR_ABORTED" in error.message:
+            await self._crashes(CRASH_S)
+            return self._end()
+        if end is not None or "closed" not in error.message.lower():
+            return end
+        # A killed process is known to be gone a moment after the calls into it are cut off.
+        if await self._browser.ended(within_s=GONE_S):
+            return self._end()
+        return ActionError("the tab was closed")
+
+
+async def _done(call: Awaitable[object], within_s: float) -> bool:
+    try:
+        async with asyncio.timeout(within_s):
+            await call
+    except (TimeoutError, PlaywrightError):
+        return False
+    return True
+
+
+@contextmanager
+def uncounted(deadline: asyncio.Timeout) -> Iterator[None]:
+    """Time that is not the call's own, such as a wait for a page's turn: its deadline moves on by as much."""
+    clock = asyncio.get_running_loop().time
+    began, ends = clock(), deadline.when()
+    deadline.reschedule(None)
+    try:
+        yield
+    finally:
+        if ends is not None:
+            deadline.reschedule(ends + clock() - began)

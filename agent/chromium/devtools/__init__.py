@@ -1,0 +1,1 @@
+"""Pages read over the DevTools protocol, without a Playwright page."""

@@ -1,0 +1,280 @@
+"""Looking at a page: one walk per frame, with what only DevTools knows (listeners, closed shadow roots)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
+
+from shoal.agent.browser import ObserveOptions
+from shoal.agent.chromium.devtools.worlds import World, Worlds
+from shoal.agent.errors import BrowserError
+from shoal.agent.observe.tree import FrameSpot, FrameWalk, is_cut, read_walk, size
+
+Json = Any
+
+_POINTER_EVENTS = frozenset(
+    {"click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "dblclick"}
+)
+_OTHER_EVENTS = ("dragstart", "drop", "dragover", "dragenter", "contextmenu", "mouseenter", "mouseover",
+                 "pointerenter", "pointerover", "keydown", "keyup", "keypress")  # fmt: skip
+"""What else an element may react to, the most telling first."""
+_MAX_NEW_LISTENERS = 3000
+_MAX_NEW_LISTENERS_IN_BUDGET = 300
+"""Each new element with a listener costs one more question; on a page with thousands the budget goes first."""
+_MAX_SUSPECTS = 40
+_MAX_FRAME_DEPTH = 6
+_OWN_PART = 0.7
+"""Of a budget that a page would use up: the rest is for its frames."""
+_LEAST_ELEMENTS, _LEAST_CHARS = 5, 200
+"""With less a frame is not looked at."""
+
+
+class PageWalk:
+    """What is remembered about a tab from one look to the next."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        self._worlds = worlds
+        # Per session: its document, and which nodes were told to listen, for which events ("": clicks and the like).
+        self._listeners: dict[CDPSession, tuple[int, set[tuple[str, int]]]] = {}
+        self._untold = False  # whether elements that take clicks were left for the next look
+        self.paths: dict[str, tuple[str, ...]] = {}  # frame prefix to the ids of the iframes that lead there
+        self.frames: dict[str, str] = {}  # frame prefix to DevTools' frame id
+
+    async def whole(self, main_frame: str, options: ObserveOptions) -> FrameWalk:
+        """The main frame's walk with all nested ones in it."""
+        await self._worlds.reach_all()
+        self._untold = False
+        await asyncio.gather(*(self._tell_listeners(session, options) for session in self._worlds.sessions))
+        world = self._worlds.get(main_frame)
+        if world is None:
+            raise BrowserError("the page's document is not ready to be looked at")
+        self.paths, self.frames = {"": ()}, {"": main_frame}
+        walk = await self._walk(world, options, FrameWalk({}), 0)
+        walk.data["less"] = walk.data["less"] or self._untold
+        return walk
+
+    def world_of(self, prefix: str) -> World | None:
+        """The world of the frame whose ids begin with `prefix`."""
+        frame = self.frames.get(prefix)
+        return self._worlds.get(frame) if frame else None
+
+    # --- walking ------------------------------------------------------------------------------------
+
+    async def _walk(
+        self, world: World, options: ObserveOptions, at: FrameWalk, depth: int, clip: Json = None
+    ) -> FrameWalk:
+        walk = await self._alone(world, options, at, clip)
+        if depth >= _MAX_FRAME_DEPTH:
+            walk.unread = len(walk.frames)
+            return walk
+        if not walk.frames:
+            return walk
+        if any(spot.in_view for spot in walk.frames) and _is_tight(_left_of(options, [walk]), options):
+            # What is left is too little for frames that can be seen.
+            walk = await self._alone(world, _share(options, _OWN_PART), at, clip)
+        await self._fill(world, walk, options, depth)
+        return walk
+
+    async def _fill(self, world: World, walk: FrameWalk, options: ObserveOptions, depth: int) -> None:
+        """Walks the frames in `walk` with what it left of the budget.
+
+        First in equal shares, then what was cut with what the others did not need.
+        """
+        spots = sorted(walk.frames, key=lambda spot: (not spot.in_view, -spot.width * spot.height))
+        left = _left_of(options, [walk])
+        if left.max_elements is not None:
+            spots = spots[: left.max_elements // _LEAST_ELEMENTS]
+        if left.max_chars is not None:
+            spots = spots[: left.max_chars // _LEAST_CHARS]
+        walk.unread, walk.inner = len(walk.frames) - len(spots), {}
+        for again in (False, True):
+            if not spots:
+                return
+            # What an earlier round's walk of the same frame took is free again.
+            asked = {spot.element_id for spot in spots}
+            kept = [one for number, one in walk.inner.items() if number not in asked]
+            share = _share(_left_of(options, [replace(walk, inner=None), *kept]), 1 / len(spots))
+            found = await asyncio.gather(*(self._nested(world, walk, spot, share, depth) for spot in spots))
+            walk.inner |= {spot.element_id: one for spot, one in zip(spots, found, strict=True) if one}
+            bounded = options.max_elements is not None or options.max_chars is not None
+            if again or not bounded or _is_tight(_left_of(options, [walk]), options):
+                return
+            spots = [spot for spot in spots if spot.element_id in walk.inner and is_cut(walk.inner[spot.element_id])]
+
+    async def _alone(self, world: World, options: ObserveOptions, at: FrameWalk, clip: Json) -> FrameWalk:
+        """The walk of one frame, without those in it."""
+        asked = json.dumps(
+            {
+                "maxElements": options.max_elements,
+                "maxChars": options.max_chars,
+                "viewportOnly": options.viewport_only,
+                "words": list(options.words),
+                "part": options.part,
+                "top": not at.prefix,
+                "clip": clip,
+            }
+        )
+        call = f"shoalWalker.walk({asked})"
+        walk = read_walk(await world.call(call), at.prefix, at.left, at.top, at.scale)
+        if walk.data["suspects"] and await self._open_closed_roots(world):
+            walk = read_walk(await world.call(call), at.prefix, at.left, at.top, at.scale)
+        return walk
+
+    async def _nested(
+        self, parent: World, walk: FrameWalk, spot: FrameSpot, options: ObserveOptions, depth: int
+    ) -> FrameWalk | None:
+        """The walk of the frame at `spot`; None when it has nothing to show (yet)."""
+        if options.viewport_only and not spot.in_view:
+            return None
+        world = await self._world_at(parent, spot)
+        if world is None:
+            return None
+        prefix = walk.prefix + spot.letter
+        self.frames[prefix] = world.frame
+        self.paths[prefix] = (*self.paths[walk.prefix], f"{walk.prefix}{spot.element_id}")
+        left, top = walk.left + spot.left * walk.scale, walk.top + spot.top * walk.scale
+        at = FrameWalk({}, prefix, left, top, walk.scale * spot.scale)
+        width, height = walk.data["size"]
+        # What of the frame lies in its parent's window, in the frame's own coordinates.
+        scale = spot.scale or 1.0
+        clip = {
+            "left": max(0.0, -spot.left) / scale,
+            "top": max(0.0, -spot.top) / scale,
+            "right": min(spot.width, width - spot.left) / scale,
+            "bottom": min(spot.height, height - spot.top) / scale,
+        }
+        if clip["right"] <= clip["left"] or clip["bottom"] <= clip["top"]:
+            clip = {"left": -1, "top": -1, "right": -1, "bottom": -1}
+        try:
+            return await self._walk(world, options, at, depth + 1, clip)
+        except PlaywrightError:
+            return None  # the frame went away while it was looked at
+
+    async def _world_at(self, parent: World, spot: FrameSpot) -> World | None:
+        node = await parent.handle(f"shoalWalker.frameOf({spot.element_id})")
+        if node is None:
+            return None
+        frame = (await parent.session.send("DOM.describeNode", {"objectId": node}))["node"].get("frameId")
+        return self._worlds.get(frame) if frame else None
+
+    # --- what only DevTools knows -------------------------------------------------------------------
+
+    async def _tell_listeners(self, session: CDPSession, options: ObserveOptions) -> None:
+        """Tells the walkers of one process which elements have listeners, as far as they do not know."""
+        document = await session.send("Runtime.evaluate", {"expression": "document", "objectGroup": "shoal"})
+        # Asked of the page's own document: asked of an isolated world's, Chromium loses that world's identities.
+        asked = {"objectId": document["result"]["objectId"], "depth": -1, "pierce": True}
+        listeners = (await session.send("DOMDebugger.getEventListeners", asked))["listeners"]
+        worlds = self._worlds.of_session(session)
+        if not worlds:
+            return
+        known = self._known(session, min(world.context for world in worlds))
+        limit = _MAX_NEW_LISTENERS if options.max_elements is None else _MAX_NEW_LISTENERS_IN_BUDGET
+        told: dict[str, list[int]] = {"": []}
+        for entry in listeners:
+            if "backendNodeId" in entry:
+                event = "" if entry["type"] in _POINTER_EVENTS else entry["type"]
+                told.setdefault(event, []).append(entry["backendNodeId"])
+        for event in ("", *_OTHER_EVENTS):
+            fresh = [node for node in dict.fromkeys(told.get(event, ())) if (event, node) not in known]
+            # In a budget they may well be buttons and links, which are listed without being told.
+            self._untold = self._untold or (not event and options.max_elements is None and len(fresh) > limit)
+            if fresh := fresh[:limit]:
+                await self._mark(session, worlds, fresh, event)
+                known.update((event, node) for node in fresh)
+                limit -= len(fresh)
+        await session.send("Runtime.releaseObjectGroup", {"objectGroup": "shoal"})
+
+    def _known(self, session: CDPSession, document: int) -> set[tuple[str, int]]:
+        """Which nodes were told in this document; what was told about earlier ones is forgotten."""
+        at, known = self._listeners.get(session, (0, set()))
+        if at != document:
+            known = set()
+            self._listeners[session] = (document, known)
+        return known
+
+    async def _mark(self, session: CDPSession, worlds: list[World], nodes: list[int], event: str = "") -> None:
+        """Hands nodes, by DevTools' ids, to the walkers of the documents that they are in.
+
+        Shadow roots that are closed, elements that take clicks, or those that listen for `event`.
+        """
+        for world in worlds:
+            if not nodes:
+                return
+            found = await asyncio.gather(*(self._resolve(session, world, node) for node in nodes))
+            here = [(node, handle) for node, handle in zip(nodes, found, strict=True) if handle]
+            elsewhere = [node for node, handle in zip(nodes, found, strict=True) if not handle]
+            if here:
+                await world.call("typeof shoalWalker.mark")
+                answer = await session.send(
+                    "Runtime.callFunctionOn",
+                    {
+                        "executionContextId": world.context,
+                        "functionDeclaration": f"function(...nodes) {{ return shoalWalker.mark(nodes, {event!r}); }}",
+                        "arguments": [{"objectId": handle} for _, handle in here],
+                        "returnByValue": True,
+                    },
+                )
+                elsewhere += [here[index][0] for index in answer["result"]["value"]]
+            nodes = elsewhere
+
+    async def _resolve(self, session: CDPSession, world: World, node: int) -> str | None:
+        asked = {"backendNodeId": node, "executionContextId": world.context, "objectGroup": "shoal"}
+        try:
+            answer = await session.send("DOM.resolveNode", asked)
+        except PlaywrightError:
+            return None  # it left the document meanwhile, or is another frame's
+        found = answer["object"].get("objectId")
+        return str(found) if found else None
+
+    async def _open_closed_roots(self, world: World) -> bool:
+        """Asks DevTools about elements that may hide a closed shadow root; whether there was one."""
+        session = world.session
+        handle = await world.handle(f"shoalWalker.suspects({_MAX_SUSPECTS})")
+        if handle is None:
+            return False
+        listed = await session.send("Runtime.getProperties", {"objectId": handle, "ownProperties": True})
+        hosts = [entry["value"]["objectId"] for entry in listed["result"] if entry["name"].isdigit()]
+        described = await asyncio.gather(
+            *(session.send("DOM.describeNode", {"objectId": host, "depth": 0, "pierce": True}) for host in hosts)
+        )
+        roots = [
+            root["backendNodeId"]
+            for answer in described
+            for root in answer["node"].get("shadowRoots", ())
+            if root.get("shadowRootType") == "closed"
+        ]
+        if roots:
+            await self._mark(session, [world], roots)
+        return bool(roots)
+
+
+def _left_of(options: ObserveOptions, walks: Iterable[FrameWalk]) -> ObserveOptions:
+    """`options` with what these walks left of their budget."""
+    taken = [size(walk) for walk in walks]
+    elements, chars = sum(one[0] for one in taken), sum(one[1] for one in taken)
+    return replace(
+        options,
+        max_elements=None if options.max_elements is None else max(0, options.max_elements - elements),
+        max_chars=None if options.max_chars is None else max(0, options.max_chars - chars),
+    )
+
+
+def _share(options: ObserveOptions, part: float) -> ObserveOptions:
+    return replace(
+        options,
+        max_elements=None if options.max_elements is None else int(options.max_elements * part),
+        max_chars=None if options.max_chars is None else int(options.max_chars * part),
+    )
+
+
+def _is_tight(left: ObserveOptions, budget: ObserveOptions) -> bool:
+    """Whether so little of `budget` is left that it is not worth another walk."""
+    pairs = ((left.max_elements, budget.max_elements), (left.max_chars, budget.max_chars))
+    return any(rest is not None and total is not None and rest < total * (1 - _OWN_PART) for rest, total in pairs)

@@ -1,0 +1,265 @@
+"""One page past Playwright: its navigations, what is read from it, and what makes it of no further use."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from shoal.agent.browser import Landing
+from shoal.agent.chromium.context_reset import EMPTY_S, clear_traces, close_quietly
+from shoal.agent.chromium.devtools.isolated_reader import IsolatedReader
+from shoal.agent.chromium.devtools.raw_pages import ENDED, GONE, RawPage, RawPages, RawSession
+from shoal.agent.chromium.devtools.traffic import Traffic
+from shoal.agent.chromium.landing import landing_from, sign_in
+from shoal.agent.errors import ConnectionLost, PageCrashed
+
+Json = Any
+
+BLANK = "about:blank"
+_ABORTED = "net::ERR_ABORTED"
+_NO_CONTENT = "net::ERR_HTTP_RESPONSE_CODE_FAILURE"
+_DOCUMENTS = {"patterns": [{"resourceType": "Document", "requestStage": "Response"}]}
+_SAYS = "() => [performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0, document.contentType]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a server said to a request for the main document."""
+
+    status: int
+    headers: dict[str, str]
+
+
+async def open_read_page(pages: RawPages, proxy: str | None) -> ReadPage:
+    """A new page in a context of its own, whose requests go through `proxy`; None: as the browser's own.
+
+    Raises:
+        playwright.async_api.Error: the browser is gone.
+    """
+    page = ReadPage(await pages.open(proxy))
+    try:
+        await page.open()
+    except BaseException:
+        await asyncio.shield(page.end())
+        raise
+    return page
+
+
+class ReadPage:
+    """A page that can be opened, read and photographed, and emptied for the next session of its job."""
+
+    def __init__(self, raw: RawPage) -> None:
+        self.raw = raw
+        self.accept_dialogs = True  # as its session wants it
+        self._talk: RawSession = raw.session
+        self._reader = IsolatedReader(raw.session, raw.frame)
+        self._traffic: Traffic | None = None
+        self._moved = asyncio.Event()
+        self._loader = ""  # of the document that is there
+        self._loaders: set[str] = set()  # documents that came since the last navigation began
+        self._parsed = self._stopped = False
+        self._answer: _Answer | None = None
+        self._under_way = False  # a navigation, or one that was given up
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.url = BLANK
+        self._crash = asyncio.Event()
+        self.stain = ""  # why it cannot be emptied for another session
+
+    async def open(self) -> None:
+        """Begins to follow the page."""
+        heard = {
+            "Page.frameNavigated": self._on_navigated,
+            "Page.navigatedWithinDocument": self._on_moved_within,
+            "Page.domContentEventFired": self._on_parsed,
+            "Page.frameStoppedLoading": self._on_stopped,
+            "Page.javascriptDialogOpening": self._on_dialog,
+            "Page.windowOpen": lambda _: self._tainted("a site opened windows"),
+            "Page.downloadWillBegin": lambda _: self._tainted("a site sent files"),
+            "Inspector.targetCrashed": self._on_crash,
+            "Fetch.requestPaused": self._on_answer,
+            ENDED: lambda _: self._moved.set(),
+        }
+        for event, f in heard.items():
+            self._talk.on(event, f)
+        await self._talk.send("Page.enable")
+
+    # --- what the page does --------------------------------------------------------------------------
+
+    def _on_navigated(self, event: dict[str, Any]) -> None:
+        frame = event["frame"]
+        if "parentId" in frame:
+            return
+        self.url = frame["url"] + frame.get("urlFragment", "")
+        self._loader = frame["loaderId"]
+        self._loaders.add(self._loader)
+        self._parsed = self._stopped = False
+        self._reader.forget_world()
+        self._moved.set()
+
+    def _on_moved_within(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self.raw.frame:
+            self.url = event["url"]
+
+    def _on_parsed(self, _: dict[str, Any]) -> None:
+        self._parsed = True
+        self._moved.set()
+
+    def _on_stopped(self, event: dict[str, Any]) -> None:
+        """Chromium gives a document up that ended half-way, and never calls it parsed."""
+        if event["frameId"] == self.raw.frame:
+            self._stopped = True
+            self._moved.set()
+
+    def _on_crash(self, _: dict[str, Any]) -> None:
+        self._crash.set()
+        self._moved.set()
+
+    def _on_dialog(self, event: dict[str, Any]) -> None:
+        # An alert has but one answer; leaving a page was the agent's own wish.
+        accept = self.accept_dialogs or event["type"] in ("alert", "beforeunload")
+        answer = {"accept": accept, "promptText": event.get("defaultPrompt", "")}
+        self._soon(self._talk.send("Page.handleJavaScriptDialog", answer))
+
+    def _on_answer(self, event: dict[str, Any]) -> None:
+        """A document's headers are here: what they say is noted, and the document may come."""
+        self._soon(self._talk.send("Fetch.continueRequest", {"requestId": event["requestId"]}))
+        status = event.get("responseStatusCode", 0)
+        if event["frameId"] == self.raw.frame and status:
+            headers = {header["name"].lower(): header["value"] for header in event.get("responseHeaders", ())}
+            if "location" not in headers or not 300 <= status < 400:
+                self._answer = _Answer(status, headers)
+                # Before the document is there: else all that it asks for would pass through the browser's process.
+                self._soon(self._talk.send("Fetch.disable"))
+
+    def _tainted(self, why: str) -> None:
+        self.stain = self.stain or why
+
+    def _soon(self, call: Coroutine[Any, Any, Json]) -> None:
+        task = asyncio.ensure_future(_unless_gone(call))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # --- what is done with it ------------------------------------------------------------------------
+
+    async def goto(self, url: str) -> Landing | None:
+        """Where the navigation ended, with its document parsed; None when it gave no document: a file, no content,
+        another navigation of the page's own.
+
+        Raises:
+            PageCrashed: the renderer ended.
+            ConnectionLost: half of the document came.
+            playwright.async_api.Error: the server could not be reached, or the page is gone.
+        """
+        self._tainted(sign_in(url))
+        if self._under_way:  # what it still says, it says before this ends
+            await self._talk.send("Page.stopLoading")
+        self._answer, self._under_way = None, True
+        listening, navigating = self._talk.send("Fetch.enable", _DOCUMENTS), self._navigate(url)
+        said: dict[str, Any] = (await asyncio.gather(listening, navigating))[1]
+        self._under_way = False
+        failed = said.get("errorText", "")
+        if failed == _ABORTED or said.get("isDownload"):
+            return None
+        answer: _Answer | None = self._answer
+        if failed == _NO_CONTENT and answer is not None:
+            return landing_from(url, answer.status, answer.headers)
+        if failed:
+            raise PlaywrightError(f"{failed} at {url}")
+        if "loaderId" in said:  # else only the fragment changed
+            await self._document(said["loaderId"], parsed=True)
+        return await self._landing(said.get("loaderId"))
+
+    async def _landing(self, loader: str | None) -> Landing:
+        """Where the page is; `loader`: the document that was asked for."""
+        answer = self._answer
+        if answer is not None and self._loader == loader:
+            self._tainted(sign_in(self.url, answer.status))
+            return landing_from(self.url, answer.status, answer.headers)
+        if not self.url.startswith("http"):
+            return Landing(self.url, 0)
+        status, kind = await self.read(_SAYS)  # a service worker answered, or the page went on by itself
+        return Landing(self.url, int(status), str(kind))
+
+    async def _navigate(self, url: str) -> dict[str, Any]:
+        self._loaders.clear()
+        return await self._talk.send("Page.navigate", {"url": url})
+
+    async def _document(self, loader: str, *, parsed: bool) -> None:
+        """Returns once that document is the page's, or one that came after it; with `parsed` once it is parsed."""
+        while not (loader in self._loaders and (self._parsed or not parsed)):
+            if self.crashed:
+                raise PageCrashed(f"the page crashed: {self.url}")
+            if self._talk.ended:
+                raise PlaywrightError(GONE)
+            if parsed and loader == self._loader and self._stopped:
+                raise ConnectionLost(f"the connection to {self.url} ended before the page was whole", url=self.url)
+            self._moved.clear()
+            await self._moved.wait()
+
+    async def crashes(self, *, within_s: float) -> None:
+        """Returns once the crash of the page is known, or after `within_s`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._crash.wait()
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the renderer ended."""
+        return self._crash.is_set()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is still there."""
+        return not self.crashed and not self._talk.ended
+
+    async def session(self) -> RawSession:
+        """The DevTools session of this page."""
+        return self._talk
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        """What the function `script` returns for `arg`, run beside the page's own scripts; see `Reader.read`."""
+        return await self._reader.read(script, arg)
+
+    async def traffic(self) -> Traffic:
+        """The watch over this page's requests, which sees those that start from now on."""
+        if self._traffic is None:
+            self._traffic = Traffic(self.raw.frame)
+            await self._traffic.follow(self._talk)
+        return self._traffic
+
+    async def end(self) -> None:
+        """Closes it with its context; never raises."""
+        await close_quietly(self.raw.end())
+
+    async def emptied(self) -> ReadPage | None:
+        """The page for another session, with nothing left in its context that this one saw, stored or set; None when
+        that did not work, and it is of no further use.
+        """
+        try:
+            async with asyncio.timeout(EMPTY_S):
+                # First the document and its workers end, so that nothing can be stored after the clearing.
+                said = await self._navigate(BLANK)
+                await self._document(said["loaderId"], parsed=False)
+                fresh, *_ = await asyncio.gather(self._again(), clear_traces(self._talk), self.raw.forget_permissions())
+                await self.raw.detach()
+        except (PlaywrightError, PageCrashed, TimeoutError):
+            return None
+        return None if self.stain else fresh  # it may have opened windows while it was torn down
+
+    async def _again(self) -> ReadPage:
+        """The same page for another session, that remembers and follows nothing."""
+        page = ReadPage(await self.raw.again())
+        await page.open()
+        return page
+
+
+async def _unless_gone(call: Coroutine[Any, Any, Json]) -> None:
+    try:
+        await call
+    except PlaywrightError:
+        return  # what it was about went away with its document

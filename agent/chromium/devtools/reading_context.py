@@ -1,0 +1,201 @@
+"""A context that is only read: no Playwright page stands behind it until an action or an observation needs one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from playwright.async_api import Error as PlaywrightError
+
+from shoal.agent.browser import Context, ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.chromium.acting.tab import document_quiet
+from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
+from shoal.agent.chromium.devtools.read_page import BLANK, ReadPage
+from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, viewport_shot
+from shoal.agent.chromium.faults import CRASH_S, navigation_error
+from shoal.agent.errors import ActionError, AgentError, BrowserGone, NavigationTimeout, PageCrashed
+from shoal.agent.support.web_addresses import check_opened, forbidden_page
+from shoal.agent.types import Action, ActionResult, Box, Download, Observation
+
+Json = Any
+
+_STORED = "() => [location.origin, Object.entries(localStorage).map(([name, value]) => ({name, value}))]"
+
+
+class ReadingOwner(BrowserProcess, Protocol):
+    """The browser of reading contexts."""
+
+    async def new_context(self, options: ContextOptions) -> Context: ...
+
+    def forget(self, context: Context) -> None:
+        """`context` is closed."""
+        ...
+
+    async def keep(self, options: ContextOptions, page: ReadPage) -> None:
+        """Keeps an emptied page for the next session that gives the same key."""
+        ...
+
+
+class ReadingContext:
+    """A `Context` on a page past Playwright; the first call that this cannot serve moves it into a `ChromiumContext`.
+
+    Moving takes the cookies and the current origin's local storage along and opens the same address there once more.
+    """
+
+    def __init__(self, browser: ReadingOwner, page: ReadPage, options: ContextOptions) -> None:
+        self._browser = browser
+        self.page = page
+        self.page.accept_dialogs = options.accept_dialogs
+        self.options = options
+        self._closed = False
+        self._moved: Context | None = None
+        self._limits = CallDeadlines(browser, self._end, lambda seconds: self.page.crashes(within_s=seconds))
+
+    # --- limits and errors ----------------------------------------------------------------------------
+
+    def _end(self) -> AgentError | None:
+        """Why this context is of no further use, None when it still is."""
+        if self._closed or not self._browser.alive:
+            return BrowserGone("the context is closed" if self._closed else None)
+        if self.page.crashed:
+            return PageCrashed(f"the page crashed: {self.page.url}")
+        return forbidden_page(self.page.url, self.options.schemes)
+
+    # --- the seam -------------------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        return self._moved.url if self._moved is not None else self.page.url
+
+    async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        if self._moved is not None:
+            return await self._moved.goto(url, timeout_s=timeout_s)
+        check_opened(url, self.options.schemes)
+        limit = timeout_s if timeout_s is not None else self.options.navigation_timeout_s
+        self._limits.check()
+        try:
+            async with asyncio.timeout(limit):
+                landing = await self.page.goto(url)
+        except TimeoutError as error:
+            raise self._end() or NavigationTimeout(f"{url} did not load within {limit:g} s", url=url) from error
+        except PlaywrightError as error:
+            raise await self._limits.meaning(error) or navigation_error(error, url, limit) from error
+        if landing is None:
+            await self.page.crashes(within_s=CRASH_S)
+            self._limits.check()
+            return await (await self._move(reopen=False)).goto(url, timeout_s=timeout_s)
+        self._limits.check()
+        return landing
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        if self._moved is not None:
+            return await self._moved.read(script, arg)
+        async with self._limits.looking(self.options.action_timeout_s, "reading the page", self._page_answers):
+            return await self.page.read(script, arg)
+
+    async def _page_answers(self) -> None:
+        await self.page.read("() => 0")
+
+    async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
+        if self._moved is not None:
+            return await self._moved.settle(quiet_s=quiet_s, budget_s=budget_s)
+        try:
+            async with self._limits.guard(budget_s, "settling"):
+                traffic = await self.page.traffic()
+                while True:
+                    await asyncio.gather(traffic.quiet(quiet_s), document_quiet(self.page.read, quiet_s))
+                    if traffic.quiet_for() >= quiet_s:
+                        return True
+        except ActionError:
+            return False  # still busy when the budget ran out, or the document was replaced again and again
+
+    async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
+        if self._moved is not None or bid is not None or region is not None:
+            return await (await self._move()).screenshot(full_page=full_page, bid=bid, region=region)
+        async with self._limits.looking(self.options.action_timeout_s, "the screenshot"):
+            data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
+        return as_shot(data)
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        return await (await self._move()).observe(options)
+
+    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+        return await (await self._move()).locate(selectors)
+
+    async def selectors(self, bid: str) -> tuple[str, str] | None:
+        return await (await self._move()).selectors(bid)
+
+    async def act(self, action: Action) -> ActionResult:
+        return await (await self._move()).act(action)
+
+    async def harmless(self, action: Action) -> bool:
+        return await (await self._move()).harmless(action)
+
+    async def downloads(self) -> Sequence[Download]:
+        if self._moved is not None:
+            return await self._moved.downloads()
+        return ()
+
+    async def storage_state(self) -> Json:
+        if self._moved is not None:
+            return await self._moved.storage_state()
+        async with self._limits.looking(self.options.action_timeout_s, "reading the storage"):
+            cookies = await self.page.raw.cookies()
+            origin, stored = await self._stored()
+        origins = [{"origin": origin, "localStorage": stored}] if stored else []
+        return {"cookies": [_cookie(cookie) for cookie in cookies], "origins": origins}
+
+    async def _stored(self) -> tuple[str, Json]:
+        """The current origin's local storage."""
+        if not self.page.url.startswith("http"):
+            return "", []
+        try:
+            origin, stored = await self.page.read(_STORED)
+        except ActionError:
+            return "", []  # the page may not store anything: it is sandboxed
+        return origin, stored
+
+    async def _move(self, *, reopen: bool = True) -> Context:
+        """The context that Playwright knows, on the same page."""
+        if self._moved is None:
+            self._limits.check()
+            options = replace(self.options, reading=False, reuse=None, storage_state=await self.storage_state())
+            moved = await self._browser.new_context(options)
+            try:
+                if reopen and self.page.url != BLANK:
+                    await moved.goto(self.page.url)
+            except BaseException:  # the page that is open stays the page
+                await asyncio.shield(moved.close())
+                raise
+            self._moved = moved
+            await self.page.end()
+        return self._moved
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._browser.forget(self)
+        if self._moved is not None:
+            await self._moved.close()
+            return
+        reused = self.options.reuse is not None and not self.page.stain and self.page.usable
+        emptied = await self.page.emptied() if reused else None
+        if emptied is not None:
+            await self._browser.keep(self.options, emptied)
+        else:
+            await self.page.end()
+
+
+def _cookie(said: dict[str, Any]) -> Json:
+    """A cookie as DevTools tells it, in Playwright's format."""
+    names = ("name", "value", "domain", "path", "expires", "httpOnly", "secure")
+    cookie = {name: said[name] for name in names if name in said}
+    if (partition := said.get("partitionKey")) is not None:  # it belongs to what was embedded in one site only
+        cookie |= {
+            "partitionKey": partition["topLevelSite"],
+            "_crHasCrossSiteAncestor": partition["hasCrossSiteAncestor"],
+        }
+    return {**cookie, "sameSite": said.get("sameSite", "Lax")}

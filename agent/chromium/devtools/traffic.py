@@ -1,0 +1,69 @@
+"""A watch over the requests of a page."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection
+from typing import Any
+from weakref import WeakSet
+
+from shoal.agent.chromium.devtools.protocol import DevTools
+
+# Streams stay open as long as their page does, and pings are not waited for by anything.
+_ENDLESS = frozenset({"WebSocket", "EventSource", "Ping", "CSPViolationReport", "Preflight", "Media"})
+
+
+class Traffic:
+    """Which requests are under way, and since when there are none."""
+
+    def __init__(self, main_frame: str) -> None:
+        self._main_frame = main_frame  # DevTools' id
+        self._open: dict[str, DevTools] = {}  # by request: the session that tells of it
+        self._last = time.monotonic()
+        self._changed = asyncio.Event()
+        self._followed: WeakSet[DevTools] = WeakSet()
+
+    async def follow(self, session: DevTools) -> None:
+        """Begins to listen on `session`, unless it does so already."""
+        if session in self._followed:
+            return
+        self._followed.add(session)
+        session.on("Network.requestWillBeSent", lambda event: self._began(event, session))
+        session.on("Network.loadingFinished", self._ended)
+        session.on("Network.loadingFailed", self._ended)
+        await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
+
+    def keep_to(self, sessions: Collection[DevTools]) -> None:
+        """Waits no longer for what others than `sessions` began: with their frames they are gone."""
+        self._open = {request: told for request, told in self._open.items() if told in sessions}
+
+    def quiet_for(self) -> float:
+        """Seconds without any request; 0 while one is open."""
+        return 0.0 if self._open else time.monotonic() - self._last
+
+    async def quiet(self, seconds: float) -> None:
+        """Returns once there was no request for `seconds`."""
+        while (left := seconds - self.quiet_for()) > 0:
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(None if self._open else left):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+
+    def _began(self, event: dict[str, Any], session: DevTools) -> None:
+        if event.get("type") in _ENDLESS:
+            return
+        if event.get("type") == "Document" and event.get("frameId") == self._main_frame:
+            self._open.clear()  # a new document: what the old one asked for is dropped without a word
+        self._open[event["requestId"]] = session
+        self._touch()
+
+    def _ended(self, event: dict[str, Any]) -> None:
+        self._open.pop(event["requestId"], None)
+        self._touch()
+
+    def _touch(self) -> None:
+        self._last = time.monotonic()
+        self._changed.set()

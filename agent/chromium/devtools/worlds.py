@@ -1,0 +1,182 @@
+"""The isolated worlds in which Playwright resolves selectors, one per frame, reached over DevTools.
+
+Only in that very world can a walk give ids that Playwright's clicks understand afterwards. Its name is Playwright's
+own; that it is found at all is checked at every use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import CDPSession, Frame, Page
+from playwright.async_api import Error as PlaywrightError
+
+from shoal.agent.errors import BrowserError
+from shoal.agent.observe.tree import WALKER
+from shoal.agent.support.printable import readable
+
+Json = Any
+
+_NAME = "__playwright_utility_world"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One frame's world."""
+
+    session: CDPSession
+    context: int  # DevTools' execution context id within the session
+    frame: str  # DevTools' frame id
+
+    async def call(self, expression: str) -> Json:
+        """What `expression` gives, as JSON; the walker is put there first where it is missing."""
+        answer = await self._evaluate(expression)
+        if "exceptionDetails" in answer and "shoalWalker" in str(answer["exceptionDetails"]):
+            await self._evaluate(WALKER + ";0")
+            answer = await self._evaluate(expression)
+        return _value(answer)
+
+    async def _evaluate(self, expression: str) -> dict[str, Any]:
+        asked = {"expression": expression, "contextId": self.context, "returnByValue": True}
+        answer: dict[str, Any] = await self.session.send("Runtime.evaluate", asked)
+        return answer
+
+    async def run(self, function: str, arg: Json) -> Json:
+        """What the function gives for `arg`."""
+        asked = {
+            "functionDeclaration": function,
+            "executionContextId": self.context,
+            "arguments": [{"value": arg}],
+            "returnByValue": True,
+        }
+        return _value(await self.session.send("Runtime.callFunctionOn", asked))
+
+    async def handle(self, expression: str) -> str | None:
+        """DevTools' object id of what `expression` gives; None for null."""
+        asked = {"expression": expression, "contextId": self.context, "objectGroup": "shoal"}
+        answer = await self.session.send("Runtime.evaluate", asked)
+        found = answer["result"].get("objectId")
+        return str(found) if found else None
+
+
+def _value(answer: dict[str, Any]) -> Json:
+    if "exceptionDetails" in answer:
+        said = answer["exceptionDetails"].get("exception", {}).get("description", "no reason given")
+        raise BrowserError(f"the walker failed: {said[:300]}")
+    return answer["result"].get("value")
+
+
+class Worlds:
+    """All worlds of one tab, frames of other processes included."""
+
+    def __init__(self, page: Page, session: CDPSession) -> None:
+        self._page = page
+        self._main = session
+        self._sessions: dict[CDPSession, dict[str, int]] = {}  # per session: frame id to context id
+        self._foreign: dict[Frame, CDPSession] = {}  # sessions of frames that live in other processes
+        self.console: list[str] = []  # errors that the page's scripts wrote
+        self._came = asyncio.Event()  # a world did
+
+    async def open(self) -> None:
+        """Begins to follow the main session."""
+        await self._follow(self._main)
+
+    async def _follow(self, session: CDPSession) -> None:
+        contexts: dict[str, int] = {}
+        self._sessions[session] = contexts
+
+        def created(event: dict[str, Any]) -> None:
+            context = event["context"]
+            if context["name"].startswith(_NAME):
+                contexts[context["auxData"]["frameId"]] = context["id"]
+                self._came.set()
+
+        def destroyed(event: dict[str, Any]) -> None:
+            for frame, number in tuple(contexts.items()):
+                if number == event["executionContextId"]:
+                    del contexts[frame]
+
+        session.on("Runtime.executionContextCreated", created)
+        session.on("Runtime.executionContextDestroyed", destroyed)
+        session.on("Runtime.executionContextsCleared", lambda _: contexts.clear())
+        session.on("Runtime.exceptionThrown", self._on_exception)
+        session.on("Runtime.consoleAPICalled", self._on_console)
+        await session.send("Runtime.enable")
+
+    def _on_exception(self, event: dict[str, Any]) -> None:
+        details = event["exceptionDetails"]
+        said = details.get("exception", {}).get("description") or details.get("text", "")
+        self._note(said.splitlines()[0] if said else "")
+
+    def _on_console(self, event: dict[str, Any]) -> None:
+        if event["type"] in ("error", "assert"):
+            self._note(" ".join(str(arg.get("value", arg.get("description", ""))) for arg in event["args"]))
+
+    def _note(self, line: str) -> None:
+        if line and len(self.console) < 50:
+            self.console.append(readable(line[:300]))
+
+    def take_console(self) -> tuple[str, ...]:
+        """Errors since the last call."""
+        lines, self.console = tuple(self.console), []
+        return lines
+
+    def get(self, frame: str) -> World | None:
+        """The world of the frame with DevTools' id `frame`."""
+        for session, contexts in self._sessions.items():
+            if frame in contexts:
+                return World(session, contexts[frame], frame)
+        return None
+
+    async def comes(self, frame: str, *, within_s: float) -> World | None:
+        """The same, once it is there; None when it did not come in time."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                while self.get(frame) is None:
+                    self._came.clear()
+                    await self._came.wait()
+        return self.get(frame)
+
+    def of_session(self, session: CDPSession) -> list[World]:
+        """The worlds of one process of the page."""
+        return [World(session, number, frame) for frame, number in self._sessions.get(session, {}).items()]
+
+    def inner(self, main_frame: str) -> list[World]:
+        """The worlds of all frames but the main one."""
+        return [
+            World(session, number, frame)
+            for session, contexts in self._sessions.items()
+            for frame, number in contexts.items()
+            if frame != main_frame
+        ]
+
+    @property
+    def sessions(self) -> tuple[CDPSession, ...]:
+        """One per process of the page."""
+        return tuple(self._sessions)
+
+    async def reach_all(self) -> None:
+        """Opens sessions for frames that moved to processes of their own since the last call, and drops dead ones."""
+        frames = self._page.frames
+        for frame in [frame for frame in self._foreign if frame.is_detached()]:
+            self._sessions.pop(self._foreign.pop(frame), None)
+        known = sum(len(contexts) for contexts in self._sessions.values())
+        if len(frames) <= max(known, 1):
+            return
+        await asyncio.gather(*(self._reach(frame) for frame in frames[1:]))
+
+    async def _reach(self, frame: Frame) -> None:
+        old = self._foreign.get(frame)
+        if old is not None and self._sessions.get(old):
+            return
+        try:
+            session = await self._page.context.new_cdp_session(frame)
+        except PlaywrightError:
+            return  # it lives in its parent's process, whose session covers it
+        if old is not None:
+            self._sessions.pop(old, None)
+        self._foreign[frame] = session
+        await self._follow(session)

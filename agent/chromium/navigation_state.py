@@ -1,0 +1,47 @@
+"""Whether a page is on its way to another document."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from playwright.async_api import CDPSession
+
+
+class NavigationState:
+    """Follows the main frame's navigations. Chromium tells of one before it answers any later question."""
+
+    def __init__(self, main_frame: str) -> None:
+        self._main_frame = main_frame  # DevTools' id
+        self.windows = 0  # that the page opened, so far
+        self._there = asyncio.Event()
+        self._there.set()
+
+    async def follow(self, session: CDPSession) -> None:
+        """Begins to listen on `session`."""
+        session.on("Page.frameRequestedNavigation", self._left)
+        session.on("Page.windowOpen", self._opened)
+        for event in ("frameNavigated", "frameStoppedLoading", "navigatedWithinDocument", "downloadWillBegin"):
+            session.on(f"Page.{event}", self._arrived)
+        await session.send("Page.enable")
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a navigation was asked for that has not come to a document yet."""
+        return not self._there.is_set()
+
+    async def arrival(self) -> None:
+        """Returns once the page is at its document, or has given the navigation up."""
+        await self._there.wait()
+
+    def _opened(self, _: dict[str, Any]) -> None:
+        self.windows += 1
+
+    def _left(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self._main_frame and event.get("disposition", "currentTab") == "currentTab":
+            self._there.clear()
+
+    def _arrived(self, event: dict[str, Any]) -> None:
+        frame = event["frame"]["id"] if "frame" in event else event["frameId"]
+        if frame == self._main_frame:
+            self._there.set()

@@ -1,0 +1,1 @@
+"""Chromium's processes: found, started, measured and ended."""

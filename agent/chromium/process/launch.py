@@ -1,0 +1,160 @@
+"""Starting a Chromium, or joining one that runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shlex
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import ProxySettings
+
+from shoal.agent.browser import Browser
+from shoal.agent.chromium.browser import ChromiumBrowser
+from shoal.agent.chromium.faults import first_line
+from shoal.agent.chromium.process import fence
+from shoal.agent.chromium.process.driver import Driver, acquire_driver
+from shoal.agent.chromium.process.environment import browser_environment
+from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.chromium.process.process_tree import ProcessTree
+from shoal.agent.chromium.process.sandbox import namespaces_work, sandbox_works
+from shoal.agent.errors import BrowserError, BrowserNotFound
+from shoal.agent.spec import Viewport
+
+_FLAGS = (
+    "--disable-quic",  # proxies and address checks see TCP only
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+_NO_SANDBOX_HINT = "sandbox"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOptions:
+    """How a Chromium is started."""
+
+    executable: str | None = None  # path or command; None: found
+    sandbox: Literal["auto", "yes", "no"] = "auto"  # auto: off only where the system denies it
+    headless: bool = True
+    proxy: str | None = None  # "http://host:port" that all of this browser's requests go through
+    proxy_bypass: str | None = None  # hosts that are reached without the proxy, comma-separated
+    temp_dir: str | None = None  # downloads and traces in the making land below it; None: the system's
+    window: Viewport = Viewport()  # contexts that want this size need no emulation
+    args: tuple[str, ...] = ()  # further command-line flags
+    fenced: bool = False  # it reads no files but the system's and its own, where the kernel can keep it from others
+    timeout_s: float = 30.0  # until the browser must answer
+
+
+async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
+    """A new Chromium process; the caller closes it.
+
+    Raises:
+        BrowserNotFound: there is no such program.
+        BrowserError: it did not start.
+    """
+    executable = find_chromium(options.executable)
+    sandbox = options.sandbox == "yes" or (options.sandbox == "auto" and sandbox_works(executable))
+    mark = f"--shoal-browser={secrets.token_hex(8)}"
+    driver = await acquire_driver()
+    temp = _temp_folder(options.temp_dir)
+    try:
+        program = await asyncio.to_thread(_fenced, executable, temp, options, sandbox)
+        async with asyncio.timeout(options.timeout_s + 5):
+            browser = await driver.playwright.chromium.launch(
+                executable_path=program,
+                headless=options.headless,
+                chromium_sandbox=sandbox,
+                args=[*_FLAGS, mark, f"--window-size={options.window.width},{options.window.height}", *options.args],
+                proxy=_proxy(options),
+                artifacts_dir=temp,
+                env={**browser_environment()},
+                timeout=options.timeout_s * 1000,
+                # Ray and the command line end browsers themselves, in order; a handler here would race with them.
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+    except (PlaywrightError, TimeoutError) as error:
+        await _undo(driver, mark, temp)
+        raise _launch_error(error, executable, options) from error
+    except BaseException:  # canceled: what was begun must not outlive those who asked for it
+        await _undo(driver, mark, temp)
+        raise
+    processes = await asyncio.to_thread(ProcessTree.marked, mark)
+    return ChromiumBrowser(browser, driver, processes, temp=temp, window=options.window)
+
+
+async def attach(address: str, *, timeout_s: float = 30.0) -> Browser:
+    """A Chromium that runs already, by its DevTools address (http://host:9222 or ws://…).
+
+    Closing it closes the contexts that were opened through it and leaves the process alone.
+
+    Raises:
+        BrowserError: nothing answers there.
+    """
+    driver = await acquire_driver()
+    try:
+        async with asyncio.timeout(timeout_s + 5):
+            browser = await driver.playwright.chromium.connect_over_cdp(address, timeout=timeout_s * 1000)
+    except (PlaywrightError, TimeoutError) as error:
+        await driver.release()
+        said = first_line(error) if isinstance(error, PlaywrightError) else "no answer in time"
+        raise BrowserError(f"no browser could be reached at {address}: {said}") from error
+    return ChromiumBrowser(browser, driver, ProcessTree.nothing(), temp=None, window=None)
+
+
+async def _undo(driver: Driver, mark: str, temp: Path) -> None:
+    """Ends a launch that came to nothing."""
+    begun = await asyncio.to_thread(ProcessTree.marked, mark)
+    await asyncio.to_thread(begun.end, [])
+    await driver.release()
+    await asyncio.to_thread(shutil.rmtree, temp, True)
+
+
+def _temp_folder(parent: str | None) -> Path:
+    """A fresh folder for one browser."""
+    if parent:
+        Path(parent).mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix="shoal-browser-", dir=parent))
+
+
+def _fenced(executable: Path, temp: Path, options: LaunchOptions, sandbox: bool) -> Path:
+    """What starts the browser so that it reads no other files than it may; the browser itself where nothing can.
+
+    The fence ends with set-uid programs, so where Chromium's own sandbox needs one, the sandbox is worth more.
+    """
+    if not options.fenced or not fence.version() or (sandbox and not namespaces_work()):
+        return executable
+    starter = temp / "chromium"
+    words = (sys.executable, "-I", "-S", fence.__file__, str(temp), str(executable))
+    starter.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    starter.chmod(0o700)
+    return starter if os.access(starter, os.X_OK) else executable  # a file system may be mounted without programs
+
+
+def _proxy(options: LaunchOptions) -> ProxySettings | None:
+    if options.proxy is None:
+        return None
+    settings: ProxySettings = {"server": options.proxy}
+    if options.proxy_bypass is not None:
+        settings["bypass"] = options.proxy_bypass
+    return settings
+
+
+def _launch_error(error: Exception, executable: Path, options: LaunchOptions) -> BrowserError:
+    if not isinstance(error, PlaywrightError):
+        return BrowserError(f"{executable} did not answer within {options.timeout_s:g} s")
+    if "ENOENT" in error.message or "doesn't exist" in error.message:
+        return BrowserNotFound(f"{executable} is not there any more")
+    if _NO_SANDBOX_HINT in error.message.lower() and options.sandbox == "yes":
+        return BrowserError(f"{executable} cannot use its sandbox here; allow user namespaces, or set sandbox to auto")
+    return BrowserError(f"{executable} did not start: {first_line(error)}")

@@ -1,0 +1,1 @@
+"""The decisions of a session, one file each: plan, step, extract."""

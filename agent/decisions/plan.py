@@ -1,0 +1,99 @@
+"""One planning decision: what to do next, as one mini goal, and the shape of the reply that a model gives it in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from shoal.agent.types import TaskType
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The next mini goal, or the end. Field names are those of the specification of the plan reply."""
+
+    page_info: str = ""
+    extraction_thought: str = ""
+    task_history_information: str = ""
+    thoughts: str = ""
+    require_extraction: bool = False
+    information_extracted: bool | None = None  # None when nothing is to be extracted
+    user_goal_achieved: bool = False
+    should_terminate: bool = False
+    termination_reason: str | None = None
+    error_codes: tuple[str, ...] = field(default_factory=tuple)  # the caller's own, on termination
+    plan: str | None = None  # the mini goal; None when done
+    task_type: TaskType | None = None
+    loop_values: tuple[str, ...] | None = None  # None: the policy collects them from pages
+    is_loop_value_link: bool = False
+    prompt: str | None = None  # prompt and reply as text, kept as an artifact when a model was asked
+
+
+@dataclass(frozen=True, slots=True)
+class PlanShape:
+    """What a plan reply may say, for one session."""
+
+    task_types: tuple[TaskType, ...] = ("navigate", "extract", "loop")
+    allow_terminate: bool = True
+    error_codes: tuple[str, ...] = ()  # the caller's; empty: replies have no `error_codes`
+
+
+def plan_schema(shape: PlanShape) -> dict[str, Json]:
+    """The JSON Schema of a plan reply."""
+    text: Json = {"type": "string"}
+    flag: Json = {"type": "boolean"}
+    properties: dict[str, Json] = {
+        "page_info": text,
+        "require_extraction": flag,
+        "extraction_thought": text,
+        "information_extracted": _or_null(flag),
+        "task_history_information": text,
+        "thoughts": text,
+        "user_goal_achieved": flag,
+    }
+    if shape.allow_terminate:
+        properties |= {"should_terminate": flag, "termination_reason": _or_null(text)}
+        if shape.error_codes:
+            codes = {"type": "string", "enum": list(shape.error_codes)}
+            properties["error_codes"] = {"type": "array", "items": codes}
+    properties |= {
+        "plan": _or_null(text),
+        "task_type": _or_null({"type": "string", "enum": list(shape.task_types)}),
+        "loop_values": _or_null({"type": "array", "items": text}),
+        "is_loop_value_link": flag,
+    }
+    return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
+
+
+def criterion_schema() -> dict[str, Json]:
+    """The JSON Schema of a reply that says whether the job's criterion holds on a page."""
+    text: Json = {"type": "string"}
+    properties = {"thought": text, "evidence": _or_null(text), "holds": {"type": "boolean"}}
+    return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
+
+
+def _or_null(schema: Json) -> Json:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def plan_from(reply: Json) -> Plan:
+    """A plan reply, already held to its schema, as a record."""
+    values = reply["loop_values"]
+    return Plan(
+        page_info=reply["page_info"],
+        extraction_thought=reply["extraction_thought"],
+        task_history_information=reply["task_history_information"],
+        thoughts=reply["thoughts"],
+        require_extraction=reply["require_extraction"],
+        information_extracted=reply["information_extracted"],
+        user_goal_achieved=reply["user_goal_achieved"],
+        should_terminate=reply.get("should_terminate", False),
+        termination_reason=reply.get("termination_reason"),
+        error_codes=tuple(dict.fromkeys(reply.get("error_codes", ()))),
+        plan=reply["plan"],
+        task_type=reply["task_type"],
+        loop_values=tuple(dict.fromkeys(values)) if values else None,
+        is_loop_value_link=reply["is_loop_value_link"],
+    )

@@ -1,0 +1,169 @@
+"""One step decision: which actions to take on this page, and the shape of the reply that a model gives it in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.agent.types import Action
+
+Json = Any
+
+WAIT_MS = 1500
+"""How long WAIT lets the page be."""
+
+ON_ELEMENTS = ("CLICK", "INPUT_TEXT", "UPLOAD_FILE", "SELECT_OPTION")
+ACTION_TYPES = (*ON_ELEMENTS, "WAIT", "SOLVE_CAPTCHA", "COMPLETE", "TERMINATE", "CALL")
+
+
+@dataclass(frozen=True, slots=True)
+class StepDecision:
+    """What a policy wants to do on the page that it has just seen.
+
+    `actions` may end with the control primitives `complete` (the mini goal is reached) or `terminate` (it cannot be
+    reached; its `errors` are the caller's codes). With no action at all the page is looked at again.
+    """
+
+    thought: str
+    actions: tuple[Action, ...]
+    prompt: str | None = None  # prompt and reply as text, kept as an artifact when a model was asked
+
+
+@dataclass(frozen=True, slots=True)
+class CallOffer:
+    """One primitive that a CALL may name."""
+
+    name: str
+    signature: str  # as the model reads it: click(bid, button='left')
+    text: str  # what it does, one line
+    schema: Json  # JSON Schema of its arguments, an object
+
+    @property
+    def on_element(self) -> bool:
+        """Whether it takes the id of an element."""
+        return any(map(names_element, self.schema.get("properties", ())))
+
+
+@dataclass(frozen=True, slots=True)
+class StepShape:
+    """What a step reply may say, for one page of one job."""
+
+    ids: tuple[str, ...]  # of the elements that may be acted on
+    action_types: tuple[str, ...] = ACTION_TYPES
+    error_codes: tuple[str, ...] = ()  # the caller's; empty: replies have no `errors`
+    verification_check: bool = False
+    calls: tuple[CallOffer, ...] = ()
+
+    def offered(self) -> tuple[str, ...]:
+        """The action types that make sense here: none that needs an element on a page without any, no empty CALL."""
+        without = {*(ON_ELEMENTS if not self.ids else ()), *(() if self.possible_calls() else ("CALL",))}
+        return tuple(kind for kind in self.action_types if kind not in without)
+
+    def possible_calls(self) -> tuple[CallOffer, ...]:
+        """The calls that can be made here: none with an argument for an element where there is no id for one."""
+        if self.ids:
+            return self.calls
+        return tuple(call for call in self.calls if not call.on_element)
+
+
+def step_schema(shape: StepShape) -> dict[str, Json]:
+    """The JSON Schema of a step reply, with this page's ids and this job's error codes as enums."""
+    checks: dict[str, Json] = {}
+    if shape.verification_check:
+        checks = {"verification_code_reasoning": _TEXT, "place_to_enter_verification_code": {"type": "boolean"}}
+    schema = _object(
+        {
+            "user_goal_stage": _TEXT,
+            "user_goal_achieved": {"type": "boolean"},
+            **checks,
+            "action_plan": _TEXT,
+            "actions": {"type": "array", "items": {"anyOf": [_action(kind, shape) for kind in shape.offered()]}},
+        }
+    )
+    if shape.ids:
+        # One definition for all action types: on a page of a thousand ids it is most of the schema.
+        schema["$defs"] = {"id": {"type": "string", "enum": list(shape.ids)}}
+    return schema
+
+
+_TEXT: Json = {"type": "string"}
+_TEXT_OR_NULL: Json = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+_INDEX_OR_NULL: Json = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}]}
+_CONFIDENCE: Json = {"type": "number", "minimum": 0, "maximum": 1}
+_ID: Json = {"$ref": "#/$defs/id"}
+
+_OWN_FIELDS: dict[str, dict[str, Json]] = {
+    "CLICK": {"id": _ID, "download": {"type": "boolean"}, "file_url": _TEXT_OR_NULL},
+    "INPUT_TEXT": {"id": _ID, "text": _TEXT},
+    "UPLOAD_FILE": {"id": _ID, "file_url": _TEXT},
+    "SELECT_OPTION": {"id": _ID},
+}
+
+
+def _object(properties: dict[str, Json]) -> dict[str, Json]:
+    return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
+
+
+def _action(kind: str, shape: StepShape) -> dict[str, Json]:
+    fields: dict[str, Json] = {"reasoning": _TEXT}
+    if kind in ON_ELEMENTS:
+        fields |= {"user_detail_query": _TEXT_OR_NULL, "user_detail_answer": _TEXT_OR_NULL}
+    fields |= {"confidence_float": _CONFIDENCE, "action_type": {"type": "string", "enum": [kind]}}
+    fields |= _OWN_FIELDS.get(kind, {})
+    if kind == "SELECT_OPTION":
+        fields["option"] = _object({"label": _TEXT_OR_NULL, "index": _INDEX_OR_NULL, "value": _TEXT_OR_NULL})
+    if kind in ("COMPLETE", "TERMINATE") and shape.error_codes:
+        code = {"type": "string", "enum": list(shape.error_codes)}
+        error = _object({"error_code": code, "reasoning": _TEXT, "confidence_float": _CONFIDENCE})
+        fields["errors"] = {"type": "array", "items": error}
+    if kind == "CALL":
+        one = [
+            _object({"name": {"type": "string", "enum": [c.name]}, "args": _held(c)}) for c in shape.possible_calls()
+        ]
+        fields["call"] = {"anyOf": one}
+    return _object(fields)
+
+
+def _held(call: CallOffer) -> dict[str, Json]:
+    """The schema of a call's arguments, with this page's ids for those that name an element."""
+    properties = call.schema.get("properties", {})
+    held = {name: _ID if names_element(name) else part for name, part in properties.items()}
+    return {**call.schema, "properties": held} if held else call.schema
+
+
+def names_element(argument: str) -> bool:
+    """Whether an argument of a primitive is the id of an element."""
+    return argument == "bid" or argument.endswith("_bid")
+
+
+def primitive_of(said: Json) -> Action:
+    """The primitive that one action of a reply stands for; its id is taken as the element's bid.
+
+    A CLICK that uploads is an upload to the element that was to be clicked: the file chooser opens by itself there.
+    """
+    kind, reasoning = said["action_type"], said["reasoning"]
+    errors = tuple(dict.fromkeys(error["error_code"] for error in said.get("errors", ())))
+    match kind:
+        case "CLICK" if said.get("file_url"):
+            return Action("upload_file", {"bid": said["id"], "file": said["file_url"]}, reasoning)
+        case "CLICK":
+            return Action("download" if said.get("download") else "click", {"bid": said["id"]}, reasoning)
+        case "INPUT_TEXT":
+            return Action("fill", {"bid": said["id"], "value": said["text"]}, reasoning)
+        case "UPLOAD_FILE":
+            return Action("upload_file", {"bid": said["id"], "file": said["file_url"]}, reasoning)
+        case "SELECT_OPTION":
+            option = said["option"]
+            chosen = next((option[key] for key in ("label", "value") if option[key] is not None), option["index"])
+            return Action("select_option", {"bid": said["id"], "options": chosen}, reasoning)
+        case "WAIT":
+            return Action("noop", {"wait_ms": WAIT_MS}, reasoning)
+        case "SOLVE_CAPTCHA":
+            return Action("solve_captcha", {}, reasoning)
+        case "COMPLETE":
+            return Action("complete", {"errors": list(errors)} if errors else {}, reasoning)
+        case "TERMINATE":
+            return Action("terminate", {"reason": reasoning, "errors": list(errors)}, reasoning)
+        case "CALL":
+            return Action(said["call"]["name"], dict(said["call"]["args"]), reasoning)
+    raise ValueError(f"no such action type: {kind}")

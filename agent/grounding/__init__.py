@@ -1,0 +1,1 @@
+"""Whether the page states what was read from it."""

@@ -1,0 +1,157 @@
+"""Whether a page really says what was read from it: which values it does not, and how many records it says it has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from babel.numbers import get_currency_symbol
+
+from shoal.agent.grounding.page_text import PageText
+from shoal.agent.spec import ExtractSpec
+
+Json = Any
+Path = tuple[str | int, ...]
+
+_SHARE = 0.8
+"""Of a text's words that the page must hold. A text put together from several places is not on it in one piece."""
+_VALUE_CHARS = 60
+_WORD = re.compile(r"\w+")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_SQUEEZED_CHARS = 5
+"""Fewer letters in a row are found on every page by chance."""
+_MAX_DEPTH = 40
+
+_THINGS = (
+    "results|items|products|entries|articles|matches|hits|records|listings|books|jobs|offers|posts|reviews|pages? found"
+    "|ergebnisse|treffer|artikel|produkte|einträge|résultats|produits|articles|resultados|productos|risultati|prodotti"
+    "|resultaten|producten"
+)
+_NUMBER = r"(\d{1,3}(?:[.,\u00a0\u202f ]\d{3}){1,6}|\d+)"
+_COUNTS = (
+    # "1–20 of 134 results", "Showing 1 to 20 of 134"
+    re.compile(rf"(?<!\d)\d+\s*(?:-|–|—|to|bis|à|a)\s*\d+\s+(?:of|von|de|sur|di|van|/)\s+{_NUMBER}\b", re.IGNORECASE),
+    re.compile(rf"(?:of|von|sur|di|van)\s+{_NUMBER}\s+(?:{_THINGS})\b", re.IGNORECASE),
+)
+_COUNTED = re.compile(rf"(?<![\w.,])(?<!page )(?<!top ){_NUMBER}\s+({_THINGS})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """One value that the page does not say."""
+
+    path: Path  # record number, then names and positions
+    value: Json
+
+    @property
+    def field(self) -> str:
+        """The record's field that is concerned."""
+        return str(self.path[1]) if len(self.path) > 1 else ""
+
+    def __str__(self) -> str:
+        place = "/".join(str(part) for part in self.path[1:])
+        return f"{place} {str(self.value)[:_VALUE_CHARS]!r} in record {self.path[0]}"
+
+
+def unproven(records: Sequence[Json], extract: ExtractSpec, text: PageText) -> list[Unproven]:
+    """The numbers and texts of `records` that the page does not show.
+
+    Left alone are yes and no, and values of an enumeration: those are conclusions, and no text says them.
+    """
+    schema = extract.record_schema or {}
+    whole = extract.json_schema or {}
+    found: list[Unproven] = []
+    for index, record in enumerate(records):
+        for path, value, own in _leaves(record, schema, whole, (index,)):
+            if not _proven(value, own, text):
+                found.append(Unproven(path, value))
+    return found
+
+
+def _leaves(value: Json, schema: Json, root: Json, path: Path) -> Iterator[tuple[Path, Json, Json]]:
+    schema = _resolved(schema, root)
+    if len(path) > _MAX_DEPTH:
+        return
+    if isinstance(value, dict):
+        named = schema.get("properties", {})
+        for name, part in value.items():
+            yield from _leaves(part, named.get(name, {}), root, (*path, name))
+    elif isinstance(value, list):
+        for position, part in enumerate(value):
+            yield from _leaves(part, schema.get("items", {}), root, (*path, position))
+    else:
+        yield path, value, schema
+
+
+def _resolved(schema: Json, root: Json) -> dict[str, Json]:
+    """A schema without its reference; the one option of a choice that is not null."""
+    for _ in range(_MAX_DEPTH):
+        if not isinstance(schema, dict):
+            return {}
+        if isinstance(reference := schema.get("$ref"), str):
+            kind, _, name = reference.removeprefix("#/").partition("/")
+            schema = root.get(kind, {}).get(name, {}) if reference.startswith("#/") else {}
+            continue
+        options = [part for part in (schema.get("anyOf") or schema.get("oneOf") or ()) if part != {"type": "null"}]
+        if len(options) != 1:
+            return schema
+        schema = options[0]
+    return {}
+
+
+def _proven(value: Json, schema: dict[str, Json], text: PageText) -> bool:
+    if value is None or isinstance(value, bool) or "enum" in schema or "const" in schema:
+        return True
+    if text.find(value) is not None:
+        return True
+    if not isinstance(value, str):
+        return False
+    if not value.strip():
+        return True  # it says nothing, so it says nothing wrong
+    words = _WORD.findall(value.casefold())
+    if _written_otherwise(value, text):
+        return True
+    # An address, a date or a number in words is on the page or it is not; only longer texts are put together.
+    together = len(words) > 1 and "://" not in value and not any(word.isdigit() for word in words)
+    return together and sum(word in text.words for word in words) >= _SHARE * len(words)
+
+
+def _written_otherwise(value: str, text: PageText) -> bool:
+    """Whether the page says it with other punctuation ("+49 (30) 12-34"), or a currency's code by its symbol."""
+    if _CURRENCY.fullmatch(value):
+        return get_currency_symbol(value, locale="en").casefold() in text.whole
+    squeezed = "".join(letter for letter in value.casefold() if letter.isalnum())
+    return len(squeezed) >= _SQUEEZED_CHARS and squeezed in text.squeezed
+
+
+def without(records: Sequence[Json], doubted: Sequence[Unproven]) -> list[Json]:
+    """`records` with those values left out: a field is gone, a list is shorter."""
+    gone = {one.path for one in doubted}
+    return [_pruned(record, gone, (index,)) for index, record in enumerate(records)] if gone else list(records)
+
+
+def _pruned(value: Json, gone: set[Path], path: Path) -> Json:
+    if isinstance(value, dict):
+        return {name: _pruned(part, gone, (*path, name)) for name, part in value.items() if (*path, name) not in gone}
+    if isinstance(value, list):
+        return [_pruned(part, gone, (*path, n)) for n, part in enumerate(value) if (*path, n) not in gone]
+    return value
+
+
+def page_count(text: PageText) -> int | None:
+    """How many records the page says that there are, None where it does not say so plainly."""
+    for form in _COUNTS:
+        counts = [_whole(found) for found in form.findall(text.whole)]
+        if counts:
+            return max(counts)
+    by_thing: dict[str, set[int]] = {}
+    for number, thing in _COUNTED.findall(text.whole):
+        by_thing.setdefault(thing.casefold(), set()).add(_whole(number))
+    # Several counts of one kind are told of the records, not of the list: this lamp has 178 reviews, that one 12.
+    return max((max(counts) for counts in by_thing.values() if len(counts) == 1), default=None)
+
+
+def _whole(number: str) -> int:
+    return int(re.sub(r"\D", "", number))

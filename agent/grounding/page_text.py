@@ -1,0 +1,216 @@
+"""What a page says, as something values can be looked up in: whether they are there, and where."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from functools import cached_property
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+from babel.dates import format_date
+
+from shoal.agent.types import Element, FieldSource, Observation
+
+Json = Any
+
+_ATTRIBUTES = ("value", "title", "alt", "placeholder", "content", "datetime", "aria-label")
+_ADDRESSES = ("href", "src")
+_WHERE_CHARS = 120
+_NUMBERS = (
+    re.compile(r"(?:(?<!\w)[-+−])?\d+(?:[.,]\d+)*"),
+    re.compile(r"(?:(?<!\w)[-+−])?\d{1,3}(?:[ \u00a0\u202f\u2009'’]\d{3})+(?:[.,]\d+)?(?!\d)"),
+)
+_SCALED = re.compile(r"(?<!\d)(\d+(?:[.,]\d+)?)\s?(k|tsd|thousand|m|mio|million|mrd|bn|b|billion)\b", re.IGNORECASE)
+_SCALES = {
+    **dict.fromkeys(("k", "tsd", "thousand"), 1e3),
+    **dict.fromkeys(("m", "mio", "million"), 1e6),
+    **dict.fromkeys(("mrd", "bn", "b", "billion"), 1e9),
+}
+_WORDS = re.compile(r"\w+")
+_ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T.*)?")
+_DATE_LOCALES = ("en", "de", "fr", "es", "it", "pt", "nl")
+_DATE_FORMS = (
+    *("d.M.yyyy", "dd.MM.yyyy", "d/M/yyyy", "dd/MM/yyyy", "M/d/yyyy", "MM/dd/yyyy", "yyyy/MM/dd", "dd-MM-yyyy"),
+    *(
+        "d MMMM yyyy",
+        "d. MMMM yyyy",
+        "MMMM d, yyyy",
+        "MMMM d yyyy",
+        "d MMM yyyy",
+        "MMM d, yyyy",
+        "d 'de' MMMM 'de' yyyy",
+    ),
+)
+_SAME = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "‑": "-"})
+
+
+class PageText:
+    """The text of one page, or of several parts of it."""
+
+    def __init__(self, observations: Iterable[Observation]) -> None:
+        self._shown: list[str] = []
+        self._addresses: dict[str, str] = {}
+        for seen in observations:
+            self._shown += [seen.title, seen.url, *(file.text for file in seen.downloads)]
+            self._addresses[_address(seen.url)] = seen.url
+            for element in _walk(seen.elements):
+                self._take(element, seen.url)
+
+    def _take(self, element: Element, base: str) -> None:
+        self._shown += [element.text]
+        if element.name != element.text:
+            self._shown += [element.name]
+        self._shown += [element.attributes[name] for name in _ATTRIBUTES if name in element.attributes]
+        self._shown += [label for label, _, _ in element.options]
+        for name in _ADDRESSES:
+            if name in element.attributes:
+                self._addresses.setdefault(_address(_joined(base, element.attributes[name])), element.attributes[name])
+
+    @cached_property
+    def _by_text(self) -> Mapping[str, str]:
+        return {_plain(text): text for text in reversed(self._shown) if text.strip()}
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word that the page shows, in lower case."""
+        return frozenset(_WORDS.findall(self.whole))
+
+    @cached_property
+    def squeezed(self) -> str:
+        """The letters and digits of all that the page shows, in lower case and in one piece."""
+        return "".join(letter for letter in self.whole if letter.isalnum())
+
+    @cached_property
+    def whole(self) -> str:
+        """All that the page shows, in lower case and with single spaces."""
+        return " ".join(_plain(text) for text in self._shown if text.strip())
+
+    @cached_property
+    def _by_number(self) -> Mapping[float, str]:
+        found = ((number, text) for text in reversed(self._shown) for form in _NUMBERS for number in form.findall(text))
+        plain = {reading: _clip(text, number) for number, text in found for reading in _readings(number)}
+        return {**self._by_scaled_number, **plain}
+
+    @property
+    def _by_scaled_number(self) -> Mapping[float, str]:
+        """What "1.2k" and "3 million" say."""
+        return {
+            round(reading * _SCALES[scale.lower()], 6): _clip(text, number)
+            for text in self._shown
+            for number, scale in _SCALED.findall(text)
+            for reading in _readings(number)
+        }
+
+    def find(self, value: Json) -> str | None:
+        """The text that shows `value`, None when the page does not.
+
+        Words are compared without regard to case, spacing and kinds of quotes; numbers by what they say; dates in their
+        usual written forms; addresses after resolving them against the page's. A yes or no is never found: no text
+        is one.
+        """
+        if value is None or isinstance(value, bool):
+            return None
+        if isinstance(value, int | float):
+            return self._by_number.get(float(value)) if abs(value) < 1e300 else None
+        if isinstance(value, str):
+            return self._find_words(value)
+        found = [self.find(part) for part in (value.values() if isinstance(value, dict) else value)]
+        if not found or None in found:
+            return None
+        return " … ".join(dict.fromkeys(text for text in found if text))[:_WHERE_CHARS]
+
+    def _find_words(self, value: str) -> str | None:
+        words = _plain(value)
+        if not words:
+            return None
+        if words in self._by_text:
+            return self._by_text[words].strip()[:_WHERE_CHARS]
+        if "/" in value and _address(value) in self._addresses:
+            return self._addresses[_address(value)][:_WHERE_CHARS]
+        return self._around(words) or next((at for form in _dates(value) if (at := self._around(form))), None)
+
+    def _around(self, words: str) -> str | None:
+        """The page's text around `words`, which must not begin or end inside of a longer word."""
+        text, at = self.whole, self.whole.find(words)
+        while at >= 0:
+            end = at + len(words)
+            if not _inside_word(text, at) and not _inside_word(text, end):
+                margin = max(0, _WHERE_CHARS - len(words)) // 2
+                return text[max(0, at - margin) : end + margin][:_WHERE_CHARS].strip()
+            at = text.find(words, at + 1)
+        return None
+
+    def sources(self, record: Json, how: str) -> dict[str, FieldSource]:
+        """Where each field of `record` is shown; `how` is who read it."""
+        if not isinstance(record, dict):
+            return {}
+        found = {name: self.find(value) for name, value in record.items() if value is not None}
+        return {name: FieldSource(how, where or "", confirmed=where is not None) for name, where in found.items()}
+
+
+def _walk(element: Element) -> Iterator[Element]:
+    waiting = [element]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(current.children))
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).translate(_SAME).casefold().split())
+
+
+def _clip(text: str, part: str) -> str:
+    """The surroundings of `part` in `text`, on one line."""
+    at = text.find(part)
+    margin = max(0, _WHERE_CHARS - len(part)) // 2
+    return " ".join(text[max(0, at - margin) : at + len(part) + margin].split())
+
+
+def _inside_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address)
+    except ValueError:  # a page may write anything there
+        return address
+
+
+def _address(url: str) -> str:
+    try:
+        return urldefrag(url.strip()).url.rstrip("/")
+    except ValueError:
+        return url.strip()
+
+
+def _readings(text: str) -> Iterator[float]:
+    """What a written number may mean: "1.234" is one and a bit to some, and over a thousand to others."""
+    sign = -1 if text[0] in "-−" else 1
+    digits = re.sub(r"[^\d.,]", "", text)
+    whole = re.sub(r"[.,]", "", digits)
+    if len(whole) > 300:
+        return
+    separators = [mark for mark in digits if mark in ".,"]
+    groups = re.split(r"[.,]", digits)
+    if all(len(group) == 3 for group in groups[1:]) and len(set(separators)) <= 1:
+        yield sign * float(whole)
+    if separators and separators.count(separators[-1]) == 1:
+        yield sign * float("".join(groups[:-1]) + "." + (groups[-1] or "0"))
+
+
+def _dates(value: str) -> Iterator[str]:
+    """How pages write the ISO date `value`, if it is one."""
+    found = _ISO_DATE.fullmatch(value)
+    if found is None:
+        return
+    try:
+        day = date(*(int(part) for part in found.groups()))
+    except ValueError:
+        return
+    forms = (format_date(day, form, locale=locale) for form in _DATE_FORMS for locale in _DATE_LOCALES)
+    yield from dict.fromkeys(_plain(form) for form in forms)

@@ -1,0 +1,110 @@
+"""What a reply must bear out: quotations that stand on the page, values that somebody gave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.agent.grounding.page_text import PageText
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.types import Step
+
+Json = Any
+
+_LETTER = "A-Za-z0-9\u00c0-\u024f"
+"""Letters of scripts with spaces between words: only there a mark inside of a word is an apostrophe or an inch."""
+
+_LEAST, _MOST = 4, 300
+_QUOTED = (
+    re.compile(rf'(?<![{_LETTER}])"([^"]{{{_LEAST},{_MOST}}}?)"(?![{_LETTER}])'),
+    re.compile(rf"[“”„«»]([^“”„«»]{{{_LEAST},{_MOST}}}?)[“”«»]"),
+    re.compile(rf"[「『]([^「」『』]{{{_LEAST},{_MOST}}}?)[」』]"),
+    # An apostrophe belongs to what is quoted: 'We don't sell lamps'.
+    re.compile(
+        rf"(?<![{_LETTER}])['‘’‚`]((?:[^'‘’‚`]|(?<=[{_LETTER}])['’](?=[{_LETTER}])){{{_LEAST},{_MOST}}}?)"
+        rf"['‘’`](?![{_LETTER}])"
+    ),
+)
+
+
+def quotes(reason: str, page: PageText) -> bool:
+    """Whether `reason` holds, between quotation marks, words that stand on the page."""
+    found = (words for form in _QUOTED for words in form.findall(reason))
+    return any(page.find(words.strip(" .,;:…")) is not None for words in found)
+
+
+# --- values that somebody gave -------------------------------------------------------------------------
+
+_WORD = re.compile(r"\d+|[^\W\d_]+")
+_FREE_WORDS = 6
+"""Longer texts are written, not copied: of them only the figures are held to what was given."""
+_STEM = 4
+"""Letters that two forms of one word share."""
+_LEAST_CHARS = 3
+_COMMON = frozenset(
+    ("and", "the", "for", "with", "from", "und", "der", "die", "das", "von", "für", "mit", "les", "des", "del", "con")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenValues:
+    """The words and figures that a session may type: those of its job, and those that it has seen."""
+
+    words: frozenset[str]
+    stems: frozenset[str]
+    numbers: frozenset[str]
+    squeezed: str
+
+    def gives(self, text: str) -> bool:
+        """Whether `text` is made of what is known; lenient, since the same thing is written in several ways."""
+        if len(text.strip()) < _LEAST_CHARS or _squeezed(text) in self.squeezed:
+            return True
+        parts = _WORD.findall(text.casefold())
+        written = len(parts) > _FREE_WORDS
+        return all(self._has(part) for part in parts if part[0].isdigit() or not written)
+
+    def _has(self, part: str) -> bool:
+        if part[0].isdigit():
+            return part.lstrip("0") in self.numbers
+        return len(part) < _LEAST_CHARS or part in _COMMON or part in self.words or part[:_STEM] in self.stems
+
+
+def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> GivenValues:
+    """What the job gives, what this session has read so far, and what `page` says.
+
+    Args:
+        steps: of the mini goal so far: what their actions gave back, people's answers too, is given.
+    """
+    spec, item = state.spec, state.item
+    extract = spec.extract.goal if spec.extract else None
+    given: list[Json] = [spec.goal, spec.url, spec.data, extract, *((item.value, item.label) if item else ())]
+    read: list[Json] = [*(task.result for task in state.history), *(record.value for record in state.records)]
+    taken = [*(step for task in state.history for step in task.steps), *steps]
+    read += [result.value for step in taken for result in step.results]
+    whole = " ".join([*_texts([given, read]), page.whole]).casefold()
+    parts = _WORD.findall(whole)
+    words = frozenset(part for part in parts if not part[0].isdigit())
+    return GivenValues(
+        words,
+        frozenset(word[:_STEM] for word in words if len(word) >= _STEM),
+        frozenset(part.lstrip("0") for part in parts if part[0].isdigit()),
+        _squeezed(whole),
+    )
+
+
+def _squeezed(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield str(name)
+            yield from _texts(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part)
+    elif value is not None:
+        yield str(value)

@@ -1,0 +1,264 @@
+"""The rules of a step that code keeps, whatever the model says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from shoal.agent.actions.schema import arguments
+from shoal.agent.decisions.step import StepDecision, names_element, primitive_of
+from shoal.agent.errors import ActionInvalid
+from shoal.agent.grounding.page_text import PageText
+from shoal.agent.models.reply import ReplyDoubt, ReplyProblem
+from shoal.agent.policies.model.checks.addresses import Given
+from shoal.agent.policies.model.checks.codes import code_field
+from shoal.agent.policies.model.checks.evidence import GivenValues, quotes
+from shoal.agent.policies.model.requests.elements import Offered, describe, walk
+from shoal.agent.types import Action, Element
+
+Json = Any
+
+_ENDS = frozenset({"complete", "terminate"})
+_GIVING_UP = "report_infeasible"
+_SHOWN_IDS = 12
+_SAID_CHARS = 300
+_TYPED: Mapping[str, str] = {"fill": "value", "keyboard_type": "text", "keyboard_insert_text": "text"}
+"""The primitives that type, and the argument that says what."""
+
+_NAMES = ("label", "index", "value")
+_NO_OPTION: Mapping[str, Json] = dict.fromkeys(_NAMES)
+
+
+def actions_of(
+    reply: Json,
+    offered: Offered,
+    *,
+    given: Given | None = None,
+    page: PageText | None = None,
+) -> tuple[Action, ...]:
+    """The actions of a reply that are to run, in order, with bids for ids.
+
+    Args:
+        reply: held to the step's schema already.
+        offered: what may be acted on, by the ids that the model was given.
+        given: which addresses and files may be named; None: all.
+        page: what the page says, which giving up must quote; None: it need not.
+
+    Raises:
+        ReplyProblem: an id, an option or an end that this page does not bear; fed back to the model.
+    """
+    ends = [said for said in reply["actions"] if said["action_type"] == "TERMINATE"]
+    if ends:
+        _check_evidence(ends[0]["reasoning"], page)
+        return (primitive_of(ends[0]),)
+    elements = offered.elements
+    chosen = [_checked(said, offered) for said in reply["actions"]]
+    wanted = [_valid(action) for action, needed in chosen if needed]
+    for action in wanted:
+        if given is not None:
+            _check_given(action, given, offered.url)
+        if action.name == _GIVING_UP:
+            _check_evidence(str(action.args.get("reason", "")), page)
+    if reply.get("place_to_enter_verification_code"):
+        return _with_code(wanted, elements)
+    if chosen and not wanted:
+        raise ReplyProblem(
+            "every field that these actions would change holds its value already: go on with what comes after that"
+        )
+    return _ordered(wanted, achieved=reply["user_goal_achieved"])
+
+
+def _check_evidence(reason: str, page: PageText | None) -> None:
+    if page is not None and not quotes(reason, page):
+        raise ReplyProblem("giving up needs, in its reason, a quotation of what the page says: else go on")
+
+
+def _check_given(action: Action, given: Given, base: str) -> None:
+    address, file = action.args.get("url"), action.args.get("file")
+    if isinstance(address, str):
+        given.check_address(address, base)
+    for reference in file if isinstance(file, list | tuple) else [file]:
+        if isinstance(reference, str):
+            given.check_file(reference)
+
+
+def check_values(decision: StepDecision, reply: Json, known: Callable[[], GivenValues]) -> None:
+    """Whether what is typed was given by somebody.
+
+    Args:
+        known: what was given. It takes the words of a whole page, so it is asked only where something is typed.
+
+    Raises:
+        ReplyDoubt: neither the job nor what was seen so far has a value; one that follows from them is given again.
+    """
+    typed = [str(action.args[_TYPED[action.name]]) for action in decision.actions if action.name in _TYPED]
+    if not typed:
+        return
+    given = known()
+    typed += [said.get("user_detail_answer") or "" for said in reply["actions"]]
+    made_up = [text for text in typed if not given.gives(text)]
+    if made_up:
+        raise ReplyDoubt(
+            "neither the goal nor the data give these values: take them from there, or leave optional fields empty; "
+            "only what follows from goal and data may be given again",
+            decision,
+            "; ".join(dict.fromkeys(made_up))[:_SAID_CHARS],
+        )
+
+
+def check_progress(decision: StepDecision, root: Element) -> None:
+    """Whether a decision's actions leave something undone that the page asks for.
+
+    Raises:
+        ReplyDoubt: a form is sent with a field that is required and empty, or that the page marks as invalid; or a page
+            is called done that shows invalid fields.
+    """
+    actions = decision.actions
+    if any(action.name == "complete" for action in actions):
+        wrong = [element for element in walk(root) if element.visible and "invalid" in element.states]
+        if wrong:
+            raise ReplyDoubt("the page marks fields as invalid: is the goal really reached?", decision, _named(wrong))
+    pressed = {str(action.args.get("bid")) for action in actions if action.name in ("click", "dblclick")}
+    filled = {str(action.args.get("bid")) for action in actions}
+    for form in (element for element in walk(root) if element.tag == "form" or element.role == "form"):
+        inside = list(walk(form))
+        sends = any(element.bid in pressed and _may_send(element) for element in inside)
+        if not sends:
+            continue
+        left = [element for element in inside if element.bid not in filled and _wanting(element)]
+        if left:
+            raise ReplyDoubt(
+                "fields are required and still empty: fill them before the form is sent", decision, _named(left)
+            )
+        wrong = [e for e in inside if e.visible and "invalid" in e.states and not _within(e, filled)]
+        if wrong:
+            raise ReplyDoubt(
+                "the page marks fields as invalid: mend them before the form is sent", decision, _named(wrong)
+            )
+
+
+def _within(element: Element, bids: set[str]) -> bool:
+    return any(one.bid in bids for one in walk(element))
+
+
+def _wanting(element: Element) -> bool:
+    """Whether a required field is empty."""
+    if "required" not in element.states or "disabled" in element.states or not element.visible:
+        return False
+    if element.tag == "select":
+        return not any(value for _, value, selected in element.options if selected)
+    if element.attributes.get("type") in ("checkbox", "radio"):
+        return element.attributes["type"] == "checkbox" and "checked" not in element.states
+    return element.tag in ("input", "textarea") and not element.attributes.get("value")
+
+
+def _named(elements: list[Element]) -> str:
+    return ", ".join(f"{element.bid} {element.name or element.tag}".strip() for element in elements[:_SHOWN_IDS])
+
+
+def _valid(action: Action) -> Action:
+    try:
+        arguments(action)
+    except ActionInvalid as err:
+        raise ReplyProblem("an action's arguments do not fit", err.message) from err
+    return action
+
+
+def _checked(said: Json, offered: Offered) -> tuple[Action, bool]:
+    """One action with the element's bid for its id, and whether it changes anything."""
+    if said["action_type"] == "CALL":
+        return _checked_call(primitive_of(said), offered), True
+    if "id" not in said:
+        return primitive_of(said), True
+    element = offered.elements.get(said["id"])
+    if element is None:
+        raise _unknown(said["id"], offered)
+    if said["action_type"] == "SELECT_OPTION":
+        said = {**said, "option": _there(said["option"], element)}
+    action = replace(primitive_of({**said, "id": element.bid}), target=describe(element))
+    return action, not _holds_already(action, element)
+
+
+def _checked_call(call: Action, offered: Offered) -> Action:
+    args = dict(offered.canvas.meant(call) if offered.canvas else call.args)
+    target = ""
+    for name in sorted(filter(names_element, args)):  # of a drag, what is dragged comes first
+        element = offered.elements.get(str(args[name]))
+        if element is not None:
+            args[name] = element.bid
+            target = target or describe(element)
+        elif args[name] not in offered.bids:
+            raise _unknown(args[name], offered)
+    return replace(call, args=args, target=target)
+
+
+def _unknown(given: Json, offered: Offered) -> ReplyProblem:
+    known = ", ".join(list(offered.elements)[:_SHOWN_IDS])
+    return ReplyProblem("no element of this page that can be used has that id", f"{given!r}; ids are {known}, …")
+
+
+def _there(option: Mapping[str, Json], element: Element) -> dict[str, Json]:
+    """The option by the one of its names that the element knows: a wrong label beside a right value chooses nothing.
+
+    Raises:
+        ReplyProblem: it has none, or the element has no such option.
+    """
+    if all(option[key] is None for key in _NAMES):
+        raise ReplyProblem(f"SELECT_OPTION on {element.bid} names no option")
+    if not element.options:
+        return dict(option)  # a widget made of divs shows its options only once it is open
+    labels = [" ".join(label.split()) for label, _, _ in element.options]
+    label = " ".join((option["label"] or "").split())
+    if label and label in labels:
+        return {**_NO_OPTION, "label": element.options[labels.index(label)][0]}
+    if option["value"] is not None and option["value"] in [value for _, value, _ in element.options]:
+        return {**_NO_OPTION, "value": option["value"]}
+    if option["index"] is not None and option["index"] < len(labels):
+        return {**_NO_OPTION, "index": option["index"]}
+    raise ReplyProblem(f"{element.bid} has no such option; these are its options", "; ".join(labels[:50]))
+
+
+def _holds_already(action: Action, element: Element) -> bool:
+    """Whether the element shows already what the action would make it show."""
+    if action.name == "fill":
+        return bool(action.args["value"]) and element.attributes.get("value") == action.args["value"]
+    if action.name == "select_option":
+        wanted = action.args["options"]
+        chosen = [(label, value, n) for n, (label, value, selected) in enumerate(element.options) if selected]
+        return len(chosen) == 1 and wanted in chosen[0]
+    return False
+
+
+def _with_code(wanted: list[Action], elements: Mapping[str, Element]) -> tuple[Action, ...]:
+    """What is to be filled beside the code, then the code itself from where it comes."""
+    field = code_field(elements.values())
+    if field is None:
+        raise ReplyProblem("no field on this page takes a verification code: place_to_enter_verification_code is false")
+    fills = [
+        action for action in wanted if action.name in ("fill", "select_option") and action.args["bid"] != field.bid
+    ]
+    return (*fills, Action("enter_verification_code", {"bid": field.bid}, "the page asks for a verification code"))
+
+
+def _may_send(element: Element) -> bool:
+    kind = element.attributes.get("type", "").lower()
+    if element.tag == "input":
+        return kind in ("submit", "image", "button")
+    return (element.tag == "button" or element.role == "button") and kind != "reset"
+
+
+def _ordered(wanted: list[Action], *, achieved: bool) -> tuple[Action, ...]:
+    """WAIT only by itself; COMPLETE only by itself, and only when the model says that the goal is reached."""
+    busy = [action for action in wanted if action.name not in _ENDS and action.name != "noop"]
+    if busy:
+        return tuple(busy)  # whether the goal is reached is for the page to show that comes after them
+    if any(action.name == "complete" for action in wanted):
+        if not achieved:
+            raise ReplyProblem("COMPLETE contradicts user_goal_achieved, which is false")
+        return tuple(action for action in wanted if action.name == "complete")[:1]
+    if achieved:
+        return (Action("complete", {}, "the goal is reached"),)
+    if not wanted:
+        raise ReplyProblem("there is no action: choose at least one, WAIT if there is nothing else to do")
+    return tuple(wanted[:1])

@@ -1,0 +1,1 @@
+"""Data read by a model: records, whole lists, loop values."""

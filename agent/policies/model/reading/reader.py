@@ -1,0 +1,173 @@
+"""Data off one page by a model: in parts where it is long, each value looked up in its text, the list counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.agent.decisions.extract import (
+    asks_addresses,
+    extract_schema,
+    fields_missing,
+    merged,
+    proposal_schema,
+    records_in,
+    says_something,
+    schema_from,
+)
+from shoal.agent.errors import FieldsMissing
+from shoal.agent.grounding.claims import page_count, unproven, without
+from shoal.agent.grounding.page_text import PageText
+from shoal.agent.models.model import Ask
+from shoal.agent.models.reply import Answer, ReplyDoubt
+from shoal.agent.policies.model.reading.whole_lists import Reading, in_whole
+from shoal.agent.policies.model.requests.asker import Asker
+from shoal.agent.policies.model.requests.elements import in_parts
+from shoal.agent.policies.model.requests.messages import messages_for, session_messages
+from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.spec import ExtractSpec
+from shoal.agent.types import Observation, Record
+
+Json = Any
+
+_SHOWN_VALUES = 12
+_NOT_THERE = "The page does not say some of these values: copy what stands there, or give null."
+
+
+class ModelExtractor:
+    """Reads records."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+
+    async def read(self, state: SessionState) -> Extraction:
+        """What the page shows of the job's `extract`.
+
+        A value that the page does not say is asked for once more, with that said, and then left out: a field that is
+        missing can be seen, an invented one cannot.
+
+        Raises:
+            FieldsMissing: one record is wanted, and the page shows nothing of it.
+            ModelError: the model could not be asked, or gave no usable reply.
+            BudgetSpent: the job's tokens are spent.
+        """
+        wanted = await self._wanted(state)
+        seen = await state.observe()
+        text = PageText([seen])
+        # Where one part turns out too long for the model, all are read again: smaller parts begin elsewhere.
+        readings, whole = await self._asker.fitting(state, lambda chars: self._parts(state, wanted, seen, text, chars))
+        answers = [answer for reading in readings for answer in reading.answers()]
+        values = merged([_records(reading, wanted) for reading in readings], many=wanted.many)
+        doubted = unproven(values, wanted, text)
+        values = [value for value in without(values, doubted) if says_something(value)]
+        if not values and not wanted.many:
+            raise FieldsMissing(f"{state.page.url} shows nothing of what is wanted", transcript=_joined(answers))
+        shown = _shown(answers, text)
+        cut_off = any(answer.cut_off for answer in answers)
+        return Extraction(
+            records=tuple(Record(value, text.sources(value, "model"), state.page.url) for value in values),
+            complete=whole and not cut_off and len(values) >= (shown or 0),
+            missing=fields_missing(values, wanted),
+            prompt=_joined(answers),
+            shown=shown if wanted.many else None,
+            unproven=tuple(dict.fromkeys(one.field for one in doubted)),
+            schema=state.proposed,
+        )
+
+    async def _parts(
+        self, state: SessionState, wanted: ExtractSpec, seen: Observation, text: PageText, chars: int
+    ) -> tuple[tuple[Reading[Json], ...], bool]:
+        """The readings of the page's parts, and whether these are all of them."""
+        parts = in_parts(self._asker.text_to_read(state, seen, addresses=asks_addresses(wanted)), chars)
+        options = self._asker.options
+
+        async def ask(part: int, words: str) -> Answer[Json]:
+            read = _Careful(wanted, text, alone=parts == [words])
+            request = Ask(
+                messages=session_messages("extract", self._asker.told(state, seen, words, chars, part)),
+                schema_name="extract",
+                json_schema=extract_schema(wanted),
+                max_tokens=options.extract_tokens,
+            )
+            return await self._asker.ask(state, request, read, doubt_cut=False)
+
+        readings = await in_whole(ask, parts[: options.parts], options.least_page_chars)
+        return readings, len(parts) <= options.parts
+
+    # --- the job has no schema -----------------------------------------------------------------------
+
+    def recall(self, state: SessionState) -> None:
+        """Takes up the fields that an earlier attempt, or the parent of a loop's items, has agreed on."""
+        if state.proposed is not None:
+            self._asker.jobs.propose(state.spec, state.proposed)
+
+    async def agree(self, state: SessionState) -> None:
+        """Settles the fields of a job without a schema before its loop fans out: all its items get the same ones."""
+        await self._wanted(state)
+
+    async def _wanted(self, state: SessionState) -> ExtractSpec:
+        """The job's own wish, with a schema that a model proposes where the job has none."""
+        jobs = self._asker.jobs
+        self.recall(state)
+        wanted = jobs.extract(state.spec)
+        if wanted is None or wanted.json_schema is None:
+            # Made from the job's words alone, before any page.
+            jobs.propose(state.spec, await self._asker.fitting(state, lambda chars: self._propose(state)))
+            wanted = jobs.extract(state.spec)
+        assert wanted is not None
+        own = state.spec.extract is not None and state.spec.extract.json_schema is not None
+        state.proposed = None if own else wanted.json_schema
+        return wanted
+
+    async def _propose(self, state: SessionState) -> Json:
+        ask = Ask(
+            messages=messages_for("propose", (), self._asker.jobs.words(state.spec)),
+            schema_name="propose",
+            json_schema=proposal_schema(),
+            max_tokens=self._asker.options.propose_tokens,
+        )
+        return (await self._asker.ask(state, ask, schema_from)).value
+
+
+@dataclass(frozen=True, slots=True)
+class _Careful:
+    """Takes a reply as it is, but doubts values that the page does not say, and lists that are too short."""
+
+    wanted: ExtractSpec
+    text: PageText
+    alone: bool  # the part is the whole page
+
+    def __call__(self, reply: Json) -> Json:
+        records = records_in(reply, self.wanted)
+        invented = unproven(records, self.wanted, self.text)
+        doubts = [_NOT_THERE if invented else "", self._too_few(reply, len(records))]
+        if any(doubts):
+            named = "; ".join(str(one) for one in invented[:_SHOWN_VALUES])
+            raise ReplyDoubt(" ".join(doubt for doubt in doubts if doubt), reply, named)
+        return reply
+
+    def _too_few(self, reply: Json, count: int) -> str:
+        """A page that says "20 items" and gives 18 of them was read carelessly; one that gives few has more pages."""
+        shown = reply["shown"] or 0
+        if not (self.alone and self.wanted.many and shown > count > shown // 2):
+            return ""
+        return f"`shown` is {shown}, but there are {count} records: give all that are in the text."
+
+
+def _records(reading: Reading[Json], wanted: ExtractSpec) -> list[Json]:
+    """The records of one part. Halves are put together first: only then does its end overlap with the next part."""
+    if reading.answer is not None:
+        return records_in(reading.answer.value, wanted)
+    return merged([_records(half, wanted) for half in reading.halves], many=wanted.many)
+
+
+def _shown(answers: Sequence[Answer[Json]], text: PageText) -> int | None:
+    """How many records the page says that it has: by its own words, and as the model understood it."""
+    counts = [answer.value["shown"] for answer in answers if answer.value["shown"] is not None]
+    said = page_count(text)
+    return max([*counts, *([said] if said is not None else [])], default=None)
+
+
+def _joined(answers: Sequence[Answer[Json]]) -> str:
+    return "[" + ",\n".join(answer.transcript for answer in answers) + "]"

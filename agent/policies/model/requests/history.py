@@ -1,0 +1,107 @@
+"""What was done so far as prompts tell it: the newest part of it, since a context has an end and a session may be long.
+
+It stands behind the page, so that leaving out its beginning costs nothing of the prefix cache.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from shoal.agent.policies.model.requests.canvas import Canvas
+from shoal.agent.types import Action, ActionResult, Step, Task
+
+Json = Any
+Line = dict[str, Json]
+
+_ARGUMENT_CHARS = 120
+_ERROR_CHARS = 300
+_THOUGHT_CHARS = 600
+"""A model's own words about a step; some write pages of them, which each later step would read again."""
+_PLAN_CHARS = 600
+_RESULT_CHARS = 1_000
+_SAMPLES = "first_records"
+
+
+def step_lines(steps: Sequence[Step], canvas: Canvas | None = None, *, chars: int) -> list[Line]:
+    """The last steps of a mini goal, each with its number from 1: as many as `chars` characters hold, one at least.
+
+    Args:
+        canvas: in whose units a model reads where it pointed; None: in CSS pixels.
+    """
+    lines = [
+        {
+            "number": number,
+            "url": step.url,
+            "thought": _short(step.thought, _THOUGHT_CHARS),
+            "results": [{"call": call_text(_as_told(r.action, canvas)), "outcome": _outcome(r)} for r in step.results],
+        }
+        for number, step in enumerate(steps, 1)
+    ]
+    return _newest(lines, chars)
+
+
+def task_lines(tasks: Sequence[Task], chars: int) -> list[Line]:
+    """The last finished tasks, each with its number from 1: as many as `chars` characters hold, one at least."""
+    return _newest([{"number": number, **_told(task)} for number, task in enumerate(tasks, 1)], chars)
+
+
+def _newest(lines: list[Line], chars: int) -> list[Line]:
+    kept = len(lines)
+    while kept and (kept == len(lines) or _size(lines[kept - 1]) <= chars):
+        chars -= _size(lines[kept - 1])
+        kept -= 1
+    return lines[kept:]
+
+
+def _size(value: Json) -> int:
+    return len(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def call_text(action: Action) -> str:
+    """An action as a call, long arguments cut."""
+    args = ", ".join(f"{name}={_short(repr(value), _ARGUMENT_CHARS)}" for name, value in action.args.items())
+    return f"{action.name}({args})"
+
+
+def _as_told(action: Action, canvas: Canvas | None) -> Action:
+    return action if canvas is None else replace(action, args=canvas.told(action))
+
+
+def _outcome(result: ActionResult) -> str:
+    if result.error is not None:
+        return f"failed: {_short(result.error.message, _ERROR_CHARS)}"
+    effect = result.effect
+    told = [
+        f"the page is now {effect.url}" if effect.url else "",
+        "a new tab opened" if effect.new_tab else "",
+        "a dialog came" if effect.dialog else "",
+        "a file was downloaded" if effect.download else "",
+        f"it gave {_short(str(result.value), _ERROR_CHARS)}" if result.value is not None else "",
+    ]
+    return ", ".join(["done", *(words for words in told if words)])
+
+
+def _told(task: Task) -> Line:
+    return {
+        "type": task.type,
+        "status": task.status.value,
+        "plan": _short(task.plan, _PLAN_CHARS),
+        "result": _bounded(task.result),
+        "reason": _short(task.reason, _ERROR_CHARS),
+    }
+
+
+def _bounded(result: Json) -> Json:
+    """A task's result; of a loop's first records as many as there is room for."""
+    if isinstance(result, dict) and isinstance(samples := result.get(_SAMPLES), list):
+        while samples and _size(samples) > _RESULT_CHARS:
+            samples = samples[:-1]
+        return {**result, _SAMPLES: samples}
+    return _short(result, _RESULT_CHARS) if isinstance(result, str) else result
+
+
+def _short(text: str, chars: int) -> str:
+    return text if len(text) <= chars else text[:chars] + " …"

@@ -1,0 +1,33 @@
+"""The last pages that a model was shown, kept in its context where the job wants more than one."""
+
+from __future__ import annotations
+
+from shoal.agent.grounding.page_history import ShownPage
+from shoal.agent.models.model import Image, Message
+from shoal.agent.policies.model.requests.messages import content_type
+from shoal.agent.policies.policy import SessionState
+from shoal.prompts import render
+
+
+def remember(state: SessionState, sighting: ShownPage) -> None:
+    """Keeps what this step sees for the next ones; a step that is decided anew replaces what it saw before."""
+    kept = [one for one in state.sightings if one.step < sighting.step]
+    state.sightings[:] = [*kept, sighting][-state.spec.sight.observations :]
+
+
+def earlier(state: SessionState, step: int, chars: int) -> tuple[Message, ...]:
+    """The pages before this one as messages, oldest first, as many as the job wants and as fit.
+
+    A page is shown whole or not at all: where `chars` for each is not enough for all, the oldest go first.
+    """
+    wanted = state.spec.sight.observations - 1
+    before = [one for one in state.sightings if one.step < step][-wanted:] if wanted else []
+    left = chars * wanted
+    shown: list[Message] = []
+    for one in reversed(before):
+        left -= len(one.text)
+        if left < 0:
+            break
+        images = tuple(Image(data, content_type(data)) for data in one.images)
+        shown.insert(0, Message("user", render("earlier", step=one.step, url=one.url, text=one.text), images))
+    return tuple(shown)

@@ -1,0 +1,1 @@
+"""What a page states, read in one call of a script."""

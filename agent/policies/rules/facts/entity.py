@@ -1,0 +1,189 @@
+"""Which of a page's structured entities is the one that the page is about, and its values by path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+from shoal.agent.policies.rules.facts.facts import Facts
+from shoal.agent.policies.rules.values.vocabulary import NOT_ENTITIES
+from shoal.agent.policies.rules.values.words import phrase, squash
+
+Json = Any
+
+_MAX_DEPTH = 5
+_SITE_TYPES = frozenset(NOT_ENTITIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """One value of structured data."""
+
+    path: str  # keys joined by dots, as schema.org names them
+    text: str
+    how: str  # json-ld or microdata
+    where: str
+    href: str = ""
+    shown: str = ""  # microdata: the visible text of its element
+    label: str = ""  # of a PropertyValue: what it calls itself
+
+
+def structured(facts: Facts) -> list[Stated]:
+    """The values of the page's main entity, JSON-LD first, then microdata."""
+    found: list[Stated] = []
+    node = main_node(facts)
+    if node is not None:
+        found += _walk_json(node, "", 0)
+    item = main_item(facts)
+    if item is not None:
+        found += _walk_item(item, "", 0)
+    return found
+
+
+# --- JSON-LD ------------------------------------------------------------------------------------------
+
+
+def nodes(facts: Facts) -> list[Mapping[str, Json]]:
+    """All top-level JSON-LD nodes, graphs opened and main entities of pages pulled out."""
+    return [node for document in facts.documents for node in _nodes(document, 0)]
+
+
+def _nodes(value: Json, depth: int) -> Iterator[Mapping[str, Json]]:
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, list):
+        for one in value:
+            yield from _nodes(one, depth + 1)
+    elif isinstance(value, Mapping):
+        if "@graph" in value:
+            yield from _nodes(value["@graph"], depth + 1)
+        if "@type" in value:
+            yield value
+        main = value.get("mainEntity")
+        if isinstance(main, Mapping) and "@type" in main:
+            yield main
+
+
+def types_of(node: Mapping[str, Json]) -> set[str]:
+    """The node's types without their vocabulary's address."""
+    found = node.get("@type", node.get("type", ()))
+    listed = found if isinstance(found, list) else str(found).split()
+    return {str(one).rstrip("/").split("/")[-1].split("#")[-1].split(":")[-1] for one in listed}
+
+
+def main_node(facts: Facts) -> Mapping[str, Json] | None:
+    """The JSON-LD node that the page is about: by its address, else by the page's heading, else the only one."""
+    candidates = [node for node in nodes(facts) if not types_of(node) <= _SITE_TYPES]
+    by_address = [node for node in candidates if _is_address(node, facts)]
+    by_name = [node for node in candidates if _is_name(str(node.get("name") or node.get("headline") or ""), facts)]
+    for chosen in (by_address, by_name, candidates):
+        if len(chosen) == 1:
+            return chosen[0]
+    both = [node for node in by_address if node in by_name]
+    return both[0] if both else None
+
+
+def _is_address(node: Mapping[str, Json], facts: Facts) -> bool:
+    here = {_page(facts.url), _page(facts.canonical)} - {""}
+    said = [node.get("url"), node.get("@id"), node.get("mainEntityOfPage")]
+    said += [one.get("@id") for one in said if isinstance(one, Mapping)]
+    offers = node.get("offers")
+    said += [offers.get("url")] if isinstance(offers, Mapping) else []
+    return any(isinstance(one, str) and _page(urljoin(facts.url, one)) in here for one in said)
+
+
+def _page(url: str) -> str:
+    return urldefrag(url).url.rstrip("/")
+
+
+def _is_name(name: str, facts: Facts) -> bool:
+    said, shown = squash(name), squash(facts.h1 or facts.title)
+    return bool(said and shown) and (said == shown or said in shown or shown in said)
+
+
+def _walk_json(value: Json, path: str, depth: int) -> Iterator[Stated]:
+    if depth > _MAX_DEPTH or value is None:
+        return
+    if isinstance(value, Mapping):
+        if "@value" in value:
+            yield from _walk_json(value["@value"], path, depth + 1)
+            return
+        if types_of(value) == {"PropertyValue"} and "name" in value and "value" in value:
+            where = f"{_JSON_LD} {path}"
+            yield Stated(path, str(value["value"]), "json-ld", where, label=str(value["name"]))
+            return
+        for key, part in value.items():
+            if key not in ("@context", "@type"):
+                yield from _walk_json(part, f"{path}.{key}" if path else key, depth + 1)
+    elif isinstance(value, list):
+        for one in value[:50]:
+            yield from _walk_json(one, path, depth)
+    else:
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if text.strip():
+            href = text if text.startswith(("http://", "https://", "/")) and " " not in text else ""
+            yield Stated(path, text, "json-ld", f"{_JSON_LD} {path}", href=href)
+
+
+_JSON_LD = 'script[type="application/ld+json"]'
+
+
+# --- microdata ----------------------------------------------------------------------------------------
+
+
+def main_item(facts: Facts) -> Mapping[str, Json] | None:
+    """The microdata item that the page is about: outside repeated blocks and asides, of no site-wide type."""
+    candidates = [
+        item
+        for item in _opened(facts.items)
+        if not item.get("card") and not item.get("r") and item.get("props") and not _item_types(item) <= _SITE_TYPES
+    ]
+    named = [item for item in candidates if _is_name(_first_text(item, "name") or _first_text(item, "headline"), facts)]
+    for chosen in (named, candidates):
+        if len(chosen) == 1:
+            return chosen[0]
+    return named[0] if named else None
+
+
+def _opened(items: Sequence[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
+    """The items, and what page items call their main entity."""
+    for item in items:
+        yield item
+        for part in item.get("props", {}).get("mainEntity", ()):
+            if "props" in part:
+                yield part
+
+
+def _item_types(item: Mapping[str, Json]) -> set[str]:
+    return {one.rstrip("/").split("/")[-1].split("#")[-1] for one in str(item.get("type", "")).split()}
+
+
+def _first_text(item: Mapping[str, Json], name: str) -> str:
+    return next((str(part["t"]) for part in item["props"].get(name, ()) if "t" in part), "")
+
+
+def _walk_item(item: Mapping[str, Json], path: str, depth: int) -> Iterator[Stated]:
+    if depth > _MAX_DEPTH:
+        return
+    if _item_types(item) == {"PropertyValue"} and path:
+        label, value = _first_text(item, "name"), _first_text(item, "value")
+        if label and value:
+            yield Stated(path, value, "microdata", str(item["s"]), label=label)
+        return
+    for name, parts in item["props"].items():
+        key = name.rstrip("/").split("/")[-1]
+        inner = f"{path}.{key}" if path else key
+        for part in parts:
+            if "props" in part:
+                yield from _walk_item(part, inner, depth + 1)
+            elif str(part.get("t", "")).strip():
+                shown = str(part.get("shown", "")) if part.get("v") else ""
+                yield Stated(inner, str(part["t"]), "microdata", str(part["s"]), str(part.get("h", "")), shown)
+
+
+def path_phrase(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of a path's last key, and of its last two."""
+    keys = path.split(".")
+    return phrase(keys[-1]), phrase(" ".join(keys[-2:]))

@@ -1,0 +1,137 @@
+"""What a page states, read in one call: the facts that fields are matched against."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shoal.agent.browser import Context
+from shoal.agent.errors import BrowserError
+from shoal.agent.support.printable import readable_json
+
+Json = Any
+
+FACTS_JS = (Path(__file__).parent / "facts.js").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One page as `facts.js` saw it. The short keys of its objects are explained at the accessors."""
+
+    data: Mapping[str, Json]
+
+    @property
+    def url(self) -> str:
+        """Address of the document, with its fragment."""
+        return str(self.data.get("url", ""))
+
+    @property
+    def canonical(self) -> str:
+        """What the page calls its own address; "" when it does not say."""
+        return str(self.data.get("canonical", ""))
+
+    @property
+    def title(self) -> str:
+        """The document's title."""
+        return str(self.data.get("title", ""))
+
+    @property
+    def text(self) -> str:
+        """Visible text of the main record: without navigation, header, footer, asides and repeated blocks."""
+        return str(self.data.get("text", ""))
+
+    @property
+    def beside(self) -> str:
+        """Visible text of what `text` leaves out, clipped."""
+        return str(self.data.get("aside", ""))
+
+    @property
+    def busy(self) -> bool:
+        """The page says itself that it is still loading, or scripts have shown next to nothing yet."""
+        return bool(self.data.get("busy")) or (self.scripted and len(self.text) < 200)
+
+    @property
+    def scripted(self) -> bool:
+        """Scripts run on the page: what is missing may still come."""
+        return int(self.data.get("scripts", 0)) > 0
+
+    @property
+    def pairs(self) -> Sequence[Mapping[str, Json]]:
+        """Labels with values: `how`, `l` label, `t` text, `s` selector, `v` visible, `r` region, `x` in fragment."""
+        return list(self.data.get("pairs", ()))
+
+    @property
+    def named(self) -> Sequence[Mapping[str, Json]]:
+        """Elements with telling attributes: `c` id and classes, `d` data attributes, `a` aria-label, `pr` itemprop,
+        `e` exact value, `h` link or picture, `t` text, `p` its parts, `f` font size, `st` struck, `ar` classes around.
+        """
+        return list(self.data.get("named", ()))
+
+    @property
+    def headings(self) -> Sequence[Mapping[str, Json]]:
+        """`l` level, `t` text, `s` selector, `v` visible, `r` region, `x` in the fragment, `h` where it links to."""
+        return list(self.data.get("headings", ()))
+
+    @property
+    def anchors(self) -> Sequence[Mapping[str, Json]]:
+        """Sections with an id: `i` id, `t` heading, `s` selector, `x` 2 when the address names it, 1 when inside."""
+        return list(self.data.get("anchors", ()))
+
+    @property
+    def items(self) -> Sequence[Mapping[str, Json]]:
+        """Microdata: `type`, `props`, `s` selector, `card` 1 inside a repeated block."""
+        return list(self.data.get("items", ()))
+
+    @property
+    def groups(self) -> Sequence[Mapping[str, Json]]:
+        """Repeated blocks: `s` selector of what holds them, `k` kind of a block, `n` how many, `blocks`."""
+        return list(self.data.get("groups", ()))
+
+    @cached_property
+    def meta(self) -> dict[str, list[str]]:
+        """Contents of the meta tags by lower-case name."""
+        found: dict[str, list[str]] = {}
+        for name, content in self.data.get("meta", ()):
+            found.setdefault(str(name).lower(), []).append(str(content))
+        return found
+
+    @cached_property
+    def lang(self) -> str:
+        """BCP 47 language of the page; "" when it does not say."""
+        said = str(self.data.get("lang", "")) or next(iter(self.meta.get("content-language", ())), "")
+        region = next(iter(self.meta.get("og:locale", ())), "").replace("_", "-")
+        return region if region and (not said or ("-" not in said and region.startswith(said))) else said
+
+    @cached_property
+    def h1(self) -> str:
+        """Text of the page's own first visible h1; "" without one."""
+        return next((str(h["t"]) for h in self.headings if h["l"] == 1 and h["v"] and not h["r"] and h["t"]), "")
+
+    @cached_property
+    def documents(self) -> list[Json]:
+        """The JSON-LD blocks that parse."""
+        return [found for text in self.data.get("jsonld", ()) for found in _parsed(str(text))]
+
+
+def _parsed(text: str) -> Iterator[Json]:
+    """The value of a JSON-LD block; nothing for one that is not JSON, which is the site's own fault and common."""
+    try:
+        yield json.loads(text, strict=False)
+    except json.JSONDecodeError:
+        return
+
+
+async def read_facts(page: Context, *, many: bool = False, words: Sequence[str] = ()) -> Facts:
+    """All that the page states about itself, in one call. With `many`, also its repeated blocks one by one.
+
+    With `words`, of the elements known by class or id only those whose names hold one of them.
+    """
+    found = await page.read(FACTS_JS, {"many": many, "words": list(words)})
+    data = readable_json(found) if isinstance(found, str) else found
+    if not isinstance(data, Mapping):
+        raise BrowserError("the page answered no facts")
+    return Facts(data)

@@ -1,0 +1,301 @@
+"""Every place of a page that could hold a field's value, with what it is called and how far it can be trusted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.agent.policies.rules.facts.entity import Stated, path_phrase, structured
+from shoal.agent.policies.rules.facts.facts import Facts
+from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.policies.rules.values.values import Raw
+from shoal.agent.policies.rules.values.vocabulary import (
+    AROUND,
+    CONCEPTS,
+    META_ABOUT_THE_PAGE,
+    NAMING_DATA,
+    STRUCK_WORDS,
+)
+from shoal.agent.policies.rules.values.words import QUALIFIER_WORDS, Phrase, best_likeness, phrase
+
+Json = Any
+
+TRUST: Mapping[str, float] = {
+    "json-ld": 0.99,
+    "microdata": 0.97,
+    "table": 0.93,
+    "definition-list": 0.93,
+    "label": 0.92,
+    "heading": 0.97,
+    "meta": 0.88,
+    "selector": 0.85,
+    "column": 0.0,
+}
+"""How far a value is trusted by where it stands, when its name fits fully."""
+
+_ASIDE = 0.75  # an aside may hold the record's box of facts, but more often somebody else's
+_CONCEPT = 0.97  # a synonym says a little less than the property's own name
+_AROUND_WORDS = frozenset(word for text in AROUND for word in phrase(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One value that the page states, and its names."""
+
+    how: str  # json-ld, microdata, meta, table, definition-list, label, heading, selector
+    where: str  # selector, or path in the structured data
+    raw: Raw
+    labels: tuple[Phrase, ...]  # what the page calls it
+    path: str = ""  # in structured data
+    visible: bool = True
+    struck: bool = False
+    aside: bool = False
+    foreign: bool = False  # inside a block whose class names say that it is about something else
+    in_fragment: bool = False  # in the part of the page that its address names
+    size: float = 0.0  # font size in CSS pixels, 0 when unknown
+    order: int = 0  # position in the document
+
+    @property
+    def structured(self) -> bool:
+        """Written for machines."""
+        return self.how in ("json-ld", "microdata", "meta")
+
+
+def candidates_of(facts: Facts) -> list[Candidate]:
+    """All candidates of a page, in no particular order."""
+    found = [_of_stated(one) for one in structured(facts)]
+    found += _of_meta(facts)
+    found += [_of_pair(one) for one in facts.pairs]
+    found += [candidate for one in facts.named for candidate in _of_named(one)]
+    found += _of_headings(facts)
+    return found
+
+
+def block_candidates(block: Mapping[str, Json]) -> list[Candidate]:
+    """The candidates of one repeated block, relative to it."""
+    facts = Facts(block)
+    found = [_of_pair(one) for one in facts.pairs]
+    found += [candidate for one in facts.named for candidate in _of_named(one)]
+    found += _of_headings(facts)
+    found += _of_link(facts)
+    for item in facts.items[:1]:
+        found += [_of_stated(one) for one in structured(Facts({"items": [{**item, "card": 0, "r": ""}]}))]
+    return found
+
+
+def wanted_words(prop: Property) -> frozenset[str]:
+    """Every word that a label of the property's value may hold; a label without any of them is not its label."""
+    words = {word for one in prop.phrases for word in one}
+    if prop.concept:
+        words |= {word for one in _names(prop.concept.names) for word in one}
+        if prop.concept.kind == "currency":
+            words |= wanted_words(PRICED)
+    for part in prop.properties:
+        words |= wanted_words(part)
+    if prop.items is not None:
+        words |= wanted_words(prop.items)
+    return frozenset(words)
+
+
+def name_stems(properties: Sequence[Property]) -> list[str]:
+    """Parts of words for `read_facts`: an element whose names hold none of them is no candidate by its names."""
+    words = {word for prop in properties for word in wanted_words(prop)}
+    return sorted({word[:-1] if word.endswith("y") else word for word in words if len(word) > 1 and word.isascii()})
+
+
+PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c for c in CONCEPTS if c.name == "price"))
+"""What a currency is looked for in."""
+
+
+def likeness_to(prop: Property, candidate: Candidate) -> float:
+    """How well the candidate is what the property asks for, by its names and by where it stands; 0 to 1."""
+    concept = prop.concept
+    if candidate.struck and not (concept and concept.name == "old_price"):
+        return 0.0
+    score = 0.0
+    if concept and candidate.path in concept.paths:
+        score = 1.0 - 0.02 * concept.paths.index(candidate.path)
+    elif concept and candidate.how == "meta" and candidate.path in concept.metas:
+        score = 1.0 - 0.03 * concept.metas.index(candidate.path)
+    for label in candidate.labels:
+        score = max(score, best_likeness(prop.phrases, label))
+        if concept and score < _CONCEPT:
+            synonym = _CONCEPT * best_likeness(_names(concept.names), label)
+            # A page with "Name: X" and another heading: a `name` is X, while a `title` is the heading.
+            score = max(score, synonym * (0.94 if candidate.how == "heading" else 1.0))
+    if candidate.path and candidate.how != "meta" and score and not (concept and candidate.path in concept.paths):
+        score *= 0.93 ** candidate.path.count(".")
+    score *= TRUST[candidate.how]
+    if candidate.aside:
+        score *= 0.0 if candidate.how == "selector" else _ASIDE
+    if candidate.foreign and not prop_mentions(prop, _AROUND_WORDS):
+        score *= 0.5
+    return score
+
+
+def prop_mentions(prop: Property, words: frozenset[str]) -> bool:
+    """Whether the property itself asks for one of `words` ("shipping price")."""
+    return any(word in words for one in prop.phrases for word in one)
+
+
+_NAMES: dict[tuple[str, ...], tuple[Phrase, ...]] = {}
+
+
+def _names(names: tuple[str, ...]) -> tuple[Phrase, ...]:
+    if names not in _NAMES:
+        _NAMES[names] = tuple(phrase(name) for name in names)
+    return _NAMES[names]
+
+
+def _of_stated(one: Stated) -> Candidate:
+    labels = (phrase(one.label),) if one.label else path_phrase(one.path)
+    raw = Raw(one.text, href=one.href, structured=True)
+    return Candidate(one.how, one.where, raw, labels, one.path, visible=bool(one.shown))
+
+
+def _of_meta(facts: Facts) -> Iterator[Candidate]:
+    for name, contents in facts.meta.items():
+        if name in META_ABOUT_THE_PAGE or name.startswith(("twitter:card", "twitter:site", "fb:", "msapplication")):
+            continue
+        last = name.split(":", 1)[-1] if ":" in name else name
+        for content in contents:
+            href = content if content.startswith(("http://", "https://", "/")) else ""
+            yield Candidate(
+                "meta",
+                f'meta[property="{name}"]' if ":" in name else f'meta[name="{name}"]',
+                Raw(content, href=href, structured=True),
+                (phrase(last),),
+                path=name,
+                visible=False,
+            )
+
+
+def _of_pair(one: Mapping[str, Json]) -> Candidate:
+    return Candidate(
+        str(one["how"]),
+        str(one["s"]),
+        Raw(str(one["t"]), tuple(one.get("p", ())), str(one.get("z", "")), str(one.get("h", ""))),
+        (phrase(str(one["l"])),),
+        visible=bool(one["v"]),
+        struck=bool(one.get("st")),
+        aside=one.get("r") == "aside",
+        foreign=_is_foreign(str(one.get("ar", ""))),
+        in_fragment=bool(one.get("x")),
+        order=int(one.get("o", 0)),
+    )
+
+
+def _of_named(one: Mapping[str, Json]) -> Iterator[Candidate]:
+    labels = [phrase(token) for token in str(one["c"]).split()]
+    labels += [phrase(str(one["pr"]).split(":")[-1])] if one.get("pr") else []
+    labels += [phrase(one["rel"])] if one.get("rel") else []
+    labels += [phrase(value) for name, value in one["d"] if name in NAMING_DATA]
+    aria, tag = str(one.get("a", "")), str(one["g"])
+    labels += [("old", "price")] if tag in ("del", "s", "strike") else []
+    if one.get("c") and tag in ("time", "address", "img"):
+        labels.append(phrase(tag))
+    text, exact = str(one["t"]), str(one.get("e", ""))
+    frame = Candidate(
+        "selector",
+        str(one["s"]),
+        Raw(
+            whole_text(text, str(one.get("ti", ""))) or str(one.get("alt", "")),
+            tuple(one.get("p", ())),
+            exact or (aria if aria and text != aria else ""),
+            str(one.get("h", "")),
+        ),
+        tuple(dict.fromkeys(label for label in labels if label)),
+        visible=bool(one["v"]),
+        struck=bool(one["st"]) or any(set(label) & set(STRUCK_WORDS) for label in labels),
+        aside=one["r"] == "aside",
+        foreign=_is_foreign(str(one.get("ar", ""))) or any(_is_foreign(token) for token in str(one["c"]).split()),
+        in_fragment=bool(one.get("x")),
+        size=float(one.get("f", 0)),
+        order=int(one["o"]),
+    )
+    if frame.raw.text or frame.raw.exact or frame.raw.href:
+        yield frame
+    for name, value in one["d"]:
+        if name not in NAMING_DATA and value:
+            raw = Raw(str(value), href=str(value) if "/" in str(value) else "", structured=True)
+            yield Candidate(
+                "selector",
+                f"{one['s']}[data-{name}]",
+                raw,
+                (phrase(str(name)),),
+                visible=False,
+                struck=frame.struck,
+                aside=frame.aside,
+                foreign=frame.foreign,
+                order=frame.order,
+            )
+
+
+def _is_foreign(around: str) -> bool:
+    for token in around.split():
+        words = set(phrase(token))
+        if words & _AROUND_WORDS and not words & {"add", "to", "buy", "no"}:
+            return True
+    return False
+
+
+def _of_headings(facts: Facts) -> Iterator[Candidate]:
+    """The first heading of the highest level, as the record's name."""
+    own = [one for one in facts.headings if one["v"] and one["r"] in ("", "header") and one["t"]]
+    own.sort(key=lambda one: (one["r"] != "", one["l"], one["o"]))
+    top = [one for one in own if one["l"] == own[0]["l"]][:3] if own else []
+    for place, one in enumerate(top):
+        yield Candidate(
+            "heading",
+            str(one["s"]),
+            Raw(whole_text(str(one["t"]), str(one.get("ti", ""))), href=str(one.get("h", ""))),
+            (("title",), ("heading",), ("headline",)) if place == 0 else (("heading", "further"),),
+            order=int(one["o"]),
+        )
+
+
+def _of_link(facts: Facts) -> Iterator[Candidate]:
+    """Where a block leads: the link of its heading, else its first link with text, else its first link."""
+    heads = [(str(one["s"]), str(one["h"])) for one in facts.headings if one.get("h")]
+    links = [one for one in facts.named if one["g"] == "a" and one.get("h")]
+    texts = [(str(one["s"]), str(one["h"])) for one in sorted(links, key=lambda one: (not one["t"], one["o"]))]
+    for where, href in (heads + texts)[:1]:
+        yield Candidate("selector", where, Raw("", href=href), (("url",), ("link",)))
+
+
+def whole_text(shown: str, tip: str) -> str:
+    """`shown`, or the tool tip that says in full what is shown cut off ("The Long W…")."""
+    cut = re.sub(r"\s*(\.{3}|…)$", "", shown)
+    return tip if cut != shown and tip.startswith(cut) else shown
+
+
+def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
+    """Values that a section's id gives: `id="part-x"` is the `part` "x" when its heading shows "x".
+
+    What the address names by its fragment comes first, whatever its heading says; then the outermost section.
+    """
+    found = []
+    for one in sorted(facts.anchors, key=lambda one: (-int(one.get("x", 0) == 2), int(one["o"]))):
+        value = _id_value(str(one["i"]), prop.phrases)
+        named = one.get("x") == 2  # by the address: then its id holds, whatever the heading makes of it
+        if value and (named or re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", str(one["t"]))):
+            found.append(
+                Candidate(
+                    "selector",
+                    str(one["s"]),
+                    Raw(value),
+                    (prop.phrases[0],),
+                    order=int(one["o"]),
+                    in_fragment=named,
+                )
+            )
+    return found[:1]
+
+
+def _id_value(id_: str, phrases: Sequence[Phrase]) -> str:
+    head, sign, rest = id_.partition("-")
+    if not sign:
+        head, sign, rest = id_.partition(":")
+    return rest if rest and phrase(head) in phrases and phrase(head)[0] not in QUALIFIER_WORDS else ""

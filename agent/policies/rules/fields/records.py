@@ -1,0 +1,83 @@
+"""Many records of one page: the group of repeated blocks that fits the schema best, each read relative to its block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.agent.policies.policy import Extraction
+from shoal.agent.policies.rules.facts.facts import Facts
+from shoal.agent.policies.rules.fields.candidates import Candidate, block_candidates
+from shoal.agent.policies.rules.fields.fields import FieldReader, VisibleText, read_record
+from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.types import FieldSource, Record
+
+Json = Any
+
+_TRIED = 4  # blocks of a group that are read to judge it
+_REGIONS = {"": 1.0, "aside": 0.5, "nav": 0.2, "header": 0.2, "footer": 0.2, "dialog": 0.1}
+
+
+def read_records(facts: Facts, properties: Sequence[Property], locale: str, stamp: str) -> Extraction:
+    """The records of the best fitting group of repeated blocks; none when no group has what the schema requires."""
+    reading = Reading(facts.lang or locale, facts.url)
+    best: tuple[float, Mapping[str, Json]] | None = None
+    for group in facts.groups:
+        score = _fit(group, properties, reading)
+        if score > 0 and (best is None or score > best[0]):
+            best = (score, group)
+    if best is None:
+        return Extraction((), missing=tuple(prop.name for prop in properties))
+    records: list[Record] = []
+    lacking: dict[str, int] = {}
+    for block in best[1]["blocks"]:
+        value, sources, missing = read_record(_reader(block, reading), properties)
+        if not _is_record(value, sources, properties):
+            continue
+        records.append(Record(value, sources, facts.url, stamp))
+        for name in missing:
+            lacking[name] = lacking.get(name, 0) + 1
+    total = shown_total(facts.text + "\n" + facts.beside)
+    cut = int(best[1]["n"]) > len(best[1]["blocks"])
+    complete = not cut and (total is None or total <= len(records))
+    return Extraction(tuple(records), complete, tuple(lacking))
+
+
+def _reader(block: Mapping[str, Json], reading: Reading) -> FieldReader:
+    candidates: list[Candidate] = block_candidates(block)
+    return FieldReader(candidates, reading, VisibleText(str(block.get("text", "")), reading, candidates))
+
+
+def _is_record(value: Mapping[str, Json], sources: Mapping[str, FieldSource], properties: Sequence[Property]) -> bool:
+    """A block that states at least half of the fields; headers, fillers and advertisements state less."""
+    return bool(sources) and len(sources) * 2 >= len(properties)
+
+
+def _fit(group: Mapping[str, Json], properties: Sequence[Property], reading: Reading) -> float:
+    """How well a group's blocks hold what the schema asks for; more blocks count a little."""
+    blocks = group["blocks"][:_TRIED]
+    if not blocks:
+        return 0.0
+    filled = 0.0
+    for block in blocks:
+        _, sources, missing = read_record(_reader(block, reading), properties)
+        filled += len(sources) / len(properties) if properties else 0.0
+        filled -= 0.25 * sum(prop.required and prop.name in missing for prop in properties) / max(1, len(properties))
+    share = filled / len(blocks)
+    if share < 0.4:
+        return 0.0
+    return share * _REGIONS.get(str(group["r"]), 1.0) * (1.0 + 0.02 * min(20, int(group["n"])))
+
+
+_TOTAL = re.compile(
+    r"\b\d+\s*(?:[-–—]|to|bis|a|à|do)\s*\d+\s+(?:of|von|de|z|di|van|sur|out of|av)\s+(\d[\d.,'’\u00a0\u202f ]*\d|\d)",
+    re.I,
+)
+
+
+def shown_total(text: str) -> int | None:
+    """The number of records that a list says it has: "1–12 of 245"; None when it does not say."""
+    hit = _TOTAL.search(text)
+    return int(re.sub(r"\D", "", hit.group(1))) if hit else None

@@ -1,0 +1,215 @@
+"""The properties of a JSON Schema as plain records: references followed, alternatives merged."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.agent.policies.rules.values.vocabulary import CONCEPTS, Concept
+from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
+from shoal.agent.schemas.bounds import LONG_SCHEMA
+from shoal.agent.spec import schema_text
+from shoal.agent.support.bounded_cache import bounded_cache
+
+Json = Any
+
+_MAX_DEPTH = 8  # references may lead in circles
+_MOST_PARTS = 1_000
+"""Parts of a schema that are looked at with all references followed: they may multiply at each level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property of a record."""
+
+    name: str  # as the schema spells it
+    types: frozenset[str]  # JSON types without "null"; empty: any
+    nullable: bool
+    required: bool
+    phrases: tuple[Phrase, ...]  # what it may be called, most telling first
+    hints: Phrase  # words of the description
+    concept: Concept | None = None
+    format: str = ""  # JSON Schema's format
+    pattern: str = ""
+    enum: tuple[Json, ...] = ()
+    properties: tuple[Property, ...] = ()  # of an object
+    items: Property | None = None  # of an array
+
+
+def properties_of(schema: Mapping[str, Json]) -> tuple[Property, ...]:
+    """The properties of a record schema, in its order."""
+    return _properties_of(schema_text(schema))
+
+
+@bounded_cache(256, longest=LONG_SCHEMA)
+def _properties_of(text: str) -> tuple[Property, ...]:
+    """Remembered, because the pages of a loop share their schema; as deep as keeps the number of parts bounded."""
+    root = json.loads(text)
+    for deepest in range(_MAX_DEPTH, 0, -1):
+        try:
+            return _Reader(root, deepest, _MOST_PARTS).properties(root, (), 0)
+        except _TooManyParts:
+            continue
+    return _Reader(root, 0, math.inf).properties(root, (), 0)  # follows nothing: as many parts as were written down
+
+
+class _TooManyParts(Exception):
+    """The schema unfolds to more parts than anybody wants to read."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """One reading of a schema."""
+
+    root: Mapping[str, Json]
+    deepest: int  # what lies below is left out
+    parts: float  # how many may still be looked at
+
+    def properties(self, schema: Mapping[str, Json], parents: Phrase, depth: int) -> tuple[Property, ...]:
+        flat = self._flat(schema, depth)
+        required = set(flat.get("required", ()))
+        entity = phrase(str(flat.get("title", "")))
+        found = flat.get("properties")
+        if not isinstance(found, Mapping) or depth > self.deepest:
+            return ()
+        return tuple(
+            self._property(name, part if isinstance(part, Mapping) else {}, name in required, parents, entity, depth)
+            for name, part in found.items()
+        )
+
+    def _property(
+        self, name: str, part: Mapping[str, Json], required: bool, parents: Phrase, entity: Phrase, depth: int
+    ) -> Property:
+        flat = self._flat(part, depth)
+        types = _types(flat)
+        phrases = _phrases(name, str(flat.get("title", "")), parents, entity)
+        hints = phrase(str(flat.get("description", "")))
+        items = flat.get("items")
+        return Property(
+            name=name,
+            types=types - {"null"},
+            nullable="null" in types or None in flat.get("enum", ()),
+            required=required,
+            phrases=phrases,
+            hints=hints,
+            concept=_concept(phrases, hints, types, str(flat.get("format", ""))),
+            format=str(flat.get("format", "")),
+            pattern=str(flat.get("pattern", "")),
+            enum=_enum(flat),
+            properties=self.properties(flat, phrase(name), depth + 1),
+            items=self._property(name, items, True, parents, entity, depth + 1) if isinstance(items, Mapping) else None,
+        )
+
+    def _flat(self, part: Mapping[str, Json], depth: int) -> dict[str, Json]:
+        """`part` with its reference followed, `allOf` merged, and the non-null branch of `anyOf`/`oneOf` taken in."""
+        flat: dict[str, Json] = {}
+        if depth > self.deepest:
+            return flat
+        self.parts -= 1
+        if self.parts < 0:
+            raise _TooManyParts
+        reference = part.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#"):
+            flat.update(self._flat(_resolve(reference, self.root), depth + 1))
+        for one in part.get("allOf", ()):
+            if isinstance(one, Mapping):
+                flat.update(self._flat(one, depth + 1))
+        types: set[str] = set()
+        for keyword in ("anyOf", "oneOf"):
+            for one in part.get(keyword, ()):
+                if isinstance(one, Mapping):
+                    branch = self._flat(one, depth + 1)
+                    types |= _types(branch)
+                    flat.update({key: value for key, value in branch.items() if key != "type" and key not in flat})
+        flat.update({key: value for key, value in part.items() if key not in ("$ref", "allOf", "anyOf", "oneOf")})
+        if types:
+            flat["type"] = sorted(types | _types({"type": part.get("type", [])}))
+        return flat
+
+
+def _resolve(reference: str, root: Mapping[str, Json]) -> Mapping[str, Json]:
+    here: Json = root
+    for step in reference.lstrip("#").strip("/").split("/"):
+        if step:
+            here = here.get(step.replace("~1", "/").replace("~0", "~"), {}) if isinstance(here, Mapping) else {}
+    return here if isinstance(here, Mapping) else {}
+
+
+def _types(part: Mapping[str, Json]) -> frozenset[str]:
+    found = part.get("type", ())
+    types = {found} if isinstance(found, str) else {str(one) for one in found}
+    if not types and "enum" in part:
+        types = {_type_of(one) for one in part["enum"]}
+    if not types and "const" in part:
+        types = {_type_of(part["const"])}
+    if not types and "properties" in part:
+        types = {"object"}
+    return frozenset(types)
+
+
+def _type_of(value: Json) -> str:
+    if value is None:
+        return "null"
+    for kind, name in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array")):
+        if isinstance(value, kind):
+            return name
+    return "object"
+
+
+def _enum(flat: Mapping[str, Json]) -> tuple[Json, ...]:
+    if "const" in flat:
+        return (flat["const"],)
+    return tuple(one for one in flat.get("enum", ()) if one is not None)
+
+
+def _phrases(name: str, title: str, parents: Phrase, entity: Phrase) -> tuple[Phrase, ...]:
+    """The names of a property: itself, its title, both without the record's own name and without units."""
+    out: list[Phrase] = []
+
+    def add(words: Phrase) -> None:
+        if words and words not in out:
+            out.append(words)
+
+    plain = phrase(name)
+    if parents:
+        add(parents + plain)
+    for words in (plain, phrase(title)):
+        add(words)
+        add(tuple(word for word in words if word not in UNIT_WORDS))
+        add(tuple(word for word in words if word not in NEUTRAL_WORDS and word not in entity))
+    if len(plain) == 2 and plain[1] == "name" and plain[0] not in NEUTRAL_WORDS:
+        add(plain[:1])
+    return tuple(out)
+
+
+_BY_PHRASE: dict[Phrase, Concept] = {phrase(name): concept for concept in CONCEPTS for name in concept.names}
+
+
+def _concept(phrases: tuple[Phrase, ...], hints: Phrase, types: frozenset[str], format_: str) -> Concept | None:
+    """The common thing that the property asks for, by its name, its title, and last by its description.
+
+    A description only counts when the name says nothing by itself and exactly one concept is named in it.
+    """
+    for words in phrases:
+        found = _BY_PHRASE.get(words)
+        if found is not None and _fits(found, types):
+            return found
+    if len(phrases) == 1 and len(phrases[0]) == 1 and len(phrases[0][0]) <= 3:
+        named = {id(c): c for n in (1, 2, 3) for i in range(len(hints)) if (c := _BY_PHRASE.get(hints[i : i + n]))}
+        fitting = [one for one in named.values() if _fits(one, types)]
+        if len(fitting) == 1:
+            return fitting[0]
+    return None
+
+
+def _fits(concept: Concept, types: frozenset[str]) -> bool:
+    if concept.kind == "availability":
+        return True
+    if types and types <= {"boolean"}:
+        return False
+    if types and types <= {"number", "integer"}:
+        return concept.kind in ("price", "rating", "count", "gtin") or concept.name in ("weight", "size", "sku", "date")
+    return True

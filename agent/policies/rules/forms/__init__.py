@@ -1,0 +1,1 @@
+"""Forms: chosen, filled, sent, and their outcome judged."""

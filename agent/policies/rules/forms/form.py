@@ -1,0 +1,313 @@
+"""The forms of a page as plain records: the observation's fields, joined with what only the document knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from shoal.agent.browser import Context
+from shoal.agent.errors import BrowserError
+from shoal.agent.policies.rules.values.vocabulary import (
+    AUTOCOMPLETE,
+    BUTTON_AVOID,
+    BUTTON_NEXT,
+    BUTTON_SEND,
+    FORM_FILLER,
+    TYPE_NAMES,
+)
+from shoal.agent.policies.rules.values.words import Phrase, phrase
+from shoal.agent.support.printable import readable_json
+from shoal.agent.types import Element, Observation
+
+Json = Any
+
+FORM_JS = (Path(__file__).parent / "form.js").read_text(encoding="utf-8")
+
+Kind = Literal["text", "select", "radio", "checkbox", "file", "date"]
+_TEXT_ROLES = frozenset({"textbox", "searchbox", "spinbutton"})
+_BUTTON_TYPES = frozenset({"submit", "button", "image", "reset"})
+_DATE_TYPES = frozenset({"date", "month", "week", "time", "datetime-local"})
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One field that can be filled in."""
+
+    bid: str
+    kind: Kind
+    label: str  # what a person calls it
+    names: tuple[Phrase, ...]  # all that it is called, most telling first
+    type: str = ""  # an input's type
+    name: str = ""  # the name attribute; joins radio buttons
+    group: str = ""  # legend of the fields around it
+    value: str = ""  # now; of a radio button or checkbox what it stands for
+    checked: bool = False
+    options: tuple[tuple[str, str, bool], ...] = ()  # of a select: (label, value, selected)
+    required: bool = False
+    disabled: bool = False
+    invalid: bool = False  # marked so by the page
+    error: str = ""  # the message beside it
+    native_error: str = ""  # the browser's own complaint, once it shows it
+    form: int = -1  # which form it belongs to, -1 for none
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A detail and the field, or the group of buttons, that it belongs into."""
+
+    keys: tuple[str, ...]
+    value: Json
+    fields: tuple[FormField, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class FormButton:
+    """One button of a form."""
+
+    bid: str
+    label: str
+    submit: bool  # of type submit
+    form: int = -1
+
+    @property
+    def words(self) -> Phrase:
+        """Its label's words."""
+        return phrase(self.label)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One notice that the page shows."""
+
+    text: str
+    kind: Literal["error", "success", "alert", "status"]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What lies over the page."""
+
+    text: str
+    buttons: tuple[str, ...]
+    fields: int  # a dialog with fields of its own is no banner
+
+
+@dataclass(frozen=True, slots=True)
+class FormPage:
+    """All that matters for filling in a form, at one moment."""
+
+    url: str
+    fields: tuple[FormField, ...]
+    buttons: tuple[FormButton, ...]
+    messages: tuple[Message, ...]
+    text: str
+    heading: str = ""
+    overlay: Overlay | None = None
+    busy: bool = False
+
+
+async def read_form_page(page: Context, seen: Observation) -> FormPage:
+    """The forms of the page that `seen` shows."""
+    found = await page.read(FORM_JS)
+    extras = readable_json(found) if isinstance(found, str) else found
+    if not isinstance(extras, Mapping):
+        raise BrowserError("the page answered nothing about its forms")
+    return form_page(seen, extras)
+
+
+def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
+    """The observation's fields and buttons in document order, joined with `extras` as `form.js` gives them."""
+    fields: list[FormField] = []
+    buttons: list[FormButton] = []
+    known = _by_key(extras.get("fields", ()))
+    taken: dict[tuple[str, ...], int] = {}
+    form_of_walk = -1
+    for element, forms in _controls(seen.elements):
+        form_of_walk = forms
+        if _is_button(element):
+            buttons.append(FormButton(element.bid, _button_label(element), _is_submit(element, forms), forms))
+        elif (kind := _kind(element)) is not None and (element.visible or kind in ("file", "radio", "checkbox")):
+            fields.append(_field(element, kind, _twin(element, known, taken), form_of_walk))
+    overlay = extras.get("cover")
+    return FormPage(
+        url=seen.url,
+        fields=tuple(fields),
+        buttons=tuple(one for one in buttons if one.label or one.submit),
+        messages=tuple(Message(str(one["t"]), one["k"]) for one in extras.get("messages", ())),
+        text=str(extras.get("text", "")),
+        heading=str(extras.get("h1", "")),
+        overlay=_overlay(overlay) if overlay else None,
+        busy=bool(extras.get("busy")),
+    )
+
+
+def _overlay(found: Mapping[str, Json]) -> Overlay:
+    buttons = tuple(str(one["t"]) or str(one["a"]) for one in found["buttons"])
+    return Overlay(str(found["text"]), buttons, int(found["fields"]))
+
+
+def _controls(root: Element) -> Iterator[tuple[Element, int]]:
+    """The elements with an id, each with the number of the form around it."""
+    count = -1
+
+    def go(element: Element, form: int) -> Iterator[tuple[Element, int]]:
+        nonlocal count
+        if element.tag == "form":
+            count += 1
+            form = count
+        if element.bid:
+            yield element, form
+        for child in element.children:
+            yield from go(child, form)
+
+    yield from go(root, -1)
+
+
+def _is_button(element: Element) -> bool:
+    if not element.visible or "disabled" in element.states:
+        return False
+    if element.tag == "input":
+        return element.attributes.get("type", "") in _BUTTON_TYPES
+    return element.tag == "button" or element.role == "button"
+
+
+def _is_submit(element: Element, form: int) -> bool:
+    type_ = element.attributes.get("type", "")
+    return type_ in ("submit", "image") or (element.tag == "button" and not type_ and form >= 0)
+
+
+def _button_label(element: Element) -> str:
+    return " ".join((element.name or element.text or element.attributes.get("value", "") or _inner(element)).split())
+
+
+def _inner(element: Element) -> str:
+    return " ".join(filter(None, [element.text, *(_inner(child) for child in element.children)]))
+
+
+def _kind(element: Element) -> Kind | None:
+    type_ = element.attributes.get("type", "text" if element.tag == "input" else "").lower()
+    if element.tag == "select" or (element.role in ("combobox", "listbox") and element.options):
+        return "select"
+    if element.tag == "input":
+        if type_ in ("radio", "checkbox", "file"):
+            return type_  # type: ignore[return-value]
+        if type_ in _BUTTON_TYPES or type_ == "hidden":
+            return None
+        return "date" if type_ in _DATE_TYPES else "text"
+    if element.role in ("checkbox", "switch"):
+        return "checkbox"
+    if element.role == "radio":
+        return "radio"
+    return "text" if element.tag == "textarea" or element.role in _TEXT_ROLES else None
+
+
+def _key(tag: str, type_: str, name: str) -> tuple[str, ...]:
+    return (tag, type_ if tag == "input" else "", name)
+
+
+def _by_key(extras: Sequence[Mapping[str, Json]]) -> dict[tuple[str, ...], list[Mapping[str, Json]]]:
+    found: dict[tuple[str, ...], list[Mapping[str, Json]]] = {}
+    for one in extras:
+        key = _key(str(one["tag"]), str(one["type"]), str(one["name"]))
+        found.setdefault(key, []).append(one)
+    return found
+
+
+def _twin(
+    element: Element, known: Mapping[tuple[str, ...], list[Mapping[str, Json]]], taken: dict[tuple[str, ...], int]
+) -> Mapping[str, Json]:
+    """What the document knows of the same field: the next with the same tag, type and name that is shown alike."""
+    type_ = element.attributes.get("type", "text" if element.tag == "input" else "").lower()
+    key = _key(element.tag, type_, element.attributes.get("name", ""))
+    candidates = [one for one in known.get(key, ()) if bool(one["v"]) == element.visible] or known.get(key, [])
+    place = taken.get(key, 0)
+    taken[key] = place + 1
+    return candidates[min(place, len(candidates) - 1)] if candidates else {}
+
+
+def _field(element: Element, kind: Kind, twin: Mapping[str, Json], form: int) -> FormField:
+    attributes = element.attributes
+    label = (
+        element.name or str(twin.get("label", "")) or attributes.get("placeholder", "") or attributes.get("title", "")
+    )
+    type_ = attributes.get("type", "").lower()
+    name = attributes.get("name", "")
+    auto = str(twin.get("ac", "") or attributes.get("autocomplete", "")).split()
+    spoken = [
+        label,
+        str(twin.get("label", "")),
+        AUTOCOMPLETE.get(auto[-1] if auto else "", ""),
+        name,
+        str(twin.get("id", "")),
+        attributes.get("placeholder", ""),
+        attributes.get("aria-label", ""),
+        attributes.get("title", ""),
+        TYPE_NAMES.get(type_, "") if kind == "text" or kind == "file" else "",
+    ]
+    names = tuple(dict.fromkeys(words for text in spoken if (words := bare(phrase(text)))))
+    return FormField(
+        bid=element.bid,
+        kind=kind,
+        label=" ".join(label.split()).rstrip(" *:"),
+        names=names,
+        type=type_,
+        name=name,
+        group=str(twin.get("group", "")),
+        value=str(twin.get("value", "")) if kind in ("radio", "checkbox") else attributes.get("value", ""),
+        checked="checked" in element.states,
+        options=element.options,
+        required="required" in element.states or bool(twin.get("req")),
+        disabled="disabled" in element.states or "readonly" in element.states,
+        invalid=bool(twin.get("aria")) or ("invalid" in element.states and not twin),
+        error=str(twin.get("error", "")),
+        native_error=str(twin.get("bad", "")) if "invalid" in element.states else "",
+        form=form,
+    )
+
+
+_FILLER_WORDS = frozenset(word for text in FORM_FILLER for word in phrase(text))
+
+
+def bare(words: Phrase) -> Phrase:
+    """`words` without those that only address the reader ("please enter your")."""
+    return tuple(word for word in words if word not in _FILLER_WORDS) or words
+
+
+# --- buttons ------------------------------------------------------------------------------------------
+
+_NEXT = tuple(phrase(text) for text in BUTTON_NEXT)
+_SEND = tuple(phrase(text) for text in BUTTON_SEND)
+_AVOID = tuple(phrase(text) for text in BUTTON_AVOID)
+
+
+def leads_on(button: FormButton) -> bool:
+    """Whether the button goes to a further page of the form rather than sending it."""
+    return _names_any(button.words, _NEXT) and not _names_any(button.words, _SEND)
+
+
+def sending_button(page: FormPage, form: int) -> FormButton | None:
+    """The button that sends the form or leads on in it; None when it cannot be told which."""
+    own = [one for one in page.buttons if one.form == form] or [one for one in page.buttons if form < 0]
+    usable = [one for one in own if not _names_any(one.words, _AVOID) or _names_any(one.words, _SEND)]
+    submits = [one for one in usable if one.submit]
+    for fitting in (
+        [one for one in submits if _names_any(one.words, _SEND) or _names_any(one.words, _NEXT)],
+        submits,
+        [one for one in usable if _names_any(one.words, _SEND) or _names_any(one.words, _NEXT)],
+    ):
+        if fitting:
+            sends = [one for one in fitting if not leads_on(one)]
+            return (sends or fitting)[-1] if len(fitting) > 1 and not any(map(leads_on, fitting)) else _onward(fitting)
+    return None
+
+
+def _onward(fitting: Sequence[FormButton]) -> FormButton:
+    """Of several, the one that leads on: pages of a form come in order, and sending is last."""
+    return next((one for one in fitting if leads_on(one)), fitting[0])
+
+
+def _names_any(words: Phrase, known: Sequence[Phrase]) -> bool:
+    return any(words[i : i + len(one)] == one for one in known for i in range(len(words) - len(one) + 1) if one)

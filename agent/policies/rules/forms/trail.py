@@ -1,0 +1,82 @@
+"""What the steps of a form say about where the work stands.
+
+Each action's reason names the detail that it enters, never its value; so nothing has to be remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shoal.agent.errors import NothingWorks
+from shoal.agent.types import Step
+
+ENTER = "enter "
+SEND = "send the form"
+ON = "go on to the form's next page"
+_MOST_FAILED = 5
+"""Steps in a row. What a page takes only later, such as a field that is covered for a moment, it takes by then."""
+
+
+def entered(steps: Sequence[Step]) -> set[str]:
+    """The details that were entered on any page."""
+    found: set[str] = set()
+    for result in (result for step in steps for result in step.results):
+        if result.error is None and result.action.reasoning.startswith(ENTER):
+            found |= set(result.action.reasoning[len(ENTER) :].split(", "))
+    return found
+
+
+def entered_here(steps: Sequence[Step]) -> dict[str, int]:
+    """How often each field was acted on since the form's page was opened."""
+    counts: dict[str, int] = {}
+    for step in steps:
+        for result in step.results:
+            if result.action.reasoning in (SEND, ON):
+                counts.clear()
+            elif result.action.reasoning.startswith(ENTER) and result.error is None:
+                bid = str(result.action.args.get("bid", ""))
+                counts[bid] = counts.get(bid, 0) + 1
+    return counts
+
+
+def last_sending(steps: Sequence[Step]) -> int | None:
+    """The index of the last step that sent the form or went on in it, when nothing was entered since."""
+    for index in range(len(steps) - 1, -1, -1):
+        reasons = [result.action.reasoning for result in steps[index].results if result.error is None]
+        if any(reason in (SEND, ON) for reason in reasons):
+            return index
+        if any(reason.startswith(ENTER) for reason in reasons):
+            return None
+    return None
+
+
+def is_sending(step: Step) -> bool:
+    return any(result.action.reasoning in (SEND, ON) for result in step.results)
+
+
+def was_sent(steps: Sequence[Step]) -> bool:
+    """Whether the form was sent for good since the last detail was entered."""
+    last = last_sending(steps)
+    return last is not None and any(one.action.reasoning == SEND for one in steps[last].results)
+
+
+def idle_looks(steps: Sequence[Step]) -> int:
+    """How many times the page was looked at in a row without anything done."""
+    count = 0
+    for step in reversed(steps):
+        if step.results:
+            break
+        count += 1
+    return count
+
+
+def refuse_standstill(steps: Sequence[Step]) -> None:
+    """Ends what leads nowhere, long before the limit of steps: the page may be broken in this browser alone.
+
+    Raises:
+        NothingWorks: in each of the last steps something was tried, and nothing of it worked.
+    """
+    last = steps[-_MOST_FAILED:]
+    errors = [result.error for step in last for result in step.results]
+    if len(last) == _MOST_FAILED and all(step.results for step in last) and errors[-1] and all(errors):
+        raise NothingWorks(f"nothing worked in {_MOST_FAILED} steps on {last[-1].url}; at last: {errors[-1].message}")

@@ -1,0 +1,1 @@
+"""Lists: the values of a loop, and the pages that continue them."""

@@ -1,0 +1,408 @@
+"""The values of a loop: links or texts, page after page, in page order, none twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag
+
+from shoal.agent.browser import Context
+from shoal.agent.errors import BadSelector, BrowserError, NavigationError
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.page_changes import wait_for_change
+from shoal.agent.policies.rules.planning import is_address
+from shoal.agent.policies.rules.values.vocabulary import LOOP_FILLER, MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
+from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, Phrase, fold, overlap, phrase, squash
+from shoal.agent.spec import LoopSpec
+from shoal.agent.support.printable import readable_json
+from shoal.agent.types import Action, Element, LoopItem
+
+Json = Any
+
+LINKS_JS = (Path(__file__).parent / "links.js").read_text(encoding="utf-8")
+
+_CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
+_MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
+"""Nobody writes so in words: what has this and is no CSS is CSS with a fault."""
+_SETTLE_S = 5.0  # for what scripts still bring
+_QUIET_S = 0.3
+_CHANGE_S = 1.5  # until a page that was scrolled or pressed begins to show more
+
+
+@dataclass(slots=True)
+class Collector:
+    """One collection: where it stands and what it has seen."""
+
+    state: SessionState
+    loop: LoopSpec
+    _seen: set[str] = field(default_factory=set)
+    _pages: set[str] = field(default_factory=set)
+    _count: int = 0
+    _group: str = ""  # the group that the first page settled on
+    _astray: set[str] = field(default_factory=set)  # links that lead off the web, as the page writes them
+    _paged: bool = False  # a link to a next page was followed: the list has pages and does not grow
+
+    async def items(self) -> AsyncIterator[LoopItem]:
+        """The items, page after page, until nothing new comes or a limit is reached."""
+        source = self.loop.source
+        if source is None:
+            for item in self._given():
+                yield item
+            return
+        for number in range(1, source.max_pages + 1):
+            view = await self._view()
+            self._pages.add(_address(view))
+            fresh = list(self._fresh(view))
+            for item in fresh:
+                yield item
+            if self._full:
+                return
+            if view["cut"]:
+                self.state.cut = f"{_address(view)} shows more than {view['cut']:,} things; the rest was not read"
+            if number == source.max_pages:
+                if await self._goes_on(view, bool(fresh)):
+                    self.state.cut_after(number)
+                return
+            if not await self._go_on(view, bool(fresh)):
+                return
+
+    @property
+    def _goal(self) -> str:
+        return self.state.spec.goal or ""
+
+    @property
+    def _full(self) -> bool:
+        return self.loop.max_items is not None and self._count >= self.loop.max_items
+
+    def _given(self) -> Iterator[LoopItem]:
+        for value in self.loop.values or ():
+            if self._full:
+                return
+            link = self.loop.is_link if self.loop.is_link is not None else is_address(value)
+            yield LoopItem(self._count, value, link)
+            self._count += 1
+
+    async def _view(self) -> Mapping[str, Json]:
+        """The page's links; read again once settled when they seem not to be there yet."""
+        view = await read_links(self.state.page, self.loop)
+        if self._rows(view) or not (view["scripts"] or view["busy"] or view["ready"] != "complete"):
+            return view
+        await self.state.page.settle(budget_s=_SETTLE_S)
+        return await read_links(self.state.page, self.loop)
+
+    def _rows(self, view: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+        assert self.loop.source is not None
+        self._leave_out(view["astray"])
+        if view["css"]:
+            return self._on_the_web(view["css"])
+        if view["css"] is not None and _CERTAINLY_CSS.search(self.loop.source.select):
+            return []  # a selector that finds nothing is no words
+        chosen = choose_group(view["groups"], self.loop.source.select, self._goal, self._group)
+        if chosen is None or not (self._group or self._may_be_meant(chosen, view)):
+            return []
+        self._group = self._group or str(chosen["k"])
+        self._leave_out(chosen["off"])
+        return list(chosen["items"])
+
+    def _on_the_web(self, rows: Sequence[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+        """The rows without those whose link leads off the web; their texts are items only where texts are asked for."""
+        if self.loop.is_link is False:
+            return list(rows)
+        self._leave_out(row["x"] for row in rows if row["x"])
+        return [row for row in rows if not row["x"]]
+
+    def _leave_out(self, links: Iterable[str]) -> None:
+        """Counts links that lead off the web, each once: a list is looked at several times."""
+        new = {*links} - self._astray
+        self._astray |= new
+        self.state.left_out += len(new)
+
+    def _may_be_meant(self, chosen: Mapping[str, Json], view: Mapping[str, Json]) -> bool:
+        """Whether the words may mean the list that structure chose; where they hardly do, the scene tells.
+
+        A page about books seldom calls its list "books". But words that stand nowhere on it name nothing there.
+        """
+        assert self.loop.source is not None
+        select = self.loop.source.select
+        asked = set(_content_words(select)) - NEUTRAL_WORDS
+        called = phrase(f"{chosen['head']} {chosen['w']} {chosen['cap']} {view['about']}")
+        self.state.doubt = ""
+        if not asked or not asked.isdisjoint(called):
+            return True
+        named = sum(not asked.isdisjoint(phrase(str(item["t"]))) for item in chosen["items"])
+        if 2 * named >= len(chosen["items"]):
+            return True
+        if not named and not asked & set(view["heard"]):
+            self.state.doubt = f"nothing there is called {select!r}"
+            return False
+        taken = f"one of {chosen['n']:,} links, such as {str(chosen['items'][0]['t'])!r}"
+        self.state.doubt = f"no list there is called {select!r}; taken was {taken}"
+        return True
+
+    def _fresh(self, view: Mapping[str, Json]) -> Iterator[LoopItem]:
+        for row in distinct(self._rows(view), self.loop.is_link):
+            if self._full:
+                return
+            link = bool(row["h"]) and self.loop.is_link is not False
+            value = str(row["h"]) if link else str(row["t"])
+            key = value if link else squash(value)
+            if key in self._seen or not value:
+                continue
+            self._seen.add(key)
+            yield LoopItem(self._count, value, link, str(row["t"]))
+            self._count += 1
+
+    # --- to the next page ---------------------------------------------------------------------------
+
+    async def _goes_on(self, view: Mapping[str, Json], found_new: bool) -> bool:
+        """Whether there are more items. A page that is only linked is not opened for it."""
+        assert self.loop.source is not None
+        step = next_step(view, self.loop.source.next)
+        if step is not None and step.url:
+            return urldefrag(step.url).url not in self._pages
+        return await self._go_on(view, found_new)
+
+    async def _go_on(self, view: Mapping[str, Json], found_new: bool) -> bool:
+        """Moves to more items; False when there are none."""
+        assert self.loop.source is not None
+        step = next_step(view, self.loop.source.next)
+        if step is not None and step.url:
+            if urldefrag(step.url).url in self._pages:
+                return False
+            landing = await self.state.page.goto(step.url)
+            if landing.status >= 400:
+                raise NavigationError(f"the next page answered {landing.status}", url=step.url, status=landing.status)
+            self._paged = True
+            return True
+        if not found_new or (step is None and self._paged):
+            return False
+        if step is not None:
+            return await self._press(step)
+        return await self._scroll(view)
+
+    async def _press(self, step: Onward) -> bool:
+        seen = await self.state.page.observe()
+        button = find_control(seen.elements, step.label)
+        if button is None:
+            return False
+        result = await self.state.turn_page(Action("click", {"bid": button.bid}, "to the next items"))
+        if result.error is not None:
+            return False
+        return await self._something_new()
+
+    async def _scroll(self, view: Mapping[str, Json]) -> bool:
+        """Scrolls to the end of the page; True when that brought items."""
+        if not view["scripts"] or float(view["height"]) <= float(view["viewport"]) + 1:
+            return False
+        result = await self.state.turn_page(
+            Action("scroll", {"dx": 0, "dy": float(view["height"])}, "further items may load")
+        )
+        return result.error is None and await self._something_new()
+
+    async def _something_new(self) -> bool:
+        """Whether items come that were not there before the last action."""
+        if not await self._has_new():
+            await wait_for_change(self.state.page, limit_s=_CHANGE_S)
+        await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        return await self._has_new()
+
+    async def _has_new(self) -> bool:
+        view = await read_links(self.state.page, self.loop)
+        return any(self._key(row) not in self._seen for row in self._rows(view))
+
+    def _key(self, row: Mapping[str, Json]) -> str:
+        link = bool(row["h"]) and self.loop.is_link is not False
+        return str(row["h"]) if link else squash(str(row["t"]))
+
+
+async def read_links(page: Context, loop: LoopSpec) -> Mapping[str, Json]:
+    """What the page offers to loop over, in one call.
+
+    Raises:
+        BadSelector: `select` or `next` is meant as CSS and is none: as words it would give other things.
+    """
+    source = loop.source
+    asked = {"select": source.select, "next": source.next, "words": _content_words(source.select)} if source else {}
+    found = await page.read(LINKS_JS, asked)
+    view = readable_json(found) if isinstance(found, str) else found
+    if not isinstance(view, Mapping):
+        raise BrowserError("the page answered no links")
+    for name in view["unread"]:
+        text = str(getattr(source, name))
+        if _MEANT_AS_CSS.search(text):
+            raise BadSelector(f"loop.from.{name} is no valid CSS selector: {text}", field=f"loop.from.{name}")
+    return view
+
+
+def _address(view: Mapping[str, Json]) -> str:
+    return urldefrag(str(view["url"])).url
+
+
+# --- which of them ------------------------------------------------------------------------------------
+
+
+def distinct(rows: Sequence[Mapping[str, Json]], is_link: bool | None = None) -> list[Mapping[str, Json]]:
+    """The rows without those that lead into a page which another row names as a whole ("#reviews" of a product).
+
+    Other fragments count: `a.html#x` and `a.html#y` are two entries of an index.
+
+    Where most rows have a link, those without one are headings or fillers between them, and are left out.
+    """
+    linked = [row for row in rows if row["h"]]
+    if is_link is False:
+        return [row for row in rows if row["t"]]
+    if is_link is None and len(linked) * 2 < len(rows):
+        return [row for row in rows if row["h"] or row["t"]]
+    whole = {str(row["h"]) for row in linked if "#" not in str(row["h"])}
+    return [row for row in linked if "#" not in str(row["h"]) or urldefrag(str(row["h"])).url not in whole]
+
+
+def choose_group(
+    groups: Sequence[Mapping[str, Json]], select: str, goal: str = "", settled: str = ""
+) -> Mapping[str, Json] | None:
+    """The group of links that the words name; by structure alone where they name none; None when nothing fits.
+
+    `settled` is the kind of group that an earlier page was read by: the same kind is taken again.
+    """
+    for group in groups:
+        if settled and group["k"] == settled:
+            return group
+    asked = _content_words(select)
+    scored = [(score_group(group, asked, _content_words(goal)), group) for group in groups]
+    scored = [(score, group) for score, group in scored if score > 0]
+    return max(scored, key=lambda pair: pair[0])[1] if scored else None
+
+
+def score_group(group: Mapping[str, Json], asked: Phrase, goal: Phrase) -> float:
+    """How much a group of links looks like the items that are asked for."""
+    count, texts = int(group["n"]), int(group["texts"])
+    away = int(group["away"]) / max(1, count)
+    if not group["v"] or texts == 0 or away == 0:
+        return 0.0
+    said = phrase(f"{group['head']} {group['w']} {group['cap']}")
+    named = overlap(asked, said) + 0.4 * overlap(goal, said)
+    in_texts = sum(bool(set(asked) & set(phrase(str(item["t"])))) for item in group["items"][:50]) / min(50, count)
+    size = min(1.0, count / 12) if count > 1 else 0.05
+    place = {"main": 1.0, "": 0.8, "aside": 0.3, "nav": 0.15, "header": 0.1, "footer": 0.08, "dialog": 0.05}[
+        group["mark"]
+    ]
+    if named >= 0.5 and asked:
+        place = max(place, 0.5)  # who asks for the links of the menu gets them
+    rich = 1.0 + 0.35 * int(group["rich"])
+    varied = texts / count
+    return (0.3 + 2.0 * named + 0.8 * in_texts) * size * place * rich * varied * (0.5 + 0.5 * away)
+
+
+_FILLER = frozenset(phrase(" ".join(LOOP_FILLER)))
+
+
+def _content_words(text: str) -> Phrase:
+    return tuple(dict.fromkeys(word for word in phrase(text) if word not in _FILLER and len(word) > 1))
+
+
+# --- which way on -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """The way to more items."""
+
+    url: str = ""  # where a link leads
+    label: str = ""  # of a button: what it is called
+
+
+_NEXT = frozenset(squash(word) for word in NEXT_WORDS)
+_MORE = frozenset(squash(word) for word in MORE_WORDS)
+_ARROWS = "".join(NEXT_SIGNS)
+
+
+def next_step(view: Mapping[str, Json], asked: str | None) -> Onward | None:
+    """The way to the next page: the given selector or words, rel=next, text, the number after the current one."""
+    if view.get("nextCss"):
+        return _step(next((one for one in view["nextCss"] if not one["off"]), None))
+    controls = [one for one in view["controls"] if not one["off"] and one["v"]]
+    if asked:
+        if _CERTAINLY_CSS.search(asked):
+            return None  # the selector finds nothing here: this is the last page
+        words = phrase(asked)
+        fitting = [one for one in controls if overlap(words, phrase(_said(one))) >= 0.6]
+        if fitting:
+            return _step(fitting[-1])
+    if view["relNext"]:
+        return Onward(url=str(view["relNext"]))
+    found = [one for one in controls if _says_next(one)]
+    linked = [one for one in found if one["h"]]
+    if found:
+        return _step((linked or found)[-1])
+    more = [one for one in controls if squash(str(one["t"]) or str(one["a"])) in _MORE or _begins(one, _MORE)]
+    if more:
+        return _step(more[-1])
+    return _numbered(view, controls)
+
+
+def _said(control: Mapping[str, Json]) -> str:
+    return f"{control['t']} {control['a']} {control['ti']} {control['c']}"
+
+
+def _says_next(control: Mapping[str, Json]) -> bool:
+    if "next" in str(control["rel"]).split():
+        return True
+    for text in (control["t"], control["a"], control["ti"]):
+        said = str(text).strip()
+        bare = squash(said.strip(_ARROWS + " .…"))
+        if bare in _NEXT:
+            return True
+        if not bare and said in NEXT_SIGNS:
+            return "prev" not in str(control["c"]).lower()
+    return False
+
+
+def _begins(control: Mapping[str, Json], known: frozenset[str]) -> bool:
+    said = squash(str(control["t"]) or str(control["a"]))
+    return len(said) <= 40 and any(said.startswith(one + " ") for one in known)
+
+
+def _numbered(view: Mapping[str, Json], controls: Sequence[Mapping[str, Json]]) -> Onward | None:
+    """The link whose text is the number after the current page's."""
+    numbers = {int(str(one["t"])): one for one in controls if re.fullmatch(r"\d{1,5}", str(one["t"])) and one["h"]}
+    here = re.search(r"\d+", str(view.get("current", "")))
+    if here is not None:
+        now = int(here.group())
+    else:  # the current page is the number that is missing between the links, or that links to itself
+        own = [number for number, one in numbers.items() if urldefrag(str(one["h"])).url == _address(view)]
+        gaps = [n for n in range(1, max(numbers, default=0)) if n not in numbers]
+        now = own[0] if own else gaps[0] if gaps else 0
+    following = numbers.get(now + 1)
+    return _step(following) if now and following is not None else None
+
+
+def _step(control: Mapping[str, Json] | None) -> Onward | None:
+    if control is None:
+        return None
+    if control["h"]:
+        return Onward(url=str(control["h"]))
+    return Onward(label=str(control["t"]) or str(control["a"]) or str(control["ti"]))
+
+
+def find_control(root: Element, label: str) -> Element | None:
+    """The last clickable element that is called `label`; pagers stand after the list."""
+    wanted = fold(label)
+    found = None
+    for element in walk(root):
+        if element.bid and element.visible and "disabled" not in element.states:
+            said = {fold(element.name), fold(element.text), fold(element.attributes.get("title", ""))}
+            if wanted in {" ".join(one.split()) for one in said} and (
+                element.clickable or element.tag in ("a", "button")
+            ):
+                found = element
+    return found
+
+
+def walk(root: Element) -> Iterator[Element]:
+    """The elements of a tree in document order."""
+    yield root
+    for child in root.children:
+        yield from walk(child)

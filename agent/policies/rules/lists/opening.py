@@ -1,0 +1,132 @@
+"""Opening what a loop value in words names: its link, button or option, else the site's only search box."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from shoal.agent.decisions.step import StepDecision
+from shoal.agent.errors import ItemNotFound
+from shoal.agent.policies.rules.forms.form import FormPage
+from shoal.agent.policies.rules.lists.collect import walk
+from shoal.agent.policies.rules.overlays import DISMISSAL, closing_label
+from shoal.agent.policies.rules.values.vocabulary import FORM_NAMES
+from shoal.agent.policies.rules.values.words import Phrase, phrase, squash
+from shoal.agent.types import Action, Element, Observation, Step
+
+_OPEN = "open the item"
+_SEARCH = "search for the item"
+_ENOUGH = 0.6
+_MAX_LOOKS = 2
+_SEARCH_NAMES = frozenset(phrase(name) for group in FORM_NAMES if "search" in group for name in group)
+
+
+def decide_opening(seen: Observation, page: FormPage, wanted: str, steps: Sequence[Step]) -> StepDecision:
+    """The next actions on the way to the page that shows `wanted`.
+
+    Raises:
+        ItemNotFound: nothing on the page is called so, and searching does not help.
+    """
+    done = [result for step in steps for result in step.results if result.error is None]
+    opened = [result for result in done if result.action.reasoning == _OPEN]
+    if opened:
+        return StepDecision("the item is open", (Action("complete"),))
+    banner = closing_label(page)
+    if banner and not any(result.action.reasoning == DISMISSAL for result in done):
+        button = next((one for one in page.buttons if squash(one.label) == squash(banner)), None)
+        if button is not None:
+            return StepDecision("something covers the page", (Action("click", {"bid": button.bid}, DISMISSAL),))
+    searched = [index for index, step in enumerate(steps) if any(r.action.reasoning == _SEARCH for r in step.results)]
+    if searched and squash(page.heading) == squash(wanted):
+        return StepDecision("the search led to the item itself", (Action("complete"),))
+    hit = best_match(seen.elements, wanted)
+    if hit is not None:
+        return StepDecision("the page names the item", (hit.action,))
+    if searched:
+        if len(steps) - searched[-1] <= _MAX_LOOKS and page.busy:
+            return StepDecision("the results are still loading", ())
+        raise ItemNotFound(f"neither the page nor its search shows {wanted!r}", item=wanted)
+    boxes = [element for element in walk(seen.elements) if _is_search(element)]
+    if len(boxes) == 1:
+        bid = boxes[0].bid
+        fill = Action("fill", {"bid": bid, "value": wanted}, "name the item in the search")
+        return StepDecision(
+            "the site has a search", (fill, Action("press", {"bid": bid, "key_comb": "Enter"}, _SEARCH))
+        )
+    raise ItemNotFound(f"nothing on {seen.url} is called {wanted!r}", item=wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An element that is called like the item."""
+
+    score: float
+    action: Action
+    target: str  # where it leads: equal targets are one
+
+
+def best_match(root: Element, wanted: str) -> Hit | None:
+    """The element called most like `wanted`; None when none is, or when two different ones are equally so."""
+    hits = [hit for element in walk(root) for hit in _hits(element, wanted) if hit.score >= _ENOUGH]
+    if not hits:
+        return None
+    top = max(hit.score for hit in hits)
+    best = [hit for hit in hits if hit.score == top]
+    return best[0] if top >= 0.95 or len({hit.target for hit in best}) == 1 else None
+
+
+def _hits(element: Element, wanted: str) -> Iterator[Hit]:
+    if not element.bid or not element.visible or "disabled" in element.states:
+        return
+    for label, value, _ in element.options if element.tag == "select" else ():
+        score = name_likeness(wanted, label)
+        action = Action("select_option", {"bid": element.bid, "options": [value or label]}, _OPEN)
+        yield Hit(0.98 * score, action, f"{element.bid} {value}")
+    clickable = (
+        element.clickable
+        or element.tag in ("a", "button")
+        or element.role in ("link", "button", "tab", "menuitem", "option")
+    )
+    if clickable and element.tag not in ("select", "input", "textarea"):
+        said = [element.name, element.text, _text_of(element), element.attributes.get("title", "")]
+        score = max((name_likeness(wanted, text) for text in said if text), default=0.0)
+        target = element.attributes.get("href", element.bid)
+        yield Hit(score, Action("click", {"bid": element.bid}, _OPEN), target)
+
+
+def _text_of(element: Element) -> str:
+    return " ".join(filter(None, [element.text, *(_text_of(child) for child in element.children)]))
+
+
+def name_likeness(wanted: str, said: str) -> float:
+    """How well `said` names `wanted`: 1 for the same words, less by each further word."""
+    if squash(wanted) == squash(said):
+        return 1.0
+    asked, words = phrase(wanted), phrase(said)
+    if not asked or not words:
+        return 0.0
+    if asked == words:
+        return 0.97
+    if _within(asked, words):
+        return 0.9 * math.pow(len(asked) / len(words), 0.25)
+    if set(asked) <= set(words):
+        return 0.8 * math.pow(len(asked) / len(words), 0.25)
+    return 0.0
+
+
+def _within(asked: Phrase, words: Phrase) -> bool:
+    return any(words[i : i + len(asked)] == asked for i in range(len(words) - len(asked) + 1))
+
+
+def _is_search(element: Element) -> bool:
+    if not element.bid or not element.visible or element.tag != "input":
+        return False
+    type_ = element.attributes.get("type", "text")
+    if type_ == "search" or element.role == "searchbox":
+        return True
+    called = [element.name, element.attributes.get("name", ""), element.attributes.get("placeholder", "")]
+    return type_ == "text" and any(
+        phrase(re.sub(r"[….]+$", "", text)) in _SEARCH_NAMES or "search" in phrase(text) for text in called
+    )

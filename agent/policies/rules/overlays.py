@@ -1,0 +1,36 @@
+"""What lies over a page, and how it is closed: gently, and only when it is in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shoal.agent.policies.rules.forms.form import FormPage
+from shoal.agent.policies.rules.values.vocabulary import DISMISS
+from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.types import Action, Step
+
+DISMISSAL = "close what covers the page"
+_MAX_DISMISSALS = 3
+
+_CLOSERS = tuple(frozenset(squash(text) for text in group) for group in DISMISS)
+
+
+def closing_label(page: FormPage) -> str:
+    """What the gentlest button is called that closes a banner over the page; "" when nothing is in the way."""
+    if page.overlay is None or page.overlay.fields:
+        return ""
+    for group in _CLOSERS:
+        for label in page.overlay.buttons:
+            said = squash(label)
+            if said in group or any(said.startswith(one + " ") for one in group if len(one) > 4):
+                return label
+    return ""
+
+
+def dismissal(page: FormPage, steps: Sequence[Step]) -> Action | None:
+    label = closing_label(page)
+    tried = sum(result.action.reasoning == DISMISSAL for step in steps for result in step.results)
+    if not label or tried >= _MAX_DISMISSALS:
+        return None
+    button = next((one for one in page.buttons if squash(one.label) == squash(label)), None)
+    return Action("click", {"bid": button.bid}, DISMISSAL) if button is not None else None

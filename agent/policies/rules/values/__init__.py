@@ -1,0 +1,1 @@
+"""Texts as values: numbers, dates, currencies, words."""

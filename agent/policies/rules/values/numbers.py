@@ -1,0 +1,178 @@
+"""Numbers, amounts and ratings, read by the page's locale. None for what cannot be read without guessing."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+
+from babel.numbers import NumberFormatError, parse_decimal
+
+from shoal.agent.policies.rules.values.currencies import CODE, CURRENCY_SIGNS
+from shoal.agent.policies.rules.values.locales import locale_of
+from shoal.agent.policies.rules.values.vocabulary import FORMERLY, OUT_OF, STARS
+from shoal.agent.policies.rules.values.words import fold, squash
+
+_SPACES = " \u00a0\u202f\u2009"
+_NUMBER = re.compile(
+    rf"(?<![\w.,])[-−+]?(?:\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?!\d)(?:[.,]\d{{1,2}}(?!\d))?|\d+(?:[.,]\d+)*)"
+)
+_GLUED = re.compile(r"\d+(?:[.,'’]\d+)*")
+_PERCENT = re.compile(r"(?<!\d)\d+(?:[.,]\d+)?\s*%")
+_SCALED = re.compile(
+    r"(?<!\d)\d{1,3}(?:[.,]\d+)?[kKMB]\b|\d[eE][+-]?\d"
+    r"|\d\s*(?i:(?:bn|mn|mio|mrd|tsd|lakh|crore|hundred|dozen)\b"
+    r"|(?:thousand|tausend|million|milion|millon|milliard|billion)[a-z]*\b)"
+)
+"""A number that is more than its digits: `1.2k`, `3 million`, `1e5`; but `2700K` is a colour's temperature."""
+_SEVERAL = re.compile(r"\b\d+\s+(?:for|fur|pour|por|za|per|voor)\s+[^\w\s]?\s?\d")
+"""The price of several: `3 for $10`."""
+_DASH_CENTS = re.compile(r"(\d)[.,][-–—]+")
+
+
+def number_tokens(text: str) -> list[str]:
+    """The distinct numbers written in `text`, percentages left out when others are there."""
+    plain = _DASH_CENTS.sub(r"\1", text)
+    found = list(dict.fromkeys(_NUMBER.findall(_PERCENT.sub(" ", plain))))
+    found = found or list(dict.fromkeys(_NUMBER.findall(plain)))
+    return found or list(dict.fromkeys(_GLUED.findall(plain)))
+
+
+def decimal_of(token: str, lang: str = "", *, price: bool = False) -> Decimal | None:
+    """The number that `token` writes.
+
+    With both separators the last one is the decimal sign. One alone, before exactly three digits, groups thousands in
+    a price; elsewhere the page's locale decides. `1 299` and `1'299` are grouped.
+    """
+    bare = token.replace("−", "-").lstrip("+")
+    bare = re.sub(rf"[{_SPACES}'’]", "", bare)
+    dots, commas = bare.count("."), bare.count(",")
+    if dots and commas:
+        decimal_sign = "." if bare.rfind(".") > bare.rfind(",") else ","
+        if bare.count(decimal_sign) > 1:
+            return None
+    elif dots > 1 or commas > 1:
+        decimal_sign = ""
+        if not re.fullmatch(r"-?\d{1,3}([.,]\d{3})+", bare):
+            return None
+    elif dots or commas:
+        decimal_sign = _lone_separator(bare, "." if dots else ",", lang, price)
+    else:
+        decimal_sign = ""
+    plain = "".join("." if sign == decimal_sign else sign for sign in bare if sign not in ".," or sign == decimal_sign)
+    try:
+        return Decimal(plain)
+    except InvalidOperation:
+        return None
+
+
+def _lone_separator(bare: str, sign: str, lang: str, price: bool) -> str:
+    """The decimal sign of a number with one separator: `sign`, or "" when it groups thousands."""
+    if not re.fullmatch(r"-?[1-9]\d{0,2}[.,]\d{3}", bare):
+        return sign
+    if price:
+        return ""
+    locale = locale_of(lang)
+    if locale is not None:
+        try:
+            return "" if parse_decimal(bare, locale=locale, strict=True) == bare_digits(bare) else sign
+        except NumberFormatError:
+            return sign
+    return "" if sign == "," else sign
+
+
+def bare_digits(text: str) -> Decimal:
+    """The digits of `text` as one whole number, its sign kept."""
+    return Decimal(re.sub(r"[.,]", "", text))
+
+
+def read_number(text: str, lang: str = "", *, price: bool = False) -> Decimal | None:
+    """The one number in `text`; None when there is none or more than one, or when words make it another."""
+    if _SCALED.search(text):
+        return None
+    values = {value for token in number_tokens(text) if (value := decimal_of(token, lang, price=price)) is not None}
+    return values.pop() if len(values) == 1 else None
+
+
+def read_price(text: str, lang: str = "", parts: tuple[str, ...] = ()) -> Decimal | None:
+    """The one amount in `text`: `1.299,00 €`, `1 299 Kč`, `49,-`, or split over `parts` (`1,299` and `00`)."""
+    if len(parts) > 1:
+        joined = _split_price(parts, lang)
+        if joined is not None:
+            return joined
+    if _RANGE.search(text) or _SCALED.search(text) or _SEVERAL.search(fold(text)):
+        return None
+    tokens = number_tokens(text)
+    if len(tokens) > 1:
+        tokens = [token for token in tokens if _near_currency(token, text)]
+        tokens = [token for token in tokens if not _formerly(token, text)] or tokens
+    values = {value for token in tokens if (value := decimal_of(token, lang, price=True)) is not None}
+    return values.pop() if len(values) == 1 else None
+
+
+def _split_price(parts: tuple[str, ...], lang: str) -> Decimal | None:
+    whole = ""
+    for part in parts:
+        digits = part.strip().strip("".join(CURRENCY_SIGNS) + _SPACES)
+        if re.fullmatch(r"\d[\d.,'’\u00a0\u202f ]*[.,]\d{2}", digits):
+            return decimal_of(digits, lang, price=True)
+        if whole and re.fullmatch(r"[.,]?\d{2}", digits):
+            return decimal_of(re.sub(r"\D", "", whole) + "." + digits[-2:])
+        if re.fullmatch(r"\d[\d.,'’\u00a0\u202f ]*", digits):
+            if whole:
+                return None
+            whole = digits
+        elif digits not in ("", ".", ",", "-"):
+            return None
+    return None
+
+
+def _formerly(token: str, text: str) -> bool:
+    """Whether the words right before the amount say that it is not the one asked now."""
+    since = re.split(r"\d", text[: text.find(token)])[-1]  # not what is said of an earlier amount
+    words = re.sub(r"[^a-z ]+", " ", fold(since)).split()
+    return any(" ".join(words[-count:]) in _FORMER for count in (1, 2, 3) if len(words) >= count)
+
+
+def _near_currency(token: str, text: str) -> bool:
+    at = text.find(token)
+    around = text[max(0, at - 5) : at] + " " + text[at + len(token) : at + len(token) + 5]
+    return any(sign in around for sign in CURRENCY_SIGNS) or bool(CODE.search(around))
+
+
+def read_rating(text: str, lang: str = "") -> Decimal | None:
+    """The rating that `text` states: `4.5 out of 5`, `4,5 von 5 Sternen`, `★★★★☆`, `4.5`."""
+    filled = text.count("★") + text.count("⭐")
+    if filled and not re.search(r"\d", text):
+        return Decimal(filled) if filled + text.count("☆") <= 10 else None
+    said = fold(text)
+    scaled = re.search(rf"(\d+(?:[.,]\d+)?)\s*(?:{'|'.join(map(re.escape, OUT_OF))})\s*(\d+)\b", said)
+    if scaled:
+        value = decimal_of(scaled.group(1))
+        return value if value is not None and value <= int(scaled.group(2)) else None  # 18/10 is steel
+    starred = re.search(rf"(\d+(?:[.,]\d+)?)[\s-]*(?:{'|'.join(STARS)}|★|⭐)", said)
+    if starred:
+        return decimal_of(starred.group(1))
+    if "%" in text:
+        return None
+    bare = _BRACKETS.sub(" ", text)
+    if re.search(r"\d\s+[^\W\d_]{2,}", bare):
+        return None  # "19 votes" counts something else
+    value = read_number(bare, lang)
+    return value if value is not None and 0 <= value <= _MOST_STARS else None
+
+
+_MOST_STARS = 10
+_FORMER = frozenset(squash(text) for text in FORMERLY)
+_RANGE = re.compile(
+    r"\d[^\w(]{0,4}\s(?:-|–|—|to|bis|a|à|až|till)\s[^\w(]{0,3}\d|\d[€$£]?\s?–\s?[€$£]?\d", re.IGNORECASE
+)
+_BRACKETS = re.compile(r"\([^)]{0,1000}\)")
+_RATING_SHAPE = re.compile(
+    rf"(?:^|\s)\d+(?:[.,]\d+)?\s*(?:{'|'.join(one for one in OUT_OF if one != '/')})\s*(?:5|10)\b"
+    rf"|[★⭐☆]{{3,}}|\d\s*(?:{'|'.join(STARS)})\b"
+)
+
+
+def looks_like_rating(text: str) -> bool:
+    """Whether `text` is a rating by its form alone."""
+    return len(text) <= 80 and bool(_RATING_SHAPE.search(fold(text)))

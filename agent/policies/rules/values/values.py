@@ -1,0 +1,172 @@
+"""What a page states, as the value that a property asks for. None for what cannot be read without guessing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urljoin
+
+from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.policies.rules.values.currencies import read_currency
+from shoal.agent.policies.rules.values.dates import read_date
+from shoal.agent.policies.rules.values.numbers import read_number, read_price, read_rating
+from shoal.agent.policies.rules.values.stock import read_stock
+from shoal.agent.policies.rules.values.vocabulary import FALSE_WORDS, TRUE_WORDS
+from shoal.agent.policies.rules.values.words import phrase, squash
+from shoal.agent.schemas.patterns import fitting
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """One value as a page states it."""
+
+    text: str  # as shown, or as the structured data writes it
+    parts: tuple[str, ...] = ()  # the text nodes of a short text that is split over elements
+    exact: str = ""  # machine-readable twin: datetime, content, value or aria-label
+    href: str = ""  # where it links to, or the picture's address
+    structured: bool = False  # written for machines: a plain number has a decimal point
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What helps to read values: of the page, not of one value."""
+
+    lang: str = ""  # BCP 47
+    base: str = ""  # URL that relative addresses belong to
+
+
+def convert(prop: Property, raw: Raw, reading: Reading) -> Json:
+    """`raw` as the JSON value that `prop` asks for; None when it is not one."""
+    if prop.enum:
+        return _enum(prop, raw)
+    kind = prop.concept.kind if prop.concept else "text"
+    types = prop.types
+    if "boolean" in types and (types == {"boolean"} or kind == "availability"):
+        return _boolean(kind, raw)
+    if types & {"number", "integer"} and not ("string" in types and kind == "text"):
+        return _typed_number(kind, types, raw, reading)
+    if not types or "string" in types:
+        return _string(prop, kind, raw, reading)
+    return None
+
+
+def _typed_number(kind: str, types: frozenset[str], raw: Raw, reading: Reading) -> Json:
+    value: Decimal | None = None
+    for text in (raw.exact, raw.text):
+        if not text:
+            continue
+        if (raw.structured or text is raw.exact) and re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", text):
+            value = Decimal(text.strip())
+        elif kind == "price":
+            value = read_price(text, reading.lang, raw.parts if text is raw.text else ())
+        elif kind == "rating":
+            value = read_rating(text, reading.lang)
+        elif kind == "gtin":
+            value = Decimal(digits) if (digits := re.sub(r"\D", "", text)) else None
+        else:
+            value = read_number(text, reading.lang)
+        if value is not None:
+            break
+    if value is None:
+        return None
+    if value == value.to_integral_value():
+        return int(value)
+    return float(value) if "number" in types else None
+
+
+_TRUE = frozenset(squash(word) for word in TRUE_WORDS)
+_FALSE = frozenset(squash(word) for word in FALSE_WORDS)
+
+
+def read_boolean(text: str) -> bool | None:
+    """Yes or no, in several languages or as a tick; None for anything else."""
+    said = squash(text).strip(" .!,:;")
+    first = said.split(",")[0].split("(")[0].strip()
+    for one in (said, first):
+        if one in _TRUE:
+            return True
+        if one in _FALSE:
+            return False
+    return None
+
+
+def _boolean(kind: str, raw: Raw) -> bool | None:
+    for text in (raw.text, raw.exact):
+        if not text:
+            continue
+        if kind == "availability":
+            stock = read_stock(text)
+            if stock is not None:
+                return stock == "in"
+        plain = read_boolean(text)
+        if plain is not None:
+            return plain
+        if kind == "availability" and re.fullmatch(r"\s*\d+\s*", text):
+            return int(text) > 0
+    return None
+
+
+def _enum(prop: Property, raw: Raw) -> Json:
+    texts = [text for text in (raw.exact, raw.text) if text]
+    for text in texts:
+        for value in prop.enum:
+            if squash(str(value)) == squash(text) or phrase(str(value)) == phrase(re.split(r"[/#]", text)[-1]):
+                return value
+    if prop.concept and prop.concept.kind == "currency":
+        codes = {read_currency(text) for text in texts}
+        return next((value for value in prop.enum if value in codes), None)
+    if prop.concept and prop.concept.kind == "availability":
+        stock = next((found for text in texts if (found := read_stock(text))), None)
+        return next((value for value in prop.enum if stock and read_stock(str(value)) == stock), None)
+    within = {
+        str(v): v
+        for v in prop.enum
+        for text in texts
+        if len(text) <= 80 and f" {squash(str(v))} " in f" {squash(text)} "
+    }
+    return next(iter(within.values())) if len(within) == 1 else None
+
+
+_MAX_NAME = 250  # characters; what is longer is no name
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+
+
+def clean(text: str, *, lines: bool = False) -> str:
+    """`text` with single spaces; with `lines`, line breaks stay."""
+    if not lines:
+        return " ".join(text.split())
+    return "\n".join(row for row in (" ".join(one.split()) for one in text.splitlines()) if row)
+
+
+def _string(prop: Property, kind: str, raw: Raw, reading: Reading) -> str | None:
+    text = clean(raw.text, lines=bool(prop.concept and prop.concept.name == "description"))
+    if prop.format in ("uri", "uri-reference", "iri", "url") or kind in ("image", "url"):
+        found = raw.href or raw.exact or (text if re.match(r"(https?:)?//|/|[\w./-]+\.\w{2,4}$", text) else "")
+        return urljoin(reading.base, found) if found and " " not in found else None
+    if prop.format in ("date", "date-time"):
+        timed = prop.format == "date-time"
+        for one in (raw.exact, raw.text):
+            if one and (found_date := read_date(one, reading.lang, with_time=timed)):
+                return found_date
+        return None
+    if prop.format in ("email", "idn-email") or (prop.concept and prop.concept.name == "email"):
+        hit = _EMAIL.search(raw.href) or _EMAIL.search(text)
+        return hit.group() if hit else None
+    if kind == "currency":
+        return read_currency(raw.exact, reading.lang) or read_currency(text, reading.lang)
+    if kind == "availability" and raw.structured:
+        text = re.split(r"[/#]", text)[-1]
+    if kind == "name":
+        text = re.sub(r"\s*[¶§#🔗]\s*$", "", text)
+        text = text if len(text) <= _MAX_NAME else ""
+    if kind == "gtin":
+        digits = re.sub(r"[\s-]", "", text)
+        text = digits if re.fullmatch(r"\d{8,14}|\d{9}[\dXx]", digits) else ""
+    text = text or clean(raw.exact)
+    if prop.pattern and text:
+        text = fitting(prop.pattern, text)
+    return text or None

@@ -1,0 +1,95 @@
+"""Words: names and labels split, folded and compared, so that `inStock`, "In stock:" and `in-stock` are the same."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from shoal.agent.policies.rules.values.vocabulary import NEUTRAL, QUALIFIERS, UNITS
+from shoal.agent.support.bounded_cache import bounded_cache
+
+Phrase = tuple[str, ...]
+"""Folded words in order; what two names are compared by."""
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"[^\W_]+")
+_LABEL = 300
+"""Characters of the longest label that is remembered: pages have longer ones, but not often."""
+_LONG_WORD = 60
+"""Characters of a word that are looked at: no name has longer ones."""
+_WORDS = 24
+"""Words of the longest two phrases of which a likeness is remembered."""
+
+
+def fold(text: str) -> str:
+    """`text` in lower case without accents: what compares equal when a person would say so."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+
+
+@bounded_cache(20_000, longest=_LABEL)
+def phrase(text: str) -> Phrase:
+    """The folded words of a name or label, plural endings dropped."""
+    return tuple(_stem(fold(word[:_LONG_WORD])) for part in _CAMEL.split(text) for word in _WORD.findall(part))
+
+
+def _stem(word: str) -> str:
+    if len(word) > 3 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+NEUTRAL_WORDS = frozenset(word for text in NEUTRAL for word in phrase(text))
+QUALIFIER_WORDS = frozenset(word for text in QUALIFIERS for word in phrase(text))
+UNIT_WORDS = frozenset(word for text in UNITS for word in phrase(text))
+
+
+@bounded_cache(50_000, longest=_WORDS)
+def likeness(wanted: Phrase, label: Phrase) -> float:
+    """How well `label` names what `wanted` asks for: 1 is the same name, 0 another thing.
+
+    A label may say more ("price incl. VAT"); it loses by each further word, and all when that word makes it
+    something else ("old price", "price per kg").
+    """
+    if not wanted or not label:
+        return 0.0
+    if wanted == label:
+        return 1.0
+    asked, said = set(wanted), set(label)
+    if asked <= said:
+        extra = said - asked
+        if extra & QUALIFIER_WORDS:
+            return 0.0
+        extra -= NEUTRAL_WORDS
+        extra -= UNIT_WORDS
+        if extra and all(word.isdecimal() for word in asked):
+            return 0.0  # "$1,590.60" is no label of a `field_1`
+        return (0.92, 0.74, 0.6, 0.45)[len(extra)] if len(extra) < 4 else 0.3
+    missing = asked - said
+    if missing <= (NEUTRAL_WORDS | UNIT_WORDS) and asked & said == said and not said <= NEUTRAL_WORDS:
+        return 0.9
+    common = asked & said
+    if len(common) >= 2 and not all(word.isdecimal() for word in common) and not (said - asked) & QUALIFIER_WORDS:
+        return 0.75 * len(common) / len(asked | said)
+    return 0.0
+
+
+def best_likeness(wanted: Iterable[Phrase], label: Phrase) -> float:
+    """The best `likeness` of any of the wanted phrases."""
+    return max((likeness(one, label) for one in wanted), default=0.0)
+
+
+def overlap(asked: Phrase, said: Phrase) -> float:
+    """The share of the words of `asked` that `said` holds, as whole words."""
+    if not asked:
+        return 0.0
+    there = set(said)
+    return sum(word in there for word in asked) / len(asked)
+
+
+def squash(text: str) -> str:
+    """`text` folded with single spaces, for looking one text up in another."""
+    return " ".join(fold(text).split())

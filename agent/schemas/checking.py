@@ -1,0 +1,144 @@
+"""Holds values to schemas without holding up anything else.
+
+What is cheap is done at once. What is not is done by a process of its own, which is ended when its time is over: the
+engine holds Python's lock while it works, and a thread cannot be ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jsonschema_rs import Validator
+
+from shoal.agent.schemas.bounds import LONG_SCHEMA, schema_fault
+from shoal.agent.schemas.cost import Cost, Endless, TooCostly, size_of
+from shoal.agent.schemas.engine import Fault, SchemaUnusable, compiled, faults, fits
+from shoal.agent.schemas.parts import References, Schema
+from shoal.agent.support.bounded_cache import bounded_cache
+
+Json = Any
+
+_AT_ONCE_UNITS = 3_000_000
+"""Some 30 ms, which an event loop may stand."""
+_TELL_AT_ONCE = 5_000_000
+"""Units times characters: each fault takes a copy of the value that it is about."""
+ASIDE_S = 5.0
+"""Time of the process; a machine that is busy starts it in one of these."""
+_MOST_DEEP = 200
+"""Levels of a value: the engine's stack has an end."""
+MOST_FAULTS = 20
+_TOO_DEEP = f"is nested too deeply: more than {_MOST_DEEP} levels"
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A schema that has passed the bounds, and all that is known of it."""
+
+    schema: Schema
+    validator: Validator
+    references: References
+
+
+async def check(schema: Mapping[str, Json], value: Json) -> list[Fault]:
+    """The first faults of `value`; empty when it fits. What cannot be found out is told as a fault, too."""
+    text = json.dumps(schema)
+    if (reason := schema_fault(text)) is not None:
+        return [_whole(f"cannot be checked: the schema {reason}")]
+    if _too_deep(value):
+        return [_whole(_TOO_DEEP)]
+    return await _held(_ready(text), text, value)
+
+
+async def check_reply(schema: Mapping[str, Json], value: Json) -> list[Fault]:
+    """As `check` for a schema of ours, which may be larger than callers' are and is not met again."""
+    text = json.dumps(schema)
+    try:
+        ready = _made(text)
+    except SchemaUnusable as error:
+        return [_whole(f"cannot be checked: the schema {error}")]
+    return [_whole(_TOO_DEEP)] if _too_deep(value) else await _held(ready, text, value)
+
+
+async def _held(ready: _Ready, text: str, value: Json) -> list[Fault]:
+    try:
+        units = Cost(ready.schema, ready.references).of(value)
+    except (TooCostly, Endless):
+        return await _aside(text, value)
+    if units > _AT_ONCE_UNITS:
+        return await _aside(text, value)
+    if fits(ready.validator, value):
+        return []
+    if units * size_of(value) > _TELL_AT_ONCE:
+        return await _aside(text, value)
+    return faults(ready.validator, value, MOST_FAULTS)
+
+
+def _made(text: str) -> _Ready:
+    schema = json.loads(text)
+    return _Ready(schema, compiled(schema), References(schema))
+
+
+_ready = bounded_cache(64, longest=LONG_SCHEMA)(_made)
+
+
+def _too_deep(value: Json) -> bool:
+    level = [value]
+    for _ in range(_MOST_DEEP):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list | tuple)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _whole(message: str) -> Fault:
+    return Fault((), "", message)
+
+
+async def _aside(text: str, value: Json) -> list[Fault]:
+    """As `check`, in a process that has so much time and memory and no more."""
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "shoal.agent.schemas.child"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # not our keys
+    )
+    assert child.stdin is not None and child.stdout is not None
+    said = b""
+    try:
+        async with asyncio.timeout(ASIDE_S):
+            child.stdin.write(text.encode() + b"\n" + json.dumps(value).encode() + b"\n")
+            await child.stdin.drain()
+            child.stdin.close()
+            while piece := await child.stdout.read(1 << 16):
+                said += piece
+    except (TimeoutError, ConnectionError):
+        pass  # what it said until then counts
+    finally:
+        if child.returncode is None:
+            child.kill()
+        await child.wait()
+    return _heard(said)
+
+
+def _heard(said: bytes) -> list[Fault]:
+    """What the process found: its verdict, then the faults, each in a line that is whole or does not count."""
+    verdict, _, rest = said.partition(b"\n")
+    if verdict == b"fits":
+        return []
+    if verdict != b"misfit":
+        return [_whole(f"cannot be checked within {ASIDE_S:g} s: schema and value are too large together")]
+    told, end, _ = rest.partition(b"\n")
+    if not end:
+        return [_whole("does not fit the schema; it is too large to say where")]
+    return [Fault(tuple(path), keyword, message, missing) for path, keyword, message, missing in json.loads(told)]

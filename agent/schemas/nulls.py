@@ -1,0 +1,47 @@
+"""Whether a schema takes null. Told from its own words, so that each of its parts is asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from shoal.agent.schemas.parts import References, Schema
+
+Json = Any
+
+
+class Nulls:
+    """Asked about the parts of one schema, again and again."""
+
+    def __init__(self, root: Schema) -> None:
+        self._references = References(root)
+        self._known: dict[int, bool] = {}
+
+    def taken(self, schema: Json) -> bool:
+        """Whether null fits `schema`, a part of the whole. A reference that leads nowhere takes everything."""
+        if not isinstance(schema, dict):
+            return schema is not False
+        if id(schema) not in self._known:
+            self._known[id(schema)] = True  # for one that refers to itself
+            self._known[id(schema)] = all(self._verdicts(schema))
+        return self._known[id(schema)]
+
+    def _verdicts(self, schema: Schema) -> Iterator[bool]:
+        """One for each keyword that has a say about null."""
+        if isinstance(schema.get("$ref"), str):
+            yield self.taken(self._references.target(schema))
+        if "type" in schema:
+            yield schema["type"] == "null" or (isinstance(schema["type"], list) and "null" in schema["type"])
+        if "enum" in schema:
+            yield None in schema["enum"]
+        if "const" in schema:
+            yield schema["const"] is None
+        if "not" in schema:
+            yield not self.taken(schema["not"])
+        yield from map(self.taken, schema.get("allOf", ()))
+        if "anyOf" in schema:
+            yield any(map(self.taken, schema["anyOf"]))
+        if "oneOf" in schema:
+            yield sum(map(self.taken, schema["oneOf"])) == 1
+        if "if" in schema:
+            yield self.taken(schema.get("then" if self.taken(schema["if"]) else "else", True))

@@ -1,0 +1,1 @@
+"""One session: `session` runs it, `dependencies` lists what the caller supplies."""

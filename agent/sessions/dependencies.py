@@ -1,0 +1,107 @@
+"""What a session is lent while it runs: a browser, a policy, and ways to keep things. The worker supplies it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from shoal.agent.browser import Browser, Context, ContextOptions
+from shoal.agent.policies.policy import Policy
+from shoal.agent.sessions.hooks import Upload
+from shoal.agent.sessions.human_help import Helper
+from shoal.agent.sessions.session_budget import SessionBudget
+from shoal.agent.support.redaction import Redactor
+from shoal.agent.types import ArtifactRef, Checkpoint, LoopItem
+
+
+class NavigationGuard(Protocol):
+    """Asked before every page that a session opens by address."""
+
+    async def __call__(self, url: str) -> None:
+        """Returns when the page may be opened now (it may wait, to be gentle).
+
+        Raises:
+            RobotsForbidden, AddressForbidden.
+        """
+        ...
+
+
+class ArtifactSink(Protocol):
+    """Where evidence goes."""
+
+    async def keep(self, kind: str, data: bytes, content_type: str) -> ArtifactRef:
+        """Stores `data` durably and says under which id.
+
+        Raises:
+            ArtifactsAway: the store does not take it, after retries.
+        """
+        ...
+
+    async def fetch(self, key: str) -> Upload:
+        """An artifact of the same tenant, to be given to a page.
+
+        Raises:
+            ActionRefused: it is another tenant's, or there is none under this key.
+        """
+        ...
+
+
+class Journal(Protocol):
+    """Where progress goes."""
+
+    async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
+        """Hands the checkpoint on; with `durable`, returns only when the store has it.
+
+        Raises:
+            Canceled: the store says that this session is somebody else's by now.
+        """
+        ...
+
+    async def items(self, at: int, items: Sequence[LoopItem]) -> None:
+        """Hands on items of the loop that the session is about to open, those from index `at` on.
+
+        Returns when the store has them, so that nobody has to hold a long loop. They are nothing before the session
+        ends with a fan-out that counts them (`FanOut.later`).
+
+        Raises:
+            Canceled: the store says that this session is somebody else's by now.
+        """
+        ...
+
+
+class Secrets(Protocol):
+    """Resolves references to stored secrets, as late as possible."""
+
+    def resolve(self, value: object, url: str) -> object:
+        """`value` with every `secret:NAME` string replaced, for use on the page at `url`.
+
+        Raises:
+            SecretRefused: unknown, not granted to this job, or not for this domain.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLimits:
+    """How long things may take."""
+
+    session_s: float = 900.0  # one attempt of one session
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDependencies:
+    """All that one session uses of its surroundings."""
+
+    browser: Browser
+    policy: Policy
+    gate: NavigationGuard
+    artifact_sink: ArtifactSink
+    journal: Journal
+    secrets: Secrets
+    limits: SessionLimits = SessionLimits()
+    context: ContextOptions = ContextOptions()  # the operator's limits; the job's own wishes are put into it
+    helper: Helper | None = None  # who answers questions of this job; None: nobody
+    page: Context | None = None  # open already, where the session begins, and not closed by it; None: it opens its own
+    hidden: Redactor | None = None  # values of secrets that were filled into `page` before; None: none were
+    allowance: SessionBudget | None = None  # of time and tokens, where somebody may change it; None: as the work says

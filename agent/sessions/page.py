@@ -1,0 +1,125 @@
+"""The session's page: a context that opens at first use, on the page where the session has to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from shoal.agent.browser import Browser, Context, ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.errors import AccessDenied, NavigationError, PageMissing, RequestRefused, ServerBusy, ServerFailed
+from shoal.agent.sessions.dependencies import NavigationGuard
+from shoal.agent.types import Action, ActionResult, Box, Download, Observation
+
+Json = Any
+
+_BUSY = frozenset({429, 503})
+_MISSING = frozenset({404, 410})
+_DENIED = frozenset({401, 403, 451})
+
+
+class LazyContext:
+    """A `Context` for one session.
+
+    The browser's context is made at the first call that needs it, so that a session which only has to sum up its
+    finished loop costs no browser. Pages opened by address pass the gate first, and a page that answers with an HTTP
+    error raises: a policy never mistakes an error page for the page that it wanted.
+    """
+
+    def __init__(
+        self,
+        browser: Browser,
+        options: ContextOptions,
+        start_url: str,
+        gate: NavigationGuard,
+        context: Context | None = None,
+    ) -> None:
+        self._browser = browser
+        self._options = options
+        self._start_url = start_url
+        self._gate = gate
+        self._context = context  # one that is given is open already, and stays open
+        self._lent = context is not None
+        self.pages = 0  # navigations by address so far
+        self.artifacts: dict[str, str] = {}  # what became of downloaded files: path to artifact id
+
+    @property
+    def opened(self) -> bool:
+        """Whether there is a real page behind this one yet."""
+        return self._context is not None
+
+    @property
+    def url(self) -> str:
+        return self._context.url if self._context else self._start_url
+
+    async def _open(self) -> Context:
+        if self._context is None:
+            await self._gate(self._start_url)
+            self._context = await self._browser.new_context(self._options)
+            await self._land(self._start_url)
+        return self._context
+
+    async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        if self._context is None:
+            self._context = await self._browser.new_context(self._options)
+        await self._gate(url)
+        return await self._land(url, timeout_s=timeout_s)
+
+    async def _land(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        assert self._context is not None
+        self.pages += 1
+        landing = await self._context.goto(url, timeout_s=timeout_s)
+        if landing.status >= 400:
+            raise await self._refusal(landing)
+        return landing
+
+    async def _refusal(self, landing: Landing) -> NavigationError:
+        """The error that an HTTP status means, with what the page itself says about it."""
+        assert self._context is not None
+        said = await self._context.read("() => (document.querySelector('h1')?.innerText || document.title || '')")
+        text = " ".join(str(said).split())[:200]
+        message = f"{landing.url} answered {landing.status}" + (f": {text}" if text else "")
+        for statuses, error in ((_BUSY, ServerBusy), (_MISSING, PageMissing), (_DENIED, AccessDenied)):
+            if landing.status in statuses:
+                return error(message, status=landing.status, retry_after_s=landing.retry_after_s)
+        kind = ServerFailed if landing.status >= 500 else RequestRefused
+        return kind(message, status=landing.status)
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        return await (await self._open()).read(script, arg)
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        seen = await (await self._open()).observe(options)
+        if not self.artifacts:
+            return seen
+        stored = tuple(replace(file, artifact=self.artifacts.get(file.path)) for file in seen.downloads)
+        return replace(seen, downloads=stored)
+
+    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+        return await (await self._open()).locate(selectors)
+
+    async def selectors(self, bid: str) -> tuple[str, str] | None:
+        return await (await self._open()).selectors(bid)
+
+    async def act(self, action: Action) -> ActionResult:
+        return await (await self._open()).act(action)
+
+    async def harmless(self, action: Action) -> bool:
+        return await (await self._open()).harmless(action)
+
+    async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
+        return await (await self._open()).settle(quiet_s=quiet_s, budget_s=budget_s)
+
+    async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
+        return await (await self._open()).screenshot(full_page=full_page, bid=bid, region=region)
+
+    async def downloads(self) -> Sequence[Download]:
+        return await self._context.downloads() if self._context else ()
+
+    async def storage_state(self) -> Json:
+        """Cookies and storage; what the session was given when it opened no page."""
+        return await self._context.storage_state() if self._context else self._options.storage_state
+
+    async def close(self) -> None:
+        if self._context is not None and not self._lent:
+            await self._context.close()

@@ -1,0 +1,608 @@
+"""One session: plan, then navigate, extract or loop, until an outcome. The file to read first.
+
+`run` never raises for what a site, a model or a browser may do: every end is an `Outcome`. What it keeps in memory
+between two checkpoints is what a crash may lose.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from shoal.agent.actions.sending import sends
+from shoal.agent.browser import ObserveOptions
+from shoal.agent.decisions.extract import check_records, not_among
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.errors import (
+    ActionInvalid,
+    ActionRefused,
+    AgentError,
+    ArtifactsAway,
+    BrowserError,
+    Canceled,
+    DeadlinePassed,
+    ElementMissing,
+    EmptyLoop,
+    FormRefused,
+    HelpMissing,
+    LoopFailed,
+    StepLimit,
+    UnsureAction,
+)
+from shoal.agent.observe.renderings import compact
+from shoal.agent.policies.policy import Extraction, Policy, SessionState
+from shoal.agent.sessions.dependencies import SessionDependencies
+from shoal.agent.sessions.human_help import helping
+from shoal.agent.sessions.loop_items import gather
+from shoal.agent.sessions.once import action_name, begun_anew, in_doubt, page_of
+from shoal.agent.sessions.page import LazyContext
+from shoal.agent.sessions.session_budget import SessionBudget
+from shoal.agent.sessions.token_budget import tokens
+from shoal.agent.spec import ExtractSpec
+from shoal.agent.status import Status
+from shoal.agent.support.redaction import Redactor, revealed
+from shoal.agent.support.web_addresses import is_web
+from shoal.agent.types import (
+    Action,
+    ActionResult,
+    ArtifactRef,
+    Checkpoint,
+    Effect,
+    FanOut,
+    Json,
+    LoopItem,
+    Outcome,
+    Step,
+    Task,
+)
+from shoal.agent.worker_messages import JobLimits, Work
+
+MAX_TASKS = 40
+"""Mini goals of one session; a policy that plans more goes in circles."""
+
+_HELP_MARGIN_S = 30.0
+"""Beyond the time that people have for an answer: it still has to be typed in."""
+
+_LAST_PAGE_CHARS = 40_000
+_EVIDENCE_S = 5.0
+"""How long a failed session may take to photograph its page."""
+
+
+async def run(work: Work, deps: SessionDependencies) -> Outcome:
+    """How one attempt of the session `work` ended.
+
+    Raises:
+        asyncio.CancelledError: the worker was told to stop it; the lease's end settles the rest.
+    """
+    session = _Session(work, deps)
+    started = time.monotonic()
+    try:
+        async with session.allowance.running(deps.limits.session_s):
+            outcome = await session.live()
+            await session.keep_downloads()  # those of the last page
+    except TimeoutError:
+        allowed = "" if work.spec.deadline_s is None else f"; the job was given {work.spec.deadline_s:g} s in all"
+        ran_s = time.monotonic() - started
+        outcome = await session.failed(DeadlinePassed(f"the session ran for {ran_s:.0f} s{allowed}"))
+    except AgentError as error:
+        outcome = await session.failed(error)
+    finally:
+        await session.page.close()
+    return replace(
+        outcome,
+        at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        seconds=round(time.monotonic() - started, 4),
+        usage=replace(session.state.usage, pages=session.page.pages),
+        usage_before=session.state.spent_before,
+        steps_before=session.steps_known,
+        artifacts=tuple(session.kept),
+    )
+
+
+def _start_url(work: Work) -> str:
+    """Where the session begins: where it was, else its link, else the job's first page."""
+    if work.checkpoint and work.checkpoint.url:
+        return work.checkpoint.url
+    if work.item and work.item.is_link:
+        return work.item.value
+    return work.spec.url
+
+
+def _reuse(work: Work) -> str | None:
+    """The key of contexts that this session may share, one after the other: items of one loop, at their first try."""
+    shared = work.item is not None and work.attempt == 1 and work.spec.browser.isolation == "reset"
+    return f"job-{work.job}" if shared else None
+
+
+def _reading(work: Work, policy: Policy) -> bool:
+    """Whether the page is likely to be only read: an item that is a link, by rules that extract from it."""
+    spec = work.spec
+    linked = work.item is not None and work.item.is_link and work.attempt == 1
+    return linked and policy.instant and spec.extract is not None and not spec.data and spec.loop_at(work.depth) is None
+
+
+def _left_out(n: int) -> str:
+    """How many links became no items, in words; "" for none."""
+    if not n:
+        return ""
+    return f"{n:,} link{'s' if n > 1 else ''} left out: only http and https addresses are opened"
+
+
+class _Session:
+    def __init__(self, work: Work, deps: SessionDependencies) -> None:
+        self.work = work
+        self.deps = deps
+        self.kept: list[ArtifactRef] = []
+        self.last_screenshot: str | None = None
+        checkpoint = work.checkpoint or Checkpoint()
+        self.saved = work.checkpoint  # where a next attempt goes on
+        self.steps_before = checkpoint.steps  # of the task in whose middle the last attempt ended
+        self.begun = ""  # an action that must not be repeated, from its mark to its confirmation
+        self.confirmed = checkpoint.confirmed
+        self.sent = False  # by an action of which the policy itself says so
+        planned = work.children is not None and work.attempt == 1  # it comes back from its loop, not from a crash
+        self.lost_pages = frozenset(() if planned else map(page_of, checkpoint.confirmed))  # where such were done
+        hooks = replace(deps.context.hooks, gate=deps.gate, fetch=deps.artifact_sink.fetch)
+        options = replace(
+            deps.context,
+            browser=work.spec.browser,
+            storage_state=checkpoint.storage_state,
+            accept_dialogs=deps.context.accept_dialogs and work.spec.browser.dialogs == "accept",
+            reuse=_reuse(work),
+            reading=_reading(work, deps.policy),
+            human_timeout_s=max(deps.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),
+            hooks=helping(hooks, work.spec, lambda name, url: str(deps.secrets.resolve(name, url)), deps.helper),
+        )
+        self.page = LazyContext(deps.browser, options, _start_url(work), deps.gate, deps.page)
+        self.state = SessionState(
+            spec=work.spec,
+            loop=work.spec.loop_at(work.depth),
+            item=work.item,
+            page=self.page,
+            history=checkpoint.history,
+            records=checkpoint.records,
+            children=work.children,
+            depth=work.depth,
+            spent_before=checkpoint.usage,
+            proposed=checkpoint.proposed,
+            job=work.job,
+            hidden=deps.hidden or Redactor(),
+            act=self._turn_page,
+        )
+        self.allowance = deps.allowance or SessionBudget(JobLimits.of(work))
+        self.allowance.spent = lambda: tokens(self.state.usage)
+        self.allowance.told = self._note_limits
+        self._note_limits()
+        self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
+        self.steps_known = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)
+        self.steps_taken = self.steps_known
+
+    def _note_limits(self) -> None:
+        """What the job may spend has changed, or what its other sessions have spent."""
+        self.state.job_tokens = self.allowance.others
+        spec, most = self.state.spec, self.allowance.job_tokens
+        if spec.budget.job_tokens != most:
+            budget = spec.budget.model_copy(update={"job_tokens": most})
+            self.state.spec = spec.model_copy(update={"budget": budget})
+
+    # --- the trip ------------------------------------------------------------------------------------
+
+    async def live(self) -> Outcome:
+        """Plans and works off one mini goal after another, until the goal is reached, given up or fanned out."""
+        if self.work.checkpoint and self.work.checkpoint.pending_action:
+            return self._unsure(self.work.checkpoint.pending_action)
+        if self.work.children is not None:
+            self._loop_came_back()
+        for _ in range(MAX_TASKS):
+            plan = await self.deps.policy.plan(self.state)
+            if plan.prompt is not None:
+                await self._keep("prompt", plan.prompt.encode(), "application/json")
+            if plan.should_terminate and self.work.spec.allow_terminate:
+                await self._keep_last_page()
+                return self._terminated(plan.termination_reason or plan.thoughts, plan.error_codes)
+            if plan.user_goal_achieved or plan.task_type is None:
+                await self._keep_last_page()
+                return self._completed(plan)
+            if self.deps.policy.instant and self.state.history:
+                # Not before it was clear that work is left: a snapshot of the storage is what a leaf can do without.
+                await self._checkpoint()
+            task, end = await self._do(plan)
+            if end is not None:
+                return end
+            self.state.history = (*self.state.history, task)
+            if not self.deps.policy.instant:
+                await self._checkpoint()
+        raise StepLimit(f"{MAX_TASKS} mini goals did not reach the goal")
+
+    async def _do(self, plan: Plan) -> tuple[Task, Outcome | None]:
+        """One mini goal: the finished task, and the session's end when this was it."""
+        started = time.monotonic()
+        doing: dict[str, Callable[[Plan], Awaitable[tuple[Task, Outcome | None]]]] = {
+            "navigate": self._navigate,
+            "extract": self._extract,
+            "loop": self._loop,
+        }
+        task, end = await doing[plan.task_type or "navigate"](plan)
+        return replace(task, seconds=round(time.monotonic() - started, 4)), end
+
+    # --- loop ----------------------------------------------------------------------------------------
+
+    async def _loop(self, plan: Plan) -> tuple[Task, Outcome | None]:
+        """Collects the loop's values and ends this run with a fan-out; the session goes on when the last is final."""
+        items, later = await gather(self._values(plan), self.deps.journal)
+        if not items:
+            why = "; ".join(filter(None, (self.state.doubt, _left_out(self.state.left_out))))
+            raise EmptyLoop(f"the loop found no items on {self.page.url}" + (f": {why}" if why else ""))
+        found = len(items) + later
+        result: dict[str, Json] = {"expected": found}
+        if self.state.listed is not None and self.state.listed > found:
+            result["shown"] = self.state.listed  # the list says that it has more
+        if self.state.cut:
+            result["cut"] = self.state.cut
+        if self.state.doubt:
+            result["doubt"] = self.state.doubt
+        if self.state.left_out:
+            result["left_out"] = self.state.left_out
+        task = Task("loop", plan.plan or "", Status.WAITING, result=result)
+        self.state.history = (*self.state.history, task)
+        on_error = self.state.loop.on_error if self.state.loop else "continue"
+        fan_out = FanOut(items, await self._snapshot(), on_error, later)
+        return task, self._end(Status.WAITING, fan_out=fan_out)
+
+    async def _values(self, plan: Plan) -> AsyncGenerator[LoopItem]:
+        """The loop's items, numbered from 0: none that a page or a model makes of a link that leaves the web."""
+        loop = self.state.loop
+        limit = loop.max_items if loop else None
+        given = loop is not None and loop.values is not None  # what the caller names fails under its own name
+        n = 0
+        async for item in self._found(plan):
+            if item.is_link and not given and not is_web(item.value):
+                self.state.left_out += 1
+                continue
+            yield item if item.index == n else replace(item, index=n)
+            n += 1
+            if n == limit:
+                break
+
+    async def _found(self, plan: Plan) -> AsyncGenerator[LoopItem]:
+        if plan.loop_values is None:
+            async for item in self.deps.policy.collect(self.state, plan):
+                yield item
+            return
+        for index, value in enumerate(plan.loop_values):
+            yield LoopItem(index, value, plan.is_loop_value_link)
+
+    def _loop_came_back(self) -> None:
+        """Writes into the history how the loop went, and ends the session if it went wrong altogether."""
+        children = self.work.children
+        assert children is not None
+        counts = {"expected": children.expected, "completed": children.completed, "failed": children.failed}
+        told = {**counts, "first_records": list(children.samples)}
+        waiting = next((t for t in reversed(self.state.history) if t.status is Status.WAITING), None)
+        if waiting is not None and isinstance(waiting.result, dict):
+            told = {**waiting.result, **told}
+        done = Task("loop", waiting.plan if waiting else "", Status.COMPLETED, result=told)
+        self.state.history = (*(t for t in self.state.history if t is not waiting), done)
+        stop = self.state.loop is not None and self.state.loop.on_error == "stop"
+        if children.expected and (children.completed == 0 or (stop and children.failed)):
+            raise LoopFailed(f"{children.failed} of {children.expected} items failed", **counts)
+
+    # --- extract -------------------------------------------------------------------------------------
+
+    async def _extract(self, plan: Plan) -> tuple[Task, Outcome | None]:
+        """Reads records from the page, which stands still, and holds them to the job's schema."""
+        found = await self.deps.policy.extract(self.state)
+        if found.prompt is not None:
+            await self._keep("prompt", found.prompt.encode(), "application/json")
+        await self._check(found)
+        if self.work.spec.artifacts.screenshots == "all":
+            await self._photograph()
+        stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
+        url = self.page.url
+        found_here = (
+            replace(r, value=self.state.hidden.json(r.value), url=r.url or url, at=r.at or stamp) for r in found.records
+        )
+        # A page that is read twice, because its first reading was not complete, gives each record once.
+        records = not_among(self.state.records, found_here)
+        self.state.records = (*self.state.records, *records)
+        result: dict[str, Json] = {
+            "records": len(records),
+            "missing": list(found.missing),
+            "complete": found.complete,
+        }
+        if found.shown is not None:
+            result["shown"] = found.shown
+        if found.unproven:
+            result["not_on_the_page"] = list(found.unproven)
+        return Task("extract", plan.plan or "", Status.COMPLETED, result=result), None
+
+    async def _check(self, found: Extraction) -> None:
+        extract = ExtractSpec(json_schema=found.schema) if found.schema is not None else self.work.spec.extract
+        if extract is not None:
+            await check_records(found.records, extract, url=self.page.url, missing=found.missing)
+
+    # --- navigate ------------------------------------------------------------------------------------
+
+    async def _navigate(self, plan: Plan) -> tuple[Task, Outcome | None]:
+        """Steps until the policy says that the mini goal is reached, or cannot be."""
+        steps = list(self.steps_before)
+        self.steps_before = ()
+        self.state.sightings.clear()
+        started = time.monotonic()
+        try:
+            return await self._steps(plan.plan or "", steps)
+        except (AgentError, asyncio.CancelledError) as error:
+            # What it did is told all the same: somebody has to find out why it failed.
+            reason = error.message if isinstance(error, AgentError) else "stopped, or its time was over"
+            seconds = round(time.monotonic() - started, 4)
+            task = Task("navigate", plan.plan or "", Status.FAILED, None, reason, tuple(steps), seconds)
+            self.state.history = (*self.state.history, task)
+            raise
+
+    async def _steps(self, goal: str, steps: list[Step]) -> tuple[Task, Outcome | None]:
+        """Step after step, each put behind `steps`, until one ends the task."""
+        while self.steps_taken < self.work.spec.max_steps:
+            self.steps_taken += 1
+            step, final = await self._step(goal, steps)
+            steps.append(step)
+            if final is None:
+                continue
+            task = Task("navigate", goal, Status.COMPLETED, steps=tuple(steps))
+            if final.name == "complete":
+                self.error_codes = (*self.error_codes, *final.args.get("errors", ()))
+                return task, None
+            if final.name == "answer":
+                return replace(task, result=final.args["text"]), None
+            reason = str(final.args.get("reason", ""))
+            task = replace(task, status=Status.TERMINATED, reason=reason)
+            if not self.work.spec.allow_terminate:
+                return task, None  # this mini goal is given up, not the job: the next plan knows of it
+            self.state.history = (*self.state.history, task)
+            return task, self._terminated(reason, tuple(final.args.get("errors", ())))
+        raise StepLimit(f"{self.work.spec.max_steps} steps did not reach: {goal}")
+
+    async def _step(self, goal: str, steps: list[Step]) -> tuple[Step, Action | None]:
+        """Observe and decide, then act; the action that ends the task, if one did."""
+        started = time.monotonic()
+        url = self.page.url
+        decision = await self.deps.policy.step(self.state, goal, steps)
+        prompt = None
+        if decision.prompt is not None:
+            prompt = await self._keep("prompt", decision.prompt.encode(), "application/json")
+        shot = await self._photograph() if self.work.spec.artifacts.screenshots == "all" else None
+        begun = Step(index=len(steps), url=url, thought=decision.thought, results=(), screenshot=shot, prompt=prompt)
+        results, final = await self._act(decision.actions, steps, begun)
+        await self.keep_downloads()
+        return replace(begun, results=tuple(results), seconds=round(time.monotonic() - started, 4)), final
+
+    async def _act(
+        self, actions: tuple[Action, ...], steps: list[Step], begun: Step
+    ) -> tuple[list[ActionResult], Action | None]:
+        """Runs actions in order, until one fails, opens another page, or ends the task."""
+        results: list[ActionResult] = []
+        for action in actions:
+            if action.name in _FINAL_ACTIONS:
+                results.append(ActionResult(action, effect=Effect()))
+                return results, action
+            once = await self._must_not_repeat(action)
+            self.sent = self.sent or action.submits
+            results.append(await self._perform(replace(action, submits=action.submits or once), once=once))
+            if self.begun:
+                await self._confirm((*steps, replace(begun, results=tuple(results))))
+            if (last := results[-1]).error is not None or last.effect.url is not None or last.effect.new_tab:
+                break  # what follows was decided for another page
+        return results, None
+
+    async def _turn_page(self, action: Action) -> ActionResult:
+        """Runs an action by which a policy collects a list.
+
+        Where the caller says that nothing may be repeated, one that may send is marked like any other. Otherwise a list
+        is collected anew after a crash: what brings its next items is taken for no sending.
+        """
+        once = self.work.spec.repeatable is False and await self._must_not_repeat(action)
+        result = await self._perform(action, once=once)
+        if self.begun:
+            await self._confirm(())
+        return result
+
+    async def _must_not_repeat(self, action: Action) -> bool:
+        """Whether the action may send something, in a job whose actions must not run twice."""
+        if self.work.spec.may_repeat:
+            return False
+        if action.submits or (said := sends(action)) == "always":
+            return True
+        if said == "never":
+            return False
+        try:
+            return not await self.page.harmless(action)
+        except ElementMissing:
+            return False  # the action fails before it does anything
+
+    async def _perform(self, action: Action, *, once: bool) -> ActionResult:
+        """Runs one action; one that must not be repeated is marked in the store before.
+
+        Raises:
+            UnsureAction: an earlier attempt did such an action on this very page. Its browser is gone, and what the
+                page shows now need not be what became of it.
+        """
+        resolved = await revealed(action, self.page, self.deps.secrets.resolve)
+        if once:
+            name = action_name(action, self.page.url)
+            if page_of(name) in self.lost_pages:
+                raise UnsureAction(f"an earlier attempt did {self.confirmed[-1]}; {name} could repeat it")
+            mark = replace(await self._snapshot(), pending_action=name)
+            await self.deps.journal.checkpoint(mark, durable=True)
+            self.begun = name
+        for name, value in resolved.items():
+            self.state.hidden.learn(action.args[name], value)
+        result = self.state.hidden.result(await self.page.act(replace(action, args=resolved)))
+        if result.error is not None and result.error.code in _NOTHING_DONE:
+            await self._lift()
+        if result.error is not None and result.error.code == HelpMissing.code:
+            raise HelpMissing(result.error.message)  # the page will not go on by itself
+        return replace(result, action=action)
+
+    async def _lift(self) -> None:
+        """Takes the mark back of an action that did nothing."""
+        if self.begun:
+            await self.deps.journal.checkpoint(self.saved or Checkpoint(), durable=True)
+            self.begun = ""
+
+    async def _confirm(self, steps: tuple[Step, ...]) -> None:
+        """Notes in the store that the marked action took place. A next attempt goes on from here: it knows the steps
+        of this task, so that it does not look for the form on the page that thanks for it."""
+        self.confirmed = (*(one for one in self.confirmed if one != self.begun), self.begun)
+        done = replace(await self._snapshot(), steps=steps)
+        await self.deps.journal.checkpoint(done, durable=True)
+        self.saved = done
+        self.begun = ""
+
+    # --- ends ----------------------------------------------------------------------------------------
+
+    def _end(self, status: Status, **more: object) -> Outcome:
+        outcome = Outcome(
+            status=status,
+            records=self.state.records,
+            url=self.page.url,
+            tasks=self.state.history,
+            screenshot=self.last_screenshot,
+            error_codes=tuple(dict.fromkeys(self.error_codes)),
+        )
+        return replace(outcome, **more)  # type: ignore[arg-type]
+
+    def _completed(self, plan: Plan) -> Outcome:
+        results = [task.result for task in self.state.history]
+        answer = next((result for result in reversed(results) if isinstance(result, str)), "")
+        loops = [result for result in results if isinstance(result, dict)]
+        told = [str(result[word]) for result in loops for word in ("doubt", "cut") if word in result]
+        told += [_left_out(int(result.get("left_out", 0))) for result in loops]
+        return self._end(Status.COMPLETED, reason="; ".join(filter(None, (plan.thoughts, *told))), answer=answer)
+
+    def _terminated(self, reason: str, codes: tuple[str, ...]) -> Outcome:
+        self.error_codes = (*self.error_codes, *codes)
+        return self._end(Status.TERMINATED, reason=reason)
+
+    def _unsure(self, action: str, why: str = "") -> Outcome:
+        """The store has the mark of `action`, and keeps it."""
+        error = UnsureAction(f"the session died during {action}{why}")
+        return self._end(Status.UNSURE, error=error.info(), reason=error.message)
+
+    def _leaves_doubt(self, error: AgentError) -> bool:
+        """Whether the session did what must not be done twice, and ends for good without knowing what became of it.
+
+        It does know once a loop came after it. Rules know which of their own actions send, and where the site itself
+        says that it did not take the form; but only in the attempt that saw it.
+        """
+        if not self.confirmed or error.retryable or isinstance(error, (Canceled, LoopFailed)):
+            return False
+        if self.deps.policy.instant and not self.lost_pages:
+            return self.sent and not isinstance(error, FormRefused)
+        return True
+
+    def _doubtful(self, error: AgentError) -> Outcome:
+        unsure = UnsureAction(f"{self.confirmed[-1]} was done, and then: {error.message}")
+        known = in_doubt(self.saved or Checkpoint(confirmed=self.confirmed))
+        return self._end(Status.UNSURE, error=unsure.info(), reason=unsure.message, checkpoint=known)
+
+    async def failed(self, error: AgentError) -> Outcome:
+        """The outcome of a session that `error` ended, with a picture of the page where one can still be had."""
+        await self._keep_transcript(error)
+        shows = self.page.opened and not isinstance(error, (Canceled, BrowserError))  # else there is nothing to be had
+        if shows:
+            try:
+                async with asyncio.timeout(_EVIDENCE_S):
+                    await self.keep_downloads()
+            except (AgentError, TimeoutError) as lost:
+                error.add_note(f"no downloads: {lost}")
+        wanted = self.work.spec.artifacts.screenshots != "none"
+        if wanted and shows:
+            try:
+                async with asyncio.timeout(_EVIDENCE_S):
+                    await self._photograph()
+            except (AgentError, TimeoutError) as lost:
+                error.add_note(f"no screenshot: {lost}")
+        if self.begun and not isinstance(error, Canceled):
+            return self._unsure(self.begun, f": {error.message}")
+        if self._leaves_doubt(error):
+            return self._doubtful(error)
+        retry_after = error.details.get("retry_after_s")
+        status = Status.CANCELED if isinstance(error, Canceled) else Status.FAILED
+        return self._end(
+            status,
+            records=(),
+            error=error.info(),
+            reason="; ".join((error.message, *getattr(error, "__notes__", ()))),
+            checkpoint=self._left_behind(error),
+            retry_after_s=float(str(retry_after)) if retry_after is not None else None,
+        )
+
+    def _left_behind(self, error: AgentError) -> Checkpoint | None:
+        """Where a next attempt goes on; it knows what this one has spent since then."""
+        saved = self.saved
+        if saved is not None and saved.confirmed and not error.retryable:  # no doubt is left: it may all be done again
+            saved = replace(saved, confirmed=()) if isinstance(error, LoopFailed) else begun_anew(saved)
+        if not self.state.usage.model_calls:
+            return saved
+        return replace(saved or Checkpoint(), usage=self.state.spent_before + self.state.usage)
+
+    # --- keeping -------------------------------------------------------------------------------------
+
+    async def _keep(self, kind: str, data: bytes, content_type: str) -> str:
+        ref = await self.deps.artifact_sink.keep(kind, data, content_type)
+        self.kept.append(ref)
+        return ref.id
+
+    async def keep_downloads(self) -> None:
+        """Files that the page gave since the last call become artifacts; what they were is in the next observation."""
+        for download in await self.page.downloads():
+            data = await asyncio.to_thread(Path(download.path).read_bytes)
+            content_type = mimetypes.guess_type(download.filename)[0] or "application/octet-stream"
+            self.page.artifacts[download.path] = await self._keep("download", data, content_type)
+
+    async def _keep_last_page(self) -> None:
+        """Text and picture of the page where a model says that it is done: what its judge goes by."""
+        wanted = self.work.spec.artifacts.screenshots == "all"
+        if not wanted or self.deps.policy.instant or not self.page.opened:
+            return
+        seen = await self.state.observe(ObserveOptions(max_chars=_LAST_PAGE_CHARS))
+        await self._keep("page", f"{seen.url}\n{compact(seen.elements)}".encode("utf-8", "replace"), "text/plain")
+        await self._photograph()
+
+    async def _photograph(self) -> str:
+        shot = await self.page.screenshot()
+        self.last_screenshot = await self._keep("screenshot", shot.data, shot.content_type)
+        return self.last_screenshot
+
+    async def _keep_transcript(self, error: AgentError) -> None:
+        """What was asked and answered, when a model's reply is what the session failed on."""
+        transcript = error.details.get("transcript")
+        if isinstance(transcript, str):
+            try:
+                await self._keep("reply", transcript.encode(), "application/json")
+            except ArtifactsAway as lost:
+                error.add_note(f"no transcript: {lost}")
+
+    async def _snapshot(self) -> Checkpoint:
+        return Checkpoint(
+            history=self.state.history,
+            url=self.page.url,
+            storage_state=await self.page.storage_state(),
+            records=self.state.records,
+            usage=self.state.spent_before + self.state.usage,
+            proposed=self.state.proposed,
+            confirmed=self.confirmed,
+        )
+
+    async def _checkpoint(self) -> None:
+        self.saved = await self._snapshot()
+        await self.deps.journal.checkpoint(self.saved, durable=False)
+
+
+_FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasible"})
+_NOTHING_DONE = frozenset({HelpMissing.code, ActionInvalid.code, ActionRefused.code})
+"""Errors of actions that were not begun."""

@@ -1,0 +1,1 @@
+"""Small helpers without knowledge of browsers or policies."""

@@ -1,0 +1,59 @@
+"""Which addresses a browser opens: http and https, and about:blank, which is nobody's page."""
+
+from __future__ import annotations
+
+import re
+
+from shoal.agent.errors import AddressForbidden
+
+WEB = ("http", "https")
+BLANK = "about:blank"
+
+# The URL standard: browsers drop control characters and spaces around an address, and tabs and newlines anywhere in it.
+_AROUND = "".join(map(chr, range(0x21)))
+_ANYWHERE = re.compile(r"[\t\n\r]")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_SHOWN = 200
+_DOES = ("javascript", "mailto", "tel", "sms")
+
+# Where pages may take their own window: documents that they make themselves, and Chromium's page on a failed load.
+_OF_PAGES = frozenset({"about", "blob", "data", "chrome-error"})
+
+
+def scheme_of(url: str) -> str:
+    """The scheme by which a browser opens `url`, in lower case; "" when the address has none."""
+    found = _SCHEME.match(_ANYWHERE.sub("", url.strip(_AROUND)))
+    return found.group(1).lower() if found else ""
+
+
+def is_web(url: str) -> bool:
+    """Whether `url` is an http or https address."""
+    return scheme_of(url) in WEB
+
+
+def leads_astray(href: str) -> bool:
+    """Whether a link, as a page writes it, leads off the web; ways of saying "this does something" do not."""
+    return scheme_of(href) not in ("", *WEB, *_DOES)
+
+
+def check_opened(url: str, schemes: tuple[str, ...] = WEB) -> None:
+    """Lets an address pass that may be opened: one of `schemes`, or about:blank.
+
+    Raises:
+        AddressForbidden: it is another, such as a file of this machine.
+    """
+    scheme = scheme_of(url)
+    if scheme not in schemes and url != BLANK:
+        what = f"{scheme}: addresses" if scheme else "addresses without a scheme"
+        raise AddressForbidden(f"{url[:_SHOWN]!r} is not opened: only http and https are, not {what}", url=url[:_SHOWN])
+
+
+def forbidden_page(url: str, schemes: tuple[str, ...] = WEB) -> AddressForbidden | None:
+    """Why nothing is read from the page at `url`, photographed or done on it; None when it may be.
+
+    For windows that were not opened by address, but led somewhere by a redirect, a script or another window.
+    """
+    scheme = scheme_of(url)
+    if not scheme or scheme in schemes or scheme in _OF_PAGES:
+        return None
+    return AddressForbidden(f"the page went to {url[:_SHOWN]!r}; only http and https are looked at", url=url[:_SHOWN])

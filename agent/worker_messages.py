@@ -1,0 +1,140 @@
+"""What travels between dispatcher and workers: work out, reports back.
+
+These records and what they hold have no `__slots__`: they are pickled by the thousand each second, and a frozen
+dataclass with slots takes twice as long, because it asks for its fields anew each time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shoal.agent.sessions.compressed_items import LoopPiece
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import Checkpoint, ChildrenSummary, LoopItem, Outcome
+
+
+@dataclass(frozen=True)
+class Work:
+    """One leased session, with all that a worker needs to run it."""
+
+    session: int  # session id
+    fence: int  # fencing token of this lease; every report carries it back
+    job: int  # job id
+    tenant: str
+    attempt: int  # from 1
+    depth: int  # 0 for the job's root session, 1 for its loop's items, ...
+    spec: JobSpec  # of the job; `spec.level(depth)` gives what holds for this session
+    item: LoopItem | None  # None for the root session
+    checkpoint: Checkpoint | None  # None at the first attempt, except for loop items: the parent's state
+    children: ChildrenSummary | None  # set when the session goes on after its loop
+    seconds_left: float | None  # until the job's deadline, when this was sent; None without one
+    job_tokens: int = 0  # model tokens that the job's finished attempts have spent; counted where it has a budget
+
+    @property
+    def limited(self) -> bool:
+        """Whether its job had a deadline or a budget when it was claimed."""
+        return self.seconds_left is not None or self.spec.budget.job_tokens is not None
+
+
+@dataclass(frozen=True)
+class JobLimits:
+    """What holds for all running sessions of a job."""
+
+    seconds_left: float | None = None  # until its deadline, when this was sent; None without one
+    job_tokens: int | None = None  # model tokens that its sessions may spend together; None: no limit
+    spent: int = 0  # what they have spent, as far as is known: those that run are asked every few seconds
+
+    @classmethod
+    def of(cls, work: Work) -> JobLimits:
+        """What held when `work` was claimed."""
+        return cls(work.seconds_left, work.spec.budget.job_tokens, work.job_tokens)
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a limit."""
+        return self.seconds_left is not None or self.job_tokens is not None
+
+
+@dataclass(frozen=True)
+class RateSlotRequest:
+    """A page that a session wants to open, and the distances that it keeps from others on that host; 0: none."""
+
+    job: int  # the session's
+    host: str  # host name in lower case
+    delay_s: float  # from the job's page before it
+    crawl_delay_s: float = 0.0  # from any page that keeps such a distance, as the site's robots.txt asks
+
+
+@dataclass(frozen=True)
+class RateSlot:
+    """When a page may be opened."""
+
+    wait_s: float  # from now on
+    given: bool = True  # False: nothing was given, so many stand before it; ask again then
+
+
+class RobotsState(StrEnum):
+    """What became of asking an origin for its robots.txt. New ones come last: the store knows them by their order."""
+
+    RULES = "rules"
+    """It has one."""
+    NONE = "none"
+    """It has none (4xx, or redirects without an end): everything is allowed."""
+    BUSY = "busy"
+    """It answered 429 or 503."""
+    FAILED = "failed"
+    """It answered another 5xx."""
+    UNREACHABLE = "unreachable"
+    """Nobody answered."""
+    LARGE = "large"
+    """It has one that is too long to be shared: each worker asks for it."""
+    REFUSED = "refused"
+    """The operator does not let browsers reach it; the site was not asked."""
+
+
+@dataclass(frozen=True)
+class RobotsFile:
+    """An origin's robots.txt, or why there is none."""
+
+    state: RobotsState
+    keep_s: float  # how long it holds from now on
+    packed: bytes = b""  # the text, UTF-8 and compressed with zlib; of RULES only
+    why: str = ""  # in words, where it could not be read
+    retry_after_s: float | None = None  # that the site asked for
+
+
+@dataclass(frozen=True)
+class RobotsWish:
+    """A worker asks for an origin's robots.txt, or tells what it has found there."""
+
+    origin: str  # scheme, host and port in lower case, "https://shop.example"
+    found: RobotsFile | None = None  # None: it asks
+
+
+@dataclass(frozen=True)
+class RobotsAnswer:
+    """What a worker gets that asked: the file, or the order to fetch it, or a pause until it may ask again."""
+
+    file: RobotsFile | None = None
+    fetch: bool = False  # and tell what was found, for the whole cluster
+    wait_s: float = 0.0  # otherwise: another worker fetches it
+
+
+Answer = RateSlot | RobotsAnswer
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a worker says about a session that it holds. Exactly one of outcome, checkpoint, items, page and robots is
+    set."""
+
+    session: int
+    fence: int
+    outcome: Outcome | None = None  # the attempt is over
+    checkpoint: Checkpoint | None = None  # a task is done, or an unrepeatable action is about to begin
+    items: LoopPiece | None = None  # of the loop that it will open
+    page: RateSlotRequest | None = None  # a page's turn is asked for; the answer comes with the acknowledgement
+    robots: RobotsWish | None = None  # of its page's origin; one that asks is answered in the same way
+    wants_ack: bool = False  # the worker goes on only when the store has it
+    serial: int = 0  # names this report in the acknowledgement

@@ -1,0 +1,42 @@
+{{/* The pod of Ray's head. */}}
+{{- define "shoal.headPods" -}}
+{{- $image := include "shoal.ownImage" (list . .Values.image.worker) -}}
+{{- $auto := .Values.ray.autoscaler.enabled -}}
+metadata:
+  {{- include "shoal.rayMetadata" (list . "head" .Values.ray.head) | nindent 2 }}
+spec:
+  serviceAccountName: {{ include "shoal.fullname" . }}-ray-head
+  {{- include "shoal.rayPodSpec" . | nindent 2 }}
+  {{- include "shoal.priorityClass" (list . "control") | nindent 2 }}
+  terminationGracePeriodSeconds: 60
+  containers:
+    - name: ray-head
+      image: {{ $image | quote }}
+      imagePullPolicy: {{ .Values.image.pullPolicy }}
+      {{- include "shoal.rayCommand" . | nindent 6 }}
+      ports:
+        - {name: gcs-server, containerPort: 6379}
+        - {name: dashboard, containerPort: 8265}
+        - {name: client, containerPort: 10001}
+        - {name: metrics, containerPort: 8080}
+      env:
+        {{- include "shoal.rayEnv" . | nindent 8 }}
+        - {name: RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S, value: "0"}
+      securityContext:
+        {{- include "shoal.containerSecurity" . | nindent 8 }}
+      resources:
+        {{- toYaml .Values.ray.head.resources | nindent 8 }}
+      volumeMounts:
+        {{- include "shoal.rayMounts" . | nindent 8 }}
+  volumes:
+    {{- include "shoal.rayVolumes" (list . (add (int .Values.ray.objectStoreMiB) 64) "4Gi") | nindent 4 }}
+    {{- if $auto }}
+    - name: kubernetes-token
+      projected:
+        sources:
+          - serviceAccountToken: {path: token, expirationSeconds: 3607}
+          - configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}
+          - downwardAPI: {items: [{path: namespace, fieldRef: {fieldPath: metadata.namespace}}]}
+    {{- end }}
+  {{- include "shoal.placement" (list . .Values.ray.head) | nindent 2 }}
+{{- end -}}

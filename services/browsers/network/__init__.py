@@ -1,0 +1,1 @@
+"""What a browser may open: egress proxy, addresses, robots.txt."""

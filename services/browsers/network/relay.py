@@ -1,0 +1,112 @@
+"""How the egress proxy passes on what a site and a browser say to each other: bounded in memory, and with an end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+_CHUNK = 64 * 1024
+_HEAD = b"HTTP/1."
+_HOP_BY_HOP = frozenset({b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive"})
+
+
+class BadAnswer(Exception):
+    """What a site sent is no answer; the text says why."""
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Ends a connection so that the other side sees an error. A mere close would look like the good end of a response
+    that has no length."""
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+class Traffic:
+    """Copies the two directions of one connection; both count as life of the other."""
+
+    def __init__(self, idle_s: float) -> None:
+        self._idle_s = idle_s
+        self._clock = asyncio.get_running_loop().time
+        self._alive_at = self._clock()
+
+    async def read(self, reader: asyncio.StreamReader) -> bytes:
+        """The next bytes; none at the end.
+
+        Raises:
+            TimeoutError: nothing came for too long, in neither direction.
+        """
+        while True:
+            left_s = self._alive_at + self._idle_s - self._clock()
+            if left_s <= 0:
+                raise TimeoutError
+            try:
+                async with asyncio.timeout(left_s):
+                    data = await reader.read(_CHUNK)
+            except TimeoutError:
+                continue  # the other direction may have been alive meanwhile
+            self._alive_at = self._clock()
+            return data
+
+    async def copy(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most_bytes: int | None = None
+    ) -> None:
+        """Everything to the end, no faster than `writer` takes it.
+
+        Raises:
+            ConnectionError: there are more than `most_bytes`.
+            TimeoutError: as `read`, or `writer` took nothing for too long, though its connection stands.
+        """
+        copied = 0
+        while data := await self.read(reader):
+            copied += len(data)
+            if most_bytes is not None and copied > most_bytes:
+                raise ConnectionError(f"more than {most_bytes} bytes came over one connection")
+            writer.write(data)
+            async with asyncio.timeout(self._idle_s):
+                await writer.drain()
+
+
+async def pass_response_head(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most_bytes: int) -> None:
+    """Passes a response's head on with `Connection: close`, since the next request may be for another host.
+
+    What does not look like a head (ancient or broken servers) passes unchanged: browsers know what to do with it.
+
+    Raises:
+        BadAnswer: the head, with all that came before it (103 Early Hints and the like), is longer than `most_bytes`.
+    """
+    passed = 0
+    while True:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.IncompleteReadError as error:
+            writer.write(error.partial)
+            return
+        except asyncio.LimitOverrunError as error:
+            start = await reader.readexactly(len(_HEAD))
+            if start == _HEAD:
+                raise BadAnswer(f"the head of the answer has more than {most_bytes} bytes") from error
+            writer.write(start)
+            return
+        if not head.startswith(_HEAD):
+            writer.write(head)
+            return
+        passed += len(head)
+        if passed > most_bytes:
+            raise BadAnswer(f"the heads of the answer have more than {most_bytes} bytes")
+        if head[9:10] == b"1":  # 103 Early Hints and the like: the response itself follows
+            writer.write(head)
+            await writer.drain()
+            continue
+        first, _, fields = head.partition(b"\r\n")
+        writer.write(first + b"\r\n" + b"".join(kept_fields(fields)) + b"Connection: close\r\n\r\n")
+        await writer.drain()
+        return
+
+
+def kept_fields(fields: bytes) -> list[bytes]:
+    """Header lines that are not about this very connection."""
+    lines = [line + b"\r\n" for line in fields.split(b"\r\n") if line]
+    return [line for line in lines if line.partition(b":")[0].strip().lower() not in _HOP_BY_HOP]

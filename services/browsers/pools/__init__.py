@@ -1,0 +1,1 @@
+"""Pools of workers: in this process, and on Ray."""

@@ -1,0 +1,1 @@
+"""What a worker sends: reports and artifacts."""

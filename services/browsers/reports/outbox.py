@@ -1,0 +1,188 @@
+"""A session's progress on its way to the store: numbered reports, kept until the dispatcher has committed them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from shoal.agent.errors import Canceled, Unexpected
+from shoal.agent.sessions.compressed_items import LoopPiece, compress_items
+from shoal.agent.types import Checkpoint, LoopItem, Outcome
+from shoal.agent.worker_messages import Answer, RateSlot, RateSlotRequest, Report, RobotsAnswer, RobotsWish
+from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES, ReportBatch
+
+_LEAST_LINGER_S = 0.004
+_MOST_LINGER_S = 0.25
+_LINGER_SHARE = 0.5
+"""How long a pull waits for company once there is something to give, as a share of what a session takes. Groups are
+what makes Ray calls and commits cheap; a worker that has more work queued loses nothing by them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ack:
+    """What became of a report that somebody waits for."""
+
+    taken: bool  # False: the store refused it
+    answer: Answer | None  # where it asked
+
+
+class Outbox:
+    """The reports of one worker.
+
+    A report leaves the outbox only when the dispatcher says that the store has it, so a dispatcher that dies between
+    pulling and committing loses nothing: its successor pulls the same reports again, and fences drop the doubles.
+    """
+
+    def __init__(self, hungry: Callable[[], bool] = lambda: False) -> None:
+        self._needs_work = hungry  # whether the worker needs more work soon, which it gets for its reports
+        self._reports: OrderedDict[int, Report] = OrderedDict()  # by serial number
+        self._serial = 0
+        self._newest: dict[tuple[int, int], int] = {}  # by session and fence: its last checkpoint, not pulled yet
+        self._news = asyncio.Event()
+        self._hurry = asyncio.Event()  # what there is must be pulled now
+        self._acks: dict[int, asyncio.Future[_Ack]] = {}
+        self._session_s = 0.0  # what a session takes, smoothed
+
+    def put(self, report: Report) -> int:
+        """Adds a report and gives its serial number.
+
+        A checkpoint that nobody waits for replaces the one before, where that was not pulled yet: while the dispatcher
+        is away, each session keeps one. Numbers left out are never given, and are confirmed with later ones.
+        """
+        self._serial += 1
+        self._reports[self._serial] = replace(report, serial=self._serial)
+        if report.checkpoint is not None and not report.wants_ack:
+            attempt = (report.session, report.fence)
+            if (before := self._newest.get(attempt)) is not None:
+                self._reports.pop(before, None)
+            self._newest[attempt] = self._serial
+        if report.outcome is not None:
+            self._session_s += (report.outcome.seconds - self._session_s) * 0.1
+        self._news.set()
+        if report.wants_ack or self._needs_work():
+            self._hurry.set()
+        return self._serial
+
+    async def put_and_wait(self, report: Report) -> bool:
+        """Adds a report and waits until the store took it; False when it refused it."""
+        return (await self._ack(self.put(replace(report, wants_ack=True)))).taken
+
+    async def ask(self, report: Report) -> Answer | None:
+        """Adds a report that asks for something and waits for the answer; None when there can be none."""
+        serial = self.put(replace(report, wants_ack=True))
+        try:
+            return (await self._ack(serial)).answer
+        except asyncio.CancelledError:
+            # Nobody waits for it any more: a report that was not pulled yet takes no place from the others.
+            self._reports.pop(serial, None)
+            raise
+
+    async def _ack(self, serial: int) -> _Ack:
+        ack: asyncio.Future[_Ack] = asyncio.get_running_loop().create_future()
+        self._acks[serial] = ack
+        try:
+            return await ack
+        finally:
+            del self._acks[serial]
+
+    async def pull(self, seen: int, timeout_s: float, most_bytes: int = REPORT_BATCH_BYTES) -> ReportBatch:
+        """Reports after serial number `seen`, at once when there are any, else those of the next `timeout_s`.
+
+        Those over `most_bytes` are left for the next pull; one report always comes.
+        """
+        found = self._after(seen)
+        if not found:
+            self._news.clear()
+            self._hurry.clear()
+            if not await _within(timeout_s, self._news):
+                return ReportBatch(b"")
+            await _within(self._batch_delay_s, self._hurry)
+            found = self._after(seen)
+        parcel = ReportBatch.of(found, most_bytes)
+        if (n := len(parcel.sizes)) == len(found):
+            self._newest.clear()
+        else:
+            last = found[n - 1].serial
+            self._newest = {attempt: serial for attempt, serial in self._newest.items() if serial > last}
+        return parcel
+
+    @property
+    def _batch_delay_s(self) -> float:
+        return max(_LEAST_LINGER_S, min(_MOST_LINGER_S, self._session_s * _LINGER_SHARE))
+
+    def _after(self, seen: int) -> list[Report]:
+        return [report for serial, report in self._reports.items() if serial > seen]
+
+    def confirm(self, committed: int, refused: frozenset[int], answers: Mapping[int, Answer] = {}) -> None:
+        """The store has every report up to serial number `committed`, save the `refused` ones, which were late.
+
+        `answers`: to those that asked.
+        """
+        while self._reports and next(iter(self._reports)) <= committed:
+            self._reports.popitem(last=False)
+        for serial, ack in list(self._acks.items()):
+            if serial <= committed and not ack.done():
+                ack.set_result(_Ack(serial not in refused, answers.get(serial)))
+
+    def __len__(self) -> int:
+        return len(self._reports)
+
+
+async def _within(seconds: float, event: asyncio.Event) -> bool:
+    """Whether the event came within so many seconds."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False
+
+
+class SessionJournal:
+    """Where one session writes its checkpoints and asks for what its pages need."""
+
+    def __init__(self, outbox: Outbox, session: int, fence: int, job: int) -> None:
+        self._outbox = outbox
+        self._session = session
+        self._fence = fence
+        self._job = job
+
+    async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
+        report = Report(self._session, self._fence, checkpoint=checkpoint)
+        if not durable:
+            self._outbox.put(report)
+        else:
+            await self._stored(report)
+
+    async def items(self, at: int, items: Sequence[LoopItem]) -> None:
+        await self._stored(Report(self._session, self._fence, items=LoopPiece(at, tuple(compress_items(items)))))
+
+    async def _stored(self, report: Report) -> None:
+        if not await self._outbox.put_and_wait(report):
+            raise Canceled("the lease of this session has passed to another worker")
+
+    async def rate_slot(self, host: str, delay_s: float, crawl_delay_s: float) -> RateSlot:
+        """When a page may be opened, over all workers; see `RateSlotRequest`.
+
+        Raises:
+            Unexpected: the store cannot say.
+        """
+        wish = RateSlotRequest(self._job, host, delay_s, crawl_delay_s)
+        turn = await self._outbox.ask(Report(self._session, self._fence, page=wish))
+        if not isinstance(turn, RateSlot):
+            raise Unexpected(f"no turn could be given for a page of {host}; the dispatcher's log says why")
+        return turn
+
+    async def robots(self, origin: str) -> RobotsAnswer | None:
+        """What the cluster knows of an origin's robots.txt; None when the store cannot say."""
+        answer = await self._outbox.ask(Report(self._session, self._fence, robots=RobotsWish(origin)))
+        return answer if isinstance(answer, RobotsAnswer) else None
+
+    def share_robots(self, found: RobotsWish) -> None:
+        """Hands on what an origin answered. Nobody waits here, but other workers do: it is pulled at once."""
+        self._outbox.put(Report(self._session, self._fence, robots=found, wants_ack=True))
+
+    def outcome(self, outcome: Outcome) -> None:
+        """The attempt is over."""
+        self._outbox.put(Report(self._session, self._fence, outcome=outcome))

@@ -1,0 +1,1 @@
+"""What a worker supplies to a session."""

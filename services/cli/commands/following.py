@@ -1,0 +1,80 @@
+"""Following one job to its end: `run` and `watch`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from shoal.agent.status import FINAL
+from shoal.api import Api
+from shoal.errors import ShoalError
+from shoal.services.cli.ending import Exit, job_exit, tell
+from shoal.services.cli.pace import duration
+from shoal.services.cli.printing import OrderedLines
+from shoal.services.cli.progress import shown
+
+Json = Any
+
+PRINT_EVERY_S = 1.0
+
+
+async def follow(client: Api, job: Mapping[str, Json], *, lines: OrderedLines | None, as_json: bool) -> Exit:
+    """Shows the job's progress until it is final, writes its results where wanted, and says how it ended."""
+    title = job["id"]
+    printed_s = time.monotonic()
+    with shown(title, as_json=as_json) as show:
+        async for event in client.events(job["id"]):
+            show(event)
+            if lines is not None and time.monotonic() - printed_s >= PRINT_EVERY_S:
+                await lines.write_ready()
+                printed_s = time.monotonic()
+    if lines is not None:
+        await lines.write_rest()
+    final = await client.job(job["id"])
+    if not as_json:
+        for line in summary(final, _took_s(final)):
+            tell(line)
+    return job_exit(final)
+
+
+async def cancel_and_print(client: Api, job: str, lines: OrderedLines | None) -> None:
+    """After Ctrl-C: cancels the job and writes what it gave so far."""
+    tell(f"canceling {job} …")
+    try:
+        await asyncio.wait_for(client.control(job, "cancel"), 10)
+        if lines is not None:
+            await asyncio.wait_for(lines.write_rest(), 30)
+    except (ShoalError, TimeoutError) as error:
+        tell(f"{job} could not be canceled: {error}")
+
+
+def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
+    """How a job stands, in a line or two."""
+    counts, usage = job["counts"], job["usage"]
+    parts = [f"{counts[name]:,} {name}" for name in _ENDS if counts[name]]
+    first = f"{job['id']} {job['status']}"
+    if job.get("cancel_requested") and job["status"] not in FINAL:
+        first += ", being canceled"
+    if counts["expected"] > 1 or len(parts) > 1:
+        first += f": {counts['expected']:,} items, " + (", ".join(parts) or "none final yet")
+    if seconds is not None:
+        first += f", in {duration(seconds)}"
+    if usage["model_calls"]:
+        tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+        first += f", {usage['model_calls']:,} model calls ({tokens:,} tokens)"
+    error = job.get("error")
+    if error:
+        return [first, f"  {error['code']}: {error['message']}"]
+    return [first, *([f"  {job['reason']}"] if job.get("reason") else [])]
+
+
+def _took_s(job: Mapping[str, Json]) -> float | None:
+    """From its first session's start to its end, as `shoal up` tells it; None for one that never ran."""
+    began, ended = job.get("started_at"), job.get("finished_at")
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds() if began and ended else None
+
+
+_ENDS = ("completed", "terminated", "failed", "unsure", "canceled")

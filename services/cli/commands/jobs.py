@@ -1,0 +1,295 @@
+"""Commands about jobs that a gateway holds: submit, jobs, show, results, watch, cancel, pause, resume, retry."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import json
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import nullcontext
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import orjson
+import typer
+
+from shoal.api import Api, rows
+from shoal.services.cli.commands.following import follow, summary
+from shoal.services.cli.connection import client_of
+from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.options import AsJson, Gateway, JobArgument, pairs_from
+from shoal.services.cli.pace import duration
+from shoal.services.cli.printing import binary_stdout
+from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.tables import print_table
+
+Json = Any
+
+
+class Form(StrEnum):
+    """How results are written."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds these commands to `app`."""
+    for command in (submit, jobs, show, results, watch):
+        app.command()(command)
+    for verb, sentence in (
+        ("cancel", "Cancel a job; what runs is stopped."),
+        ("pause", "Hold a job back; running sessions stop at their next checkpoint."),
+        ("resume", "Let a paused job go on."),
+        ("retry", "Queue a job's failed, terminated and canceled items again."),
+    ):
+        app.command(verb, help=sentence)(_control(verb))
+
+
+def submit(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A job spec, or JSON lines of them; - reads stdin.")],
+    key: Annotated[str, typer.Option(help="Idempotency key: the same one again gives the same jobs.")] = "",
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Hand in jobs; prints their ids, one a line."""
+
+    async def work() -> Exit:
+        with _opened(file) as source:
+            head = _first_line(source).removeprefix(codecs.BOM_UTF8)  # as files of Windows programs begin
+            if not head.strip():
+                raise Usage(f"{'standard input' if file == '-' else file}: there is no job in it")
+            if not _is_whole(head):
+                head += source.read()  # one spec over many lines
+            elif more := _first_line(source):
+                async with client_of(settings_of_process(), gateway) as client:
+                    return await _submit_lines(client, head + more, source, key, as_json)
+            async with client_of(settings_of_process(), gateway) as client:
+                return await _submit_one(client, head, key, as_json)
+
+    finish(work())
+
+
+async def _submit_one(client: Api, spec: bytes, key: str, as_json: bool) -> Exit:
+    job = await client.submit(spec, key=key or None)
+    _print_json(job) if as_json else print(job["id"])
+    return Exit.DONE
+
+
+async def _submit_lines(client: Api, head: bytes, source: BinaryIO, key: str, as_json: bool) -> Exit:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield head
+        while piece := await asyncio.to_thread(source.read, 1 << 16):
+            yield piece
+
+    accepted = refused = 0
+    async for outcome in client.submit_lines(pieces(), key=key or None):
+        if as_json:
+            _print_json(outcome)
+        elif "job" in outcome:
+            print(outcome["job"])
+        if "job" in outcome:
+            accepted += 1
+            continue
+        refused += 1
+        error = outcome["error"]
+        tell(f"line {outcome['line']}: {error['detail']}")
+    tell(f"{accepted:,} accepted, {refused:,} refused")
+    return Exit.USAGE if refused else Exit.DONE
+
+
+def _first_line(source: BinaryIO) -> bytes:
+    """The next line with something in it, with the empty ones before it, which count as lines of a batch too.
+
+    Empty at the end of the file, whatever blanks are left.
+    """
+    read = b""
+    while line := source.readline():
+        read += line
+        if line.strip():
+            return read
+    return b""
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a first line is a whole JSON value: then the file is one of lines, or of one line."""
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _opened(file: str) -> BinaryIO:
+    if file == "-":
+        return sys.stdin.buffer
+    try:
+        return Path(file).open("rb")
+    except OSError as error:
+        raise Usage(f"cannot read {file}: {error.strerror or error}") from error
+
+
+def jobs(
+    status: Annotated[list[str] | None, typer.Option(help="Only jobs with this status; may be given often.")] = None,
+    label: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Only jobs with this label.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """List jobs, newest first."""
+
+    async def work() -> Exit:
+        labels = [f"{name}:{value}" for name, value in pairs_from("--label", label or []).items()]
+        async with client_of(settings_of_process(), gateway) as client:
+            found, more = await rows(partial(client.jobs, status=status or [], label=labels), "jobs", limit)
+        if as_json:
+            for job in found:
+                _print_json(job)
+            return Exit.DONE
+        headers = ("job", "status", "items", "done", "failed", "created", "goal or address")
+        print_table(headers, map(_job_cells, found))
+        if more:
+            tell(f"there are more; --limit shows them ({limit} now)")
+        return Exit.DONE
+
+    finish(work())
+
+
+def show(
+    job: JobArgument,
+    sessions: Annotated[int, typer.Option(min=1, help="At most so many of its sessions.")] = 20,
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show a job: how it stands, what it was asked, and what its sessions wait for."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            found = await client.job(job)
+            if as_json:
+                _print_json(found)
+                return Exit.DONE
+            listed, more = await rows(partial(client.sessions, job), "sessions", sessions)
+        for line in summary(found):
+            print(line)
+        print(json.dumps(found["spec"], indent=2, ensure_ascii=False))
+        print_table(("session", "status", "try", "item", "waits for, or why it ended"), map(_session_cells, listed))
+        if more:
+            tell(f"there are more; --sessions shows them ({sessions} now)")
+        return Exit.DONE
+
+    finish(work())
+
+
+def _job_cells(job: Json) -> tuple[str, ...]:
+    counts = job["counts"]
+    bad = counts["final"] - counts["completed"]
+    return (
+        *(job["id"], job["status"], f"{counts['expected']:,}", f"{counts['completed']:,}", f"{bad:,}"),
+        *(job["created_at"][:19].replace("T", " "), (job["goal"] or job["url"])[:60]),
+    )
+
+
+def _session_cells(session: Json) -> tuple[str, ...]:
+    item, error = session["item"], session["error"]
+    why = _waiting(session) or (error["message"] if error else session["reason"])
+    value = (item["label"] or item["value"])[:50] if item else ""
+    return (session["id"], session["status"], str(session["attempt"]), value, why)
+
+
+def _waiting(session: Json) -> str:
+    """What a session waits for, with the estimate where there is one; "" when it does not wait."""
+    wait = session["waiting"]
+    about = f", about {duration(wait['for_s'])}" if wait and wait["for_s"] is not None else ""
+    return f"{session['waiting_for']}{about}"
+
+
+def results(
+    job: JobArgument,
+    form: Annotated[Form, typer.Option("--format", help="jsonl, csv or parquet.")] = Form.JSONL,
+    out: Annotated[str, typer.Option(metavar="FILE", help="Write into this file instead of stdout.")] = "",
+    gateway: Gateway = "",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format jsonl.")] = False,
+) -> None:
+    """Write a job's results, as far as there are any."""
+
+    async def work() -> Exit:
+        chosen = Form.JSONL if as_json else form
+        if chosen is Form.PARQUET and not out and sys.stdout.isatty():
+            raise Usage("Parquet is binary: name a file with --out, or redirect the output")
+        async with client_of(settings_of_process(), gateway) as client:
+            pieces = client.results(job, form=chosen.value)
+            with _WholeFile(Path(out)) if out else nullcontext(binary_stdout()) as target:
+                async for piece in pieces:
+                    target.write(piece)
+                target.flush()
+        return Exit.DONE
+
+    finish(work())
+
+
+class _WholeFile:
+    """A file that is written beside its place first: whoever looks there sees all or nothing.
+
+    Raises:
+        Usage: nothing can be written there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            handle, self._name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        except OSError as error:
+            raise Usage(f"cannot write {path}: {error.strerror or error}") from error
+        self._file = os.fdopen(handle, "wb")
+
+    def __enter__(self) -> BinaryIO:
+        return self._file
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._file.close()
+        if kind is not None:
+            Path(self._name).unlink(missing_ok=True)
+            return
+        # mkstemp makes files for their owner only; a result is as readable as any file that one writes.
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(self._name).chmod(0o666 & ~mask)
+        Path(self._name).replace(self._path)
+
+
+def watch(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> None:
+    """Follow a job until it is final; the exit code says how it ended."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            return await follow(client, await client.job(job), lines=None, as_json=as_json)
+
+    finish(work())
+
+
+def _control(verb: str) -> Any:
+    def command(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> None:
+        async def work() -> Exit:
+            async with client_of(settings_of_process(), gateway) as client:
+                found = await client.control(job, verb)
+            if as_json:
+                _print_json(found)
+            else:
+                for line in summary(found):
+                    tell(line)
+            return Exit.DONE
+
+        finish(work())
+
+    return command
+
+
+def _print_json(value: Json) -> None:
+    print(json.dumps(value, ensure_ascii=False))

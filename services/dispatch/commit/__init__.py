@@ -1,0 +1,1 @@
+"""Reports of workers, committed in groups."""

@@ -1,0 +1,161 @@
+"""What the loops of one dispatcher share. All of it can be lost: the truth is in the store."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from shoal.agent.status import FINAL, Status
+from shoal.agent.worker_messages import Work
+from shoal.services import tracing
+from shoal.services.dispatch.clock import loop_time
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.scheduling.domains import Domains
+from shoal.services.dispatch.scheduling.fair_queue import FairQueue
+from shoal.services.dispatch.scheduling.unserved import UnservedPartitions
+from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
+from shoal.services.events import LogEvent
+from shoal.services.store.records import Claimed, ExpiredLeases, Finish, Partition
+
+log = structlog.get_logger()
+
+_CUT_SHORT = (Status.PAUSED, Status.CANCELED)
+"""Ends that say nothing of how long such a session takes."""
+_WITHOUT_MODEL = ("rules", "workflow:")
+
+
+def asks_model(policy: str) -> bool:
+    """Whether a job with this policy asks the model, where one is configured."""
+    return not policy.startswith(_WITHOUT_MODEL)
+
+
+@dataclass(slots=True)
+class Lease:
+    """A session that one of our workers holds."""
+
+    work: Work
+    domain: int
+    worker: str
+    renewed: float  # when it was last extended
+    asks: bool  # whether it may ask the model
+    began: float = field(default_factory=time.time)  # seconds since the epoch
+
+
+@dataclass(slots=True)
+class DispatchState:
+    """Partitions, domains and leases, with the events by which the loops wake each other."""
+
+    config: DispatchConfig
+    partitions: FairQueue
+    domains: Domains
+    metrics: DispatchMetrics = field(default_factory=DispatchMetrics)
+    unserved: UnservedPartitions = field(default_factory=UnservedPartitions)
+    leases: dict[int, Lease] = field(default_factory=dict)
+    asking: int = 0  # leases on sessions that ask the model
+    wake: asyncio.Event = field(default_factory=asyncio.Event)  # there may be something to claim, and room for it
+    room: asyncio.Event = field(default_factory=asyncio.Event)  # the committer is not too far behind
+    pending_children: asyncio.Event = field(default_factory=asyncio.Event)  # long loops have children to be stored
+    ending: asyncio.Event = field(default_factory=asyncio.Event)  # jobs or loops may have sessions left to be ended
+    stale: bool = True  # all partitions are to be read anew
+    news: bool = True  # others may have made sessions ready
+    stopping: bool = False
+    store_away: bool = False
+    ended: int = 0  # sessions, since the start
+    failed: int = 0
+
+    @classmethod
+    def of(cls, config: DispatchConfig) -> DispatchState:
+        """An empty dispatch state; an earlier dispatcher may have left loops in the middle, coming in or ending."""
+        state = cls(config, FairQueue(config.tenant_weights), Domains(config.per_domain))
+        state.room.set()
+        state.pending_children.set()
+        state.ending.set()
+        return state
+
+    def look_again(self) -> None:
+        """Something happened in the store that this dispatcher did not do itself."""
+        self.stale = self.news = True
+        self.wake.set()
+
+    def note_store(self, *, away: bool, error: str = "") -> None:
+        """The store did not answer, or does again."""
+        if away and not self.store_away:
+            log.warning(LogEvent.STORE_AWAY, error=error)
+        elif self.store_away and not away:
+            log.info(LogEvent.STORE_BACK)
+        self.store_away = away
+
+    # --- partitions ---------------------------------------------------------------------------------------
+
+    def ready(self, partitions: Sequence[Partition]) -> None:
+        """These partitions have ready sessions."""
+        self.partitions.add(partitions)
+        self.unserved.ready(partitions, loop_time())
+
+    def empty(self, job: int, domain: int) -> None:
+        """This partition has nothing ready for now."""
+        self.partitions.drop(job, domain)
+        self.unserved.empty(job, domain)
+
+    # --- leases --------------------------------------------------------------------------------------
+
+    def lease(self, one: Claimed, now: float, *, adopted: bool = False) -> None:
+        """A session was claimed for a worker, by this dispatcher or by the one before (then renewing it is due)."""
+        work = one.work
+        self._drop(work.session)  # another dispatcher may have ended an older one
+        asks = asks_model(work.spec.policy)
+        self.asking += asks
+        self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now, asks)
+        self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, now)
+        self.unserved.served(work.job, one.domain, now)
+
+    def end(self, one: Finish) -> None:
+        """A report was written, or was late: the lease that it was made under is over."""
+        lease = self.leases.get(one.session)
+        if lease is None or lease.work.fence != one.fence:
+            return
+        self._drop(one.session)
+        self.metrics.ended(one.outcome)
+        work, status = lease.work, str(one.outcome.status)
+        tracing.record_lease(work.job, work.session, work.fence, lease.began, worker=lease.worker, status=status)
+        if one.outcome.status not in _CUT_SHORT:
+            self.partitions.ended(work.tenant, work.job, one.outcome.seconds)
+        if one.outcome.status in FINAL:
+            self.ended += 1
+            self.failed += one.outcome.status is not Status.COMPLETED
+
+    def give_up(self, session: int, fence: int) -> None:
+        """This lease is renewed no more: the session goes on elsewhere when it has run out."""
+        if (lease := self.leases.get(session)) is not None and lease.work.fence == fence:
+            self._drop(session)
+
+    def leases_of(self, workers: Container[str], *, before: float) -> dict[int, Lease]:
+        """Leases of these workers. Those of others that ran out are dropped: renewed before that time, and ended by
+        anybody."""
+        others = {lease.worker for lease in self.leases.values() if lease.worker not in workers}
+        if not others:
+            return dict(self.leases)
+        for session, lease in list(self.leases.items()):
+            if lease.worker in others and lease.renewed < before:
+                self._drop(session)
+        return {session: lease for session, lease in self.leases.items() if lease.worker not in others}
+
+    def leases_expired(self, some: ExpiredLeases) -> None:
+        """Leases ended without a report."""
+        for one in some.sessions:
+            log.warning(LogEvent.LEASE_REAPED, session=one.session, job=one.job, status=one.status)
+            self.metrics.delta.add("shoal_leases_expired")
+            self._drop(one.session)
+        if some.sessions:
+            self.ready(some.ready)
+            self.look_again()
+
+    def _drop(self, session: int) -> None:
+        if (lease := self.leases.pop(session, None)) is not None:
+            self.asking -= lease.asks
+            self.domains.ended(lease.domain, lease.work.job)

@@ -1,0 +1,1 @@
+"""Which sessions are claimed next."""

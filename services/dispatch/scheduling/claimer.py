@@ -1,0 +1,162 @@
+"""The claimer: takes leases on ready sessions for the workers that have room, in fair order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+
+from shoal.agent.worker_messages import Work
+from shoal.services.dispatch.clock import loop_time
+from shoal.services.dispatch.dispatch_state import DispatchState
+from shoal.services.dispatch.scheduling.fair_queue import Scarce
+from shoal.services.dispatch.scheduling.model_bound import ModelBound
+from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
+from shoal.services.dispatch.workers.worker_manager import WorkerManager
+from shoal.services.dispatch.workers.worker_state import WorkerState, claiming
+from shoal.services.store.records import Claimed, ClaimRequest, Claims, Partition
+from shoal.services.store.store import Store
+
+_LONGEST_PAUSE_S = 5.0
+"""Partitions are looked at that often in any case."""
+
+_MOST = 1_024
+"""Sessions of one claim: a transaction of some 50 ms."""
+
+
+class Claimer:
+    """Woken by room at a worker, by ready sessions, by a domain's pause that is over."""
+
+    def __init__(
+        self,
+        store: Store,
+        state: DispatchState,
+        reader: PartitionReader,
+        workers: WorkerManager,
+        model_bound: ModelBound | None,
+    ) -> None:
+        self._store = store
+        self._state = state
+        self._reader = reader
+        self._manager = workers
+        self._model_bound = model_bound
+
+    async def run(self) -> None:
+        """Claims until the dispatcher stops."""
+        state = self._state
+        while not state.stopping:
+            await self._wait()
+            if not self._wanted:
+                continue  # nobody could take what the partitions have; whoever can, wakes this loop
+            await self._reader.read()
+            while not state.stopping and await self.claim_once():
+                pass
+
+    @property
+    def _wanted(self) -> bool:
+        return self._state.room.is_set() and any(worker.wants_more for worker in self._manager.workers.values())
+
+    async def _wait(self) -> None:
+        """Until something may have changed, or a domain is worth another look."""
+        pause = self._pause() if self._wanted else None
+        try:
+            async with asyncio.timeout(pause):
+                await self._state.wake.wait()
+        except TimeoutError:
+            pass
+        self._state.wake.clear()
+
+    def _pause(self) -> float:
+        now = loop_time()
+        due = (_LONGEST_PAUSE_S, self._state.domains.next_change(now), self._reader.due_s(now))
+        return min(seconds for seconds in due if seconds is not None)
+
+    async def claim_once(self) -> bool:
+        """One claim for all workers that have room; False when there was nothing to do."""
+        workers = {name: worker for name, worker in self._manager.workers.items() if worker.wants_more}
+        if not workers or not self._state.room.is_set():
+            return False
+        with claiming(workers.values()):
+            return await self._claim(workers)
+
+    async def _claim(self, workers: Mapping[str, WorkerState]) -> bool:
+        places = places_of(workers.values())
+        scarce = await self._scarce()
+        now = loop_time()
+        freed = self._state.domains.freed(now)
+        requests = self._state.partitions.choose(
+            len(places), lambda partition: self._room_in(partition, now), scarce, freed
+        )
+        if not requests:
+            return False
+        config = self._state.config
+        try:
+            claims = await self._store.claim(places, requests, lease_s=config.lease_s, per_domain=config.per_domain)
+        except BaseException:
+            self._state.domains.look_again(*freed, *(take.domain for take in requests))
+            raise
+        self._note(requests, claims)
+        self._hand_over(workers, claims.sessions)
+        return True
+
+    def _hand_over(self, workers: Mapping[str, WorkerState], sessions: Sequence[Claimed]) -> None:
+        """Gives each worker its sessions; what was claimed for one that was lost meanwhile goes on elsewhere."""
+        works: dict[str, list[Work]] = {}
+        now = loop_time()
+        here = {name for name, worker in workers.items() if self._manager.has(worker)}
+        for one in sessions:
+            works.setdefault(one.owner, []).append(one.work)
+            if one.owner in here:
+                self._state.lease(one, now)
+        for name, some in works.items():
+            if name in here:
+                workers[name].hold(*(work.session for work in some))
+            self._manager.hand_over(workers[name], some)
+
+    def _note(self, requests: list[ClaimRequest], claims: Claims) -> None:
+        state, got = self._state, Counter[tuple[int, int]]()
+        last: dict[tuple[int, int], int] = {}
+        for one in claims.sessions:
+            key = (one.work.job, one.domain)
+            got[key] += 1
+            last[key] = one.work.session  # they come in order
+        for key, session in last.items():
+            state.partitions.advance(*key, session)
+        now = loop_time()
+        for take in requests:
+            key = (take.job, take.domain)
+            if (held := claims.held.get(key)) is not None:
+                state.domains.refused(take.domain, take.job, held, now)
+                state.partitions.park(*key)
+            elif got[key] < take.n:
+                state.empty(*key)
+                state.domains.look_again(take.domain)  # others that are parked there may have the place
+        state.ready(claims.woken)
+
+    async def _scarce(self) -> Scarce | None:
+        """The places at the model server that are left; None where nobody has to wait for one."""
+        if self._model_bound is None:
+            return None
+        return await self._model_bound.scarce(self._state.partitions.jobs, self._state.asking)
+
+    def _room_in(self, partition: Partition, now: float) -> int:
+        return self._state.domains.room(partition.domain, partition.job, partition.politeness, now)
+
+
+def places_of(workers: Iterable[WorkerState]) -> list[str]:
+    """Workers by name, one for each session that they may take, in the order in which they are to get them.
+
+    Empty slots come first and the workers take turns, so that none idles while another has a queue, and a domain with
+    few places loses none of them to work ahead of time.
+    """
+    workers = list(workers)
+    empty = _in_turn({worker.name: worker.free for worker in workers})
+    ahead = _in_turn({worker.name: worker.credit - worker.free for worker in workers})
+    return list(islice(chain(empty, ahead), _MOST))
+
+
+def _in_turn(counts: dict[str, int]) -> Iterator[str]:
+    while counts := {name: n for name, n in counts.items() if n > 0}:
+        yield from counts
+        counts = {name: n - 1 for name, n in counts.items()}

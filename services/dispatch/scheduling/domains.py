@@ -1,0 +1,138 @@
+"""What one dispatcher believes about domains, so that it does not ask the store for what it would refuse.
+
+The store decides (`shoal.services.store.throttle.domain_throttle`), for all dispatchers together. This is a cheap guess
+in memory: the sessions that this dispatcher has running, and what the store said when it last refused. A guess that is
+too kind costs a refused claim, one that is too strict ends with the next answer or with its time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from shoal.agent.spec import PolitenessSpec
+from shoal.services.store.records import DELAY, FULL, PAUSE, ClaimRefusal
+
+
+@dataclass(slots=True)
+class _Domain:
+    limit: int  # sessions at once, as far as known
+    running: int = 0  # this dispatcher's
+    blocked_until: float = 0.0
+    running_by_job: Counter[int] = field(default_factory=Counter)
+    next_start: dict[int, float] = field(default_factory=dict)  # by job: when its delay, or the site's, has passed
+    refused: set[int] = field(default_factory=set)  # jobs that got no place, perhaps for another dispatcher's sessions
+
+
+class Domains:
+    """Figures in, allowances out. Times are seconds of one monotonic clock that the caller reads."""
+
+    def __init__(self, per_domain: int) -> None:
+        self._most = per_domain
+        self._domains: defaultdict[int, _Domain] = defaultdict(lambda: _Domain(limit=per_domain))
+        self._timers: list[tuple[float, int]] = []  # when a domain is worth another look
+        self._freed: set[int] = set()
+
+    def room(self, domain: int, job: int, rules: PolitenessSpec, now: float) -> int:
+        """How many sessions of `job`, which asks for `rules`, may start on `domain` now."""
+        state = self._domains.get(domain)
+        if state is None:
+            return min(self._most, rules.per_domain or self._most) if rules.delay_s <= 0 else 1
+        if now < state.blocked_until:
+            return 0
+        room = state.limit - state.running
+        if rules.per_domain is not None:
+            room = min(room, rules.per_domain - state.running_by_job[job])
+        if rules.delay_s > 0:
+            room = min(room, 1) if now >= state.next_start.get(job, 0.0) else 0
+        return max(room, 0)
+
+    def started(self, domain: int, job: int, delay_s: float, now: float) -> None:
+        """A session of `job` was claimed for `domain`."""
+        state = self._domains[domain]
+        state.running += 1
+        state.running_by_job[job] += 1
+        if delay_s > 0:
+            state.next_start[job] = now + delay_s
+            self._look_at(domain, now + delay_s)
+
+    def ended(self, domain: int, job: int) -> None:
+        """A session of `job` is over."""
+        state = self._domains[domain]
+        state.running = max(0, state.running - 1)
+        state.running_by_job[job] -= 1
+        if state.running_by_job[job] <= 0:
+            del state.running_by_job[job]
+        self._freed.add(domain)
+
+    def refused(self, domain: int, job: int, held: ClaimRefusal, now: float) -> None:
+        """The store gave less of a partition than was asked for."""
+        state = self._domains[domain]
+        state.limit = held.limit
+        if held.why == PAUSE:
+            state.blocked_until = max(state.blocked_until, now + held.wait_s)
+        elif held.why == DELAY:
+            state.next_start[job] = now + held.wait_s
+        else:
+            state.refused.add(job)
+        self._look_at(domain, now + held.wait_s)
+
+    def look_again(self, *domains: int) -> None:
+        """Places that were chosen were not taken."""
+        self._freed.update(domains)
+
+    def freed(self, now: float) -> set[int]:
+        """Domains that may have room again since the last call."""
+        while self._timers and self._timers[0][0] <= now:
+            _, domain = heappop(self._timers)
+            self._freed.add(domain)
+            state = self._domains[domain]
+            state.limit = self._most  # the store will say if it is less
+            state.next_start = {job: at for job, at in state.next_start.items() if at > now}
+        freed, self._freed = self._freed, set()
+        for domain in freed:
+            state = self._domains[domain]
+            state.refused.clear()  # they are asked for again
+            if not state.running and state.blocked_until <= now and not state.next_start:
+                del self._domains[domain]  # as if it had never been asked for: thousands of domains pass by
+        return freed
+
+    def next_change(self, now: float) -> float | None:
+        """Seconds until a domain is worth another look; None when none is waited for."""
+        return max(0.0, self._timers[0][0] - now) if self._timers else None
+
+    def why(self, domain: int, job: int, rules: PolitenessSpec, now: float) -> str:
+        """What holds `job`, which asks for `rules`, back on `domain`: "" when nothing does."""
+        state = self._domains.get(domain)
+        if state is None:
+            return ""
+        if now < state.blocked_until:
+            return PAUSE
+        if now < state.next_start.get(job, 0.0):
+            return DELAY
+        mine = rules.per_domain is not None and state.running_by_job[job] >= rules.per_domain
+        return FULL if mine or job in state.refused or state.running >= state.limit else ""
+
+    def blocked_s(self, domain: int, job: int, now: float) -> float:
+        """Seconds until a pause of `domain`, or the delay that `job` keeps there, ends; 0 without one."""
+        state = self._domains.get(domain)
+        return 0.0 if state is None else max(0.0, state.blocked_until - now, state.next_start.get(job, 0.0) - now)
+
+    def places(self, domains: Iterable[int], now: float) -> int:
+        """How many more sessions some domains take together, as far as known; what jobs ask for is left aside."""
+        found = 0
+        for domain in set(domains):
+            state = self._domains.get(domain)
+            if state is None:
+                found += self._most
+            elif now >= state.blocked_until:
+                found += max(0, state.limit - state.running)
+        return found
+
+    def _look_at(self, domain: int, moment: float) -> None:
+        heappush(self._timers, (moment, domain))
+
+    def __len__(self) -> int:
+        return len(self._domains)

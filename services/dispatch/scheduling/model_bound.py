@@ -1,0 +1,63 @@
+"""Which partitions' sessions ask the model server, and how many of them may start."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Set
+from itertools import islice
+
+from shoal.services.dispatch.dispatch_state import asks_model
+from shoal.services.dispatch.scheduling.fair_queue import Scarce
+from shoal.services.inference.watch import ModelGate
+from shoal.services.store.records import Partition
+from shoal.services.store.store import Store
+
+_REMEMBERED_JOBS = 10_000
+"""Jobs that are remembered before it is looked which of them still have ready sessions."""
+_LEARNED_AT_ONCE = 500
+"""Jobs that are looked up by one query."""
+
+
+class ModelBound:
+    """What the dispatcher knows of its jobs' policies. Partitions do not carry them: they are looked up once per
+    job."""
+
+    def __init__(self, gate: ModelGate, store: Store) -> None:
+        self._gate = gate
+        self._store = store
+        self._known: dict[int, bool] = {}
+        self._full = False
+
+    async def scarce(self, jobs: Set[int], active: int) -> Scarce | None:
+        """The room that model-bound partitions share; None where they need not wait.
+
+        Args:
+            jobs: those whose partitions may be claimed from.
+            active: leased sessions that ask the model.
+        """
+        if self._gate.limit is None:
+            return None
+        await self._learn(jobs)
+        room = self._gate.room(active)
+        self._full = room == 0
+        return None if room is None else Scarce(self._needs, room)
+
+    def why(self, partition: Partition) -> str | None:
+        """What keeps this partition waiting, if it is the model server."""
+        return "the model server" if self._full and self._needs(partition) else None
+
+    def _needs(self, partition: Partition) -> bool:
+        return self._known.get(partition.job, True)
+
+    async def _learn(self, jobs: Set[int]) -> None:
+        if len(self._known) > max(_REMEMBERED_JOBS, 2 * len(jobs)):
+            self._known = {job: asks for job, asks in self._known.items() if job in jobs}
+        unknown = iter(jobs - self._known.keys())
+        while some := list(islice(unknown, _LEARNED_AT_ONCE)):
+            self._note(some, await self._store.policies(some))
+
+    def _note(self, jobs: Collection[int], policies: Mapping[int, str]) -> None:
+        for job in jobs:  # of one that was deleted meanwhile nothing will be claimed
+            self._known[job] = job in policies and asks_model(policies[job])
+
+    def __len__(self) -> int:
+        return len(self._known)

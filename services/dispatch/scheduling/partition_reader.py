@@ -1,0 +1,88 @@
+"""What a dispatcher knows of the partitions is kept in step with the store: all of them seldom, what others did at
+once."""
+
+from __future__ import annotations
+
+from shoal.services.dispatch.clock import loop_time
+from shoal.services.dispatch.dispatch_state import DispatchState
+from shoal.services.store.store import Store
+
+_SHARE = 20
+"""Nothing is read for so many times as long as it should take to read all partitions."""
+_LANE_S = 30e-6
+"""What a partition should take: ten thousand took a tenth of a second. More is not the partitions' fault: a database
+that was
+slow once is asked again soon."""
+_READ_S = 0.003
+"""What a reading should take at most beyond that."""
+_LONGEST_REST_S = 30.0
+"""By then all partitions are read again, however many there are: news is a hint, this is the truth."""
+
+
+class PartitionReader:
+    """Reads what the dispatch state says is to be read, as far as its rest is over. Who reads does not claim."""
+
+    def __init__(self, store: Store, state: DispatchState) -> None:
+        self._store = store
+        self._state = state
+        self._all_after = 0.0  # when all partitions may be read again
+        self._news_after = 0.0
+        self._seq: int | None = None  # the event up to which the dispatch state knows
+
+    async def read(self) -> None:
+        """All partitions, or what others did since; nothing where nothing changed, or it was read only just now.
+
+        Raises:
+            StoreAway: it is still to be read.
+        """
+        state, now = self._state, loop_time()
+        if state.stale and now >= self._all_after:
+            state.stale = state.news = False
+            try:
+                await self._read_all()
+            except BaseException:
+                state.stale = state.news = True
+                raise
+        elif state.news and now >= self._news_after:
+            state.news = False
+            try:
+                await self._read_news()
+            except BaseException:
+                state.news = True
+                raise
+
+    def due_s(self, now: float) -> float | None:
+        """Seconds until `read` has something to do; None while nothing has changed."""
+        state = self._state
+        wanted = ((state.stale, self._all_after), (state.news, self._news_after))
+        return min((max(0.0, at - now) for is_wanted, at in wanted if is_wanted), default=None)
+
+    async def _read_all(self) -> None:
+        began = loop_time()
+        self._seq = (
+            await self._store.changed_partitions(None)
+        ).seq  # before the partitions: what comes between is told twice
+        partitions = await self._store.partitions()
+        self._state.ready(partitions)
+        self._state.note_store(away=False)
+        ended = loop_time()
+        self._all_after = ended + rest_s(ended - began, len(partitions))
+
+    async def _read_news(self) -> None:
+        began = loop_time()
+        news = await self._store.changed_partitions(self._seq)
+        self._seq = news.seq
+        self._state.ready(news.ready)
+        self._state.note_store(away=False)
+        if news.more:
+            self._state.news = True
+        ended = loop_time()
+        self._news_after = ended + rest_s(ended - began, len(news.ready))
+
+
+def rest_s(took_s: float, partitions: int) -> float:
+    """For how long nothing is read after a reading that took so long and gave so many partitions.
+
+    As long as it took in any case: who reads does not claim.
+    """
+    return min(max(took_s, _SHARE * min(took_s, _READ_S + partitions * _LANE_S)), _LONGEST_REST_S)

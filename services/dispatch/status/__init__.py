@@ -1,0 +1,1 @@
+"""What a dispatcher reports about itself."""

@@ -1,0 +1,101 @@
+"""What a dispatcher counts for the metrics: how attempts ended, what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain, islice
+from typing import Any
+
+from shoal.agent import errors
+from shoal.agent.status import Status
+from shoal.agent.types import ErrorInfo, Outcome
+from shoal.services.browsers.pools.pool import WorkerStats
+from shoal.services.metrics_delta import Figures, MetricsDelta
+
+Json = Any
+
+_FAMILIES: tuple[tuple[type[errors.AgentError], str], ...] = (
+    (errors.BrowserError, "browser"),
+    (errors.NavigationError, "site"),
+    (errors.ActionError, "action"),
+    (errors.NothingWorks, "action"),
+    (errors.ModelError, "model"),
+    (errors.ReplyUnparsable, "model"),
+    (errors.GoalNeedsModel, "model"),
+    (errors.PolicyUnavailable, "model"),
+    (errors.FieldsMissing, "data"),
+    (errors.RecordInvalid, "data"),
+    (errors.BadSelector, "data"),
+    (errors.EmptyLoop, "data"),
+    (errors.LoopFailed, "loop"),
+    (errors.StepLimit, "limit"),
+    (errors.BudgetSpent, "limit"),
+    (errors.DeadlinePassed, "limit"),
+    (errors.UnsureAction, "unsure"),
+    (errors.SecretRefused, "secret"),
+    (errors.ArtifactsAway, "artifacts"),
+    (errors.NoRoom, "machine"),
+    (errors.Unexpected, "bug"),
+)
+"""Failure classes, few and for operators: who has to look. Errors that are none of these are `other`."""
+
+
+def _families() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for base, family in _FAMILIES:
+        todo = [base]
+        while todo:
+            one = todo.pop()
+            found.setdefault(one.__name__, family)
+            todo += one.__subclasses__()
+    return found
+
+
+_FAMILY_OF = _families()
+
+
+def failure_of(error: ErrorInfo | None) -> str:
+    """The failure class of an error; `none` without one."""
+    return "none" if error is None else _FAMILY_OF.get(error.cls, "other")
+
+
+class DispatchMetrics:
+    """One dispatcher's figures, its workers' included."""
+
+    def __init__(self) -> None:
+        self.delta = MetricsDelta()
+        # A series that begins at its first event hides that event from `increase`.
+        for family in {*_FAMILY_OF.values(), "other"}:
+            self.delta.add("shoal_attempts", str(Status.FAILED), family, n=0)
+        self._before: dict[str, Figures] = {}  # what each worker had counted at the last look
+
+    def ended(self, outcome: Outcome) -> None:
+        """An attempt's outcome was written."""
+        delta, usage = self.delta, outcome.usage
+        delta.add("shoal_attempts", str(outcome.status), failure_of(outcome.error))
+        delta.observe("shoal_session_seconds", seconds=outcome.seconds)
+        delta.add("shoal_slot_seconds", n=outcome.seconds)
+        delta.add("shoal_pages", n=usage.pages)
+        if outcome.status is Status.COMPLETED:
+            delta.add("shoal_records", n=len(outcome.records))
+        if usage.model_calls:
+            delta.add("shoal_model_calls", n=usage.model_calls)
+            delta.add("shoal_tokens", "prompt", n=usage.prompt_tokens)
+            delta.add("shoal_tokens", "cached", n=usage.cached_tokens)
+            delta.add("shoal_tokens", "completion", n=usage.completion_tokens)
+        for step in islice(chain.from_iterable(task.steps for task in outcome.tasks), outcome.steps_before, None):
+            delta.observe("shoal_step_seconds", seconds=step.seconds)
+            for result in step.results:
+                delta.observe("shoal_action_seconds", seconds=result.seconds)
+                delta.add("shoal_actions", result.action.name, "ok" if result.error is None else "failed")
+
+    def workers(self, stats: Iterable[WorkerStats]) -> None:
+        """Takes in what the workers have counted since the last look."""
+        seen = {one.name: one.figures for one in stats}
+        for name, figures in seen.items():
+            self.delta.absorb(figures, self._before.get(name))
+        self._before.update(seen)
+
+    def forget(self, worker: str) -> None:
+        """A worker is gone; what it had counted stays counted."""
+        self._before.pop(worker, None)

@@ -1,0 +1,99 @@
+"""What a dispatcher says about itself: the snapshot that `/v1/status`, the metrics and the dashboard read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.services.browsers.pools.pool import WorkerStats
+from shoal.services.dispatch.clock import loop_time
+from shoal.services.dispatch.commit.committer import Uncommitted
+from shoal.services.dispatch.dispatch_state import DispatchState
+from shoal.services.dispatch.scheduling.model_bound import ModelBound
+from shoal.services.dispatch.workers.sizing import Size
+from shoal.services.inference.watch import Admission
+from shoal.services.store.records import FREE_SLOT, Partition
+
+Json = Any
+
+_SMOOTHING = 0.3
+"""Share of the newest look in the rate."""
+_TOLD_LANES = 200
+"""Partitions of one cause that the snapshot names, so that their sessions can be counted and told; every status call
+reads
+it."""
+
+
+class StatusReporter:
+    """Makes the snapshots of one dispatcher; it remembers the last look, for rates."""
+
+    def __init__(self, state: DispatchState, model_bound: ModelBound | None, admission: Admission | None) -> None:
+        self._state = state
+        self._model_bound = model_bound
+        self._admission = admission
+        self._looked = loop_time()
+        self._ended = 0
+        self._rate = 0.0
+
+    def snapshot(
+        self, stats: Sequence[WorkerStats], uncommitted: Uncommitted, size: Size | None, room: int
+    ) -> dict[str, Json]:
+        """How this dispatcher and its workers stand; `room`: slots that it may still fill."""
+        state, now = self._state, loop_time()
+        self._look(now)
+        waiting, held = self._waiting(now)
+        partitions = {why: [(partition.job, partition.domain) for partition in some] for why, some in held.items()}
+        return {
+            "workers": [_worker(one) for one in stats],
+            "slots": sum(one.slots for one in stats),
+            "busy": sum(one.busy for one in stats),
+            "leases": len(state.leases),
+            "uncommitted": uncommitted.reports,
+            "uncommitted_bytes": uncommitted.bytes,
+            "lanes_waiting": dict(waiting),
+            "lanes_held": partitions,
+            "held": self._by_job(held, now),
+            "tenants": state.partitions.tenants(),
+            "weights": dict(state.config.tenant_weights),
+            "rate": round(self._rate, 3),
+            "room": room,
+            "size": None if size is None else {"workers": size.workers, "why": size.why},
+            "model": self._admission.snapshot() if self._admission else None,
+            "queue_age_s": state.unserved.longest_s(now),
+            "figures": state.metrics.delta.figures(),
+            "ended": state.ended,
+            "failed": state.failed,
+        }
+
+    def _waiting(self, now: float) -> tuple[Counter[str], dict[str, list[Partition]]]:
+        """Partitions by what they wait for; and some of those that no free slot would help."""
+        counts: Counter[str] = Counter()
+        held: dict[str, list[Partition]] = {}
+        for partition in self._state.partitions:
+            why = self._state.domains.why(partition.domain, partition.job, partition.politeness, now)
+            why = why or (self._model_bound and self._model_bound.why(partition)) or FREE_SLOT
+            counts[why] += 1
+            if why != FREE_SLOT and counts[why] <= _TOLD_LANES:
+                held.setdefault(why, []).append(partition)
+        return counts, held
+
+    def _look(self, now: float) -> None:
+        seconds = max(now - self._looked, 0.001)
+        newest = (self._state.ended - self._ended) / seconds
+        self._rate += (newest - self._rate) * _SMOOTHING
+        self._looked, self._ended = now, self._state.ended
+
+    def _by_job(self, held: Mapping[str, Sequence[Partition]], now: float) -> dict[str, dict[str, tuple[str, float]]]:
+        """By job and host what its sessions there wait for, and the seconds that are left where that is known."""
+        found: dict[str, dict[str, tuple[str, float]]] = {}
+        for why, partitions in held.items():
+            for partition in partitions:
+                left_s = round(self._state.domains.blocked_s(partition.domain, partition.job, now), 1)
+                found.setdefault(str(partition.job), {})[partition.host] = (why, left_s)
+        return found
+
+
+def _worker(one: WorkerStats) -> dict[str, Json]:
+    names = ("name", "slots", "busy", "waiting", "browsers", "browser_restarts", "rss_bytes")
+    return {name: getattr(one, name) for name in names}

@@ -1,0 +1,1 @@
+"""The workers of one dispatcher, and how many there should be."""

@@ -1,0 +1,102 @@
+"""One worker, as its dispatcher sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from shoal.agent.worker_messages import Answer
+from shoal.services.browsers.pools.pool import WorkerHandle
+from shoal.services.dispatch.clock import loop_time
+from shoal.services.dispatch.config import DispatchConfig
+
+
+@dataclass(slots=True)
+class WorkerState:
+    """What it holds, may take and has said."""
+
+    handle: WorkerHandle
+    config: DispatchConfig
+    held: set[int] = field(default_factory=set)
+    empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
+    committed: int = 0  # serial number up to which the worker knows, or hears by a pull, that the store has all
+    refused: set[int] = field(default_factory=set)  # later ones that the store did not take, until the worker knows
+    answers: dict[int, Answer] = field(default_factory=dict)  # to those that asked; until it knows, too
+    seen: int = 0  # serial number of the last report pulled
+    puller: asyncio.Task[None] | None = None
+    session_s: float = 1.0  # what a session takes, smoothed
+    leaving: bool = False  # it gets no more sessions
+    claiming: int = 0  # claims under way that may give it some
+    settled: asyncio.Event = field(default_factory=asyncio.Event)  # no such claim is under way
+    notifying: asyncio.Task[None] | None = None  # that something has changed for what it runs
+    spending: Mapping[tuple[int, int], int] = field(default_factory=dict)  # `WorkerStats.spending`, as it last said
+    idle_since: float = field(default_factory=loop_time)
+
+    def __post_init__(self) -> None:
+        self.settled.set()
+
+    @property
+    def name(self) -> str:
+        return self.handle.name
+
+    @property
+    def capacity(self) -> int:
+        """Sessions that it may hold: long ones are not taken ahead of time, when another worker may be free sooner."""
+        slots = self.handle.slots
+        ahead = self.config.ahead_s / max(self.session_s, 0.001)
+        return slots + math.ceil(slots * min(self.config.prefetch, ahead))
+
+    @property
+    def credit(self) -> int:
+        """Sessions that it may take."""
+        return 0 if self.leaving else max(0, self.capacity - len(self.held))
+
+    @property
+    def free(self) -> int:
+        """Slots that would run dry without a claim."""
+        return 0 if self.leaving else max(0, self.handle.slots - len(self.held))
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether a claim is worth its price: in halves of what the worker may hold, before its slots run dry."""
+        return self.credit > 0 and (self.credit >= self.capacity // 2 or len(self.held) <= self.handle.slots)
+
+    def idle_s(self, now: float) -> float:
+        """For how long it has held nothing."""
+        return 0.0 if self.held else now - self.idle_since
+
+    def hold(self, *sessions: int) -> None:
+        """It was given these."""
+        self.held.update(sessions)
+        self._note()
+
+    def release(self, session: int) -> None:
+        """It has ended this one."""
+        self.held.discard(session)
+        self._note()
+
+    def _note(self) -> None:
+        if self.held:
+            self.empty.clear()
+        elif not self.empty.is_set():
+            self.empty.set()
+            self.idle_since = loop_time()
+
+
+@contextmanager
+def claiming(workers: Iterable[WorkerState]) -> Iterator[None]:
+    """While a claim is under way that may give these sessions, and until they hold them."""
+    workers = list(workers)
+    for worker in workers:
+        worker.claiming += 1
+        worker.settled.clear()
+    try:
+        yield
+    finally:
+        for worker in workers:
+            worker.claiming -= 1
+            if not worker.claiming:
+                worker.settled.set()

@@ -1,1 +1,0 @@
-"""The HTTP gateway: `create_app` in `app`, given the `GatewayDeps` of `deps`."""

@@ -1,0 +1,88 @@
+"""API keys: kept as hashes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, insert, or_, select, update
+
+from shoal.services.errors import NotFound
+from shoal.services.store.database import codec
+from shoal.services.store.database.tables import api_key
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.read.reading import when
+from shoal.services.store.records import ApiKey
+
+USED_S = 60.0
+"""How exactly the time of a key's last use is kept."""
+
+
+def create_key(
+    tx: Tx, name: str, tenant: str, scopes: Sequence[str], key_hash: str, lasts_s: float | None = None
+) -> ApiKey:
+    """Stores a new key, which expires after `lasts_s`; None: never."""
+    row = tx.conn.execute(
+        insert(api_key)
+        .values(
+            name=name,
+            tenant=tenant,
+            scopes=codec.dump_json(list(scopes)),
+            key_hash=key_hash,
+            created_at=tx.now,
+            expires_at=None if lasts_s is None else tx.now + lasts_s,
+        )
+        .returning(*api_key.c)
+    ).one()
+    return _key(tx, row)
+
+
+def find_key(tx: Tx, key_hash: str) -> ApiKey | None:
+    """The key with this hash, revoked or not; None when there is none."""
+    found = _select(tx, api_key.c.key_hash == key_hash)
+    return found[0] if found else None
+
+
+def all_keys(tx: Tx) -> list[ApiKey]:
+    """Every key, oldest first."""
+    return _select(tx)
+
+
+def note_use(tx: Tx, key: int) -> None:
+    """Keeps that a key is used now, unless that was kept within the last minute."""
+    stale = or_(api_key.c.used_at.is_(None), api_key.c.used_at <= tx.now - USED_S)
+    tx.conn.execute(update(api_key).where(api_key.c.id == key, stale).values(used_at=tx.now))
+
+
+def revoke_key(tx: Tx, key: int) -> ApiKey:
+    """Makes a key useless; the first revocation's time stays.
+
+    Raises:
+        NotFound: there is no such key.
+    """
+    tx.conn.execute(
+        update(api_key).where(api_key.c.id == key, api_key.c.revoked_at.is_(None)).values(revoked_at=tx.now)
+    )
+    found = _select(tx, api_key.c.id == key)
+    if not found:
+        raise NotFound(f"there is no API key {key}", key=key)
+    return found[0]
+
+
+def _select(tx: Tx, *where: ColumnElement[bool]) -> list[ApiKey]:
+    return [_key(tx, row) for row in tx.conn.execute(select(api_key).where(*where).order_by(api_key.c.id))]
+
+
+def _key(tx: Tx, row: Row[Any]) -> ApiKey:
+    return ApiKey(
+        id=row.id,
+        name=row.name,
+        tenant=row.tenant,
+        scopes=tuple(codec.load_json(row.scopes)),
+        created_at=when(row.created_at),
+        revoked_at=None if row.revoked_at is None else when(row.revoked_at),
+        expires_at=None if row.expires_at is None else when(row.expires_at),
+        used_at=None if row.used_at is None else when(row.used_at),
+        left_s=math.inf if row.expires_at is None else row.expires_at - tx.now,
+    )

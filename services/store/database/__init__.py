@@ -1,0 +1,1 @@
+"""Connections, tables, migrations and named SQL."""

@@ -1,0 +1,166 @@
+"""Waking those who wait for news: in this process, and from others by LISTEN/NOTIFY or by looking at the file."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+from sqlalchemy import URL, Engine
+
+from shoal.services.events import LogEvent
+
+log = logging.getLogger(__name__)
+
+_LOOK_S = 0.05
+"""How often SQLite's file is looked at for writes of other processes."""
+_SAME_TICK_S = 0.02
+"""Two writes so near each other may leave a file with one time: the clock of files ticks every few milliseconds."""
+_LISTEN_S = 0.2
+"""How long the listener sleeps before it looks whether the store was closed."""
+_RECONNECT_S = 1.0
+
+
+class ChangeNotifier:
+    """Counts what happened; `wait` returns once there was more than the caller knew."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._ended = False
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self._lock = threading.Lock()
+
+    def notify(self) -> None:
+        """Something happened. For any thread."""
+        with self._lock:
+            self._count += 1
+            for loop, event in self._waiting:
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(event.set)
+
+    async def wait(self, timeout_s: float, since: int | None) -> int:
+        """The count, as soon as it is above `since` (default: what it is now), or after `timeout_s`."""
+        known = self._count if since is None else since
+        me = (asyncio.get_running_loop(), asyncio.Event())
+        ends = time.monotonic() + timeout_s
+        with self._lock:
+            self._waiting.add(me)
+        try:
+            while self._count <= known and not self._ended and (left := ends - time.monotonic()) > 0:
+                await self._sleep(me[1], left)
+        finally:
+            with self._lock:
+                self._waiting.discard(me)
+        return self._count
+
+    async def _sleep(self, event: asyncio.Event, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            pass
+
+    def close(self) -> None:
+        """Wakes everybody who waits, for good."""
+        self._ended = True
+        self.notify()
+
+
+class PollingNotifier(ChangeNotifier):
+    """SQLite: asks the writer's connection whether *another* one has written, for as long as somebody waits.
+
+    Every commit writes to the log beside the file, so nobody is asked while that has not changed.
+    """
+
+    def __init__(self, writer: Engine, thread: ThreadPoolExecutor) -> None:
+        super().__init__()
+        self._writer = writer
+        self._thread = thread
+        self._looked = 0.0
+        self._version: int | None = None
+        self._log = f"{writer.url.database}-wal" if writer.url.database else ""  # nobody else sees one in memory
+        self._log_was: tuple[int, int] | None = None
+
+    async def _sleep(self, event: asyncio.Event, seconds: float) -> None:
+        await super()._sleep(event, min(seconds, _LOOK_S))
+        if not event.is_set() and self._log and time.monotonic() - self._looked > _LOOK_S / 2:
+            self._looked = time.monotonic()
+            log_is = self._settled_log()
+            if log_is is not None and log_is == self._log_was:
+                return
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._look, log_is)
+            except RuntimeError:  # the thread was ended under us
+                if not self._ended:
+                    raise
+
+    def _settled_log(self) -> tuple[int, int] | None:
+        """Time and size of the log; None while they say nothing: the next write may leave them as they are."""
+        try:
+            found = os.stat(self._log)  # noqa: PTH116  twenty times a second
+        except FileNotFoundError:  # nobody has written yet
+            return None
+        return (found.st_mtime_ns, found.st_size) if time.time() - found.st_mtime > _SAME_TICK_S else None
+
+    def _look(self, log_is: tuple[int, int] | None) -> None:
+        connection = self._writer.raw_connection()
+        try:
+            cursor = connection.cursor()
+            cursor.execute("pragma data_version")
+            row = cursor.fetchone()
+            version = row[0] if row else None
+            cursor.close()
+        finally:
+            connection.close()
+        self._log_was = log_is  # only now: whoever asked may have been canceled while this waited for its turn
+        if version != self._version:
+            self._version = version
+            self.notify()
+
+
+class ListeningNotifier(ChangeNotifier):
+    """PostgreSQL: a thread of its own listens, from the first time that somebody waits."""
+
+    def __init__(self, url: URL) -> None:
+        super().__init__()
+        self._dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._heard = False
+
+    async def wait(self, timeout_s: float, since: int | None) -> int:
+        if self._thread is None and not self._closed.is_set():
+            self._thread = threading.Thread(target=self._listen, name="store-listen", daemon=True)
+            self._thread.start()
+        return await super().wait(timeout_s, since)
+
+    def _listen(self) -> None:
+        told = False
+        while not self._closed.is_set():
+            try:
+                self._hear()
+            except psycopg.OperationalError as err:
+                if self._heard or not told:  # once for each time that it goes away
+                    log.warning(LogEvent.STORE_AWAY.value, extra={"error": str(err)})
+                told = True
+                self._closed.wait(_RECONNECT_S)
+
+    def _hear(self) -> None:
+        self._heard = False
+        with psycopg.connect(self._dsn, autocommit=True, connect_timeout=5, application_name="shoal-listen") as conn:
+            conn.execute("listen shoal")
+            self._heard = True
+            self.notify()  # whatever happened while nobody listened
+            while not self._closed.is_set():
+                for _ in conn.notifies(timeout=_LISTEN_S, stop_after=1):
+                    self.notify()
+
+    def close(self) -> None:
+        self._closed.set()
+        super().close()
+        if self._thread:
+            self._thread.join()

@@ -1,0 +1,1 @@
+"""Alembic's environment and the schema's revisions; `shoal.services.store.database.migrate` runs them."""

@@ -1,0 +1,465 @@
+-- Queries that both databases understand. States are the numbers of `shoal.services.store.database.states.State`.
+
+-- name: begin_loop
+-- Makes a session that waits the parent of :n new children.
+update session set children = children + :n, pending_children = :n, first_child = :first, loop_children = :n,
+  loop_state = :state, seat_limit = :seat_limit, seats = :seats, stop_on_error = :stop_on_error, stopped = false,
+  reseating = false
+where id = :id
+
+-- name: stage_items
+-- Keeps a part of the items that a session has found for its loop, once.
+insert into staged (session, fence, at, job, n, items) values (:session, :fence, :at, :job, :n, :items)
+on conflict (session, fence, at) do nothing
+
+-- name: drop_stale_items
+-- Forgets what earlier attempts of a session have found for a loop.
+delete from staged where session = :session and fence < :fence
+
+-- name: staged_items
+-- How many items an attempt has found for its loop, beside the first.
+select coalesce(sum(n), 0) from staged where session = :session and fence = :fence
+
+-- name: keep_items
+-- Makes what an attempt has found the children to be of its loop, which begins with the ids from :first on.
+insert into unborn (first, job, parent, idx, n, host, items)
+select :first + at, job, session, :idx + at, n, :host, items from staged where session = :session and fence = :fence
+
+-- name: drop_items
+-- Forgets what a session has found for its loop.
+delete from staged where session = :session
+
+-- name: pending_jobs
+-- The jobs that have children to be stored, save those that are being ended.
+select u.job from (select job from unborn group by job) as u join job j on j.id = u.job
+where not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+
+-- name: pending_part
+-- A part of a loop that is not stored yet.
+select first, job, parent, idx, n, host, items from unborn where first = :first
+
+-- name: pending_of
+-- The first parts of a job's loops, or of one of them, that are not stored yet.
+select first from unborn where job = :job and parent = coalesce(cast(:parent as bigint), parent) order by first limit :n
+
+-- name: take_pending
+-- Takes a part of a loop out, to store its children in the same transaction.
+delete from unborn where first = :first returning first
+
+-- name: settle_loop
+-- Writes what is left of a loop after some of its children ended; a finished loop makes its parent ready again.
+update session set pending_children = :pending, seats = :seats, stopped = :stopped, state = :state,
+  fence = fence + :raised
+where id = :id
+
+-- name: less_pending
+-- Takes ended children off a loop.
+update session set pending_children = pending_children - :n where id = :id and state = 2
+
+-- name: span
+-- A loop, and where its children are: ids in a row, unless it had others before.
+select id, job, stopped, case when children = loop_children then first_child else id + 1 end as first,
+  first_child + loop_children - 1 as last
+from session where id = :id
+
+-- name: held_in
+-- Some held children of a loop.
+select id from session where state = 10 and parent = :parent and children = 0 order by id limit :n
+
+-- name: delayed_in
+-- Some children of a loop that wait for another try: there are few delayed sessions at a time.
+select id from session where state = 9 and parent = :parent and children = 0 limit :n
+
+-- name: ready_of
+-- Some ready sessions of a job.
+select id from session where state = 0 and job = :job order by domain, id limit :n
+
+-- name: delayed_of
+-- Some delayed sessions of a job, from the index of all that are delayed.
+select id from session where state = 9 and job + 0 = :job limit :n
+
+-- name: waiting_of
+-- Some sessions of a job that wait for their children, its root last. Not in the order of the table itself, which
+-- would be read from its end.
+select id from session where state = 2 and job = :job order by id + 0 desc limit :n
+
+-- name: write_job
+-- Writes a job's counters, costs and status; the caller holds its lock and did the sums.
+update job set status = :status, started_at = :started_at, finished_at = :finished_at, error = :error,
+  cancel_requested = :cancel_requested, deadline_at = :deadline_at, concurrency = :concurrency,
+  expires_at = :expires_at, in_totals = :in_totals, retry_below = :retry_below,
+  expected = :expected, completed = :completed, terminated = :terminated, failed = :failed, unsure = :unsure,
+  canceled = :canceled, model_calls = :model_calls, prompt_tokens = :prompt_tokens,
+  completion_tokens = :completion_tokens, cached_tokens = :cached_tokens, pages = :pages
+where id = :id
+
+-- name: reopen_parent
+-- Lets a parent wait for its reopened children, or queues it again when there are none.
+update session set state = :state, fence = fence + 1, attempt = 0, pending_children = :pending, seats = :seats,
+  stopped = false, ready_at = null
+where id = :id
+
+-- name: unsure
+-- A session with what settling it needs; its job is locked.
+select id, job, parent, domain, state, children, checkpoint, outcome from session where id = :id
+
+-- name: settle_done
+-- Ends an unsure session: what it may have done was done.
+update session set state = 4, fence = fence + 1, outcome = :outcome,
+  checkpoint = case when children > 0 then checkpoint end
+where id = :id
+
+-- name: settle_again
+-- Queues an unsure session again, with fresh attempts, from before the action that nobody was sure of.
+update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null, checkpoint = :checkpoint
+where id = :id
+
+-- name: reseat
+-- Changes how many children of a loop may be neither held nor final, and whether some are still to be held or let go.
+update session set seat_limit = :seat_limit, seats = :seats, reseating = :reseating where id = :id
+
+-- name: set_seats
+-- Changes how many children of a session may be neither held nor final.
+update session set seat_limit = :seat_limit, seats = :seats where id = :id
+
+-- name: partitions
+-- Walks the ready index from partition to partition, two look-ups each, and gives the lowest id of every partition. Not one look-up
+-- for (job, domain) > (...): SQLite would use the job alone, and step over all ready sessions of partitions before.
+with recursive queue_partition (job, domain, id) as (
+  select * from (select job, domain, id from session where state = 0 order by job, domain, id limit 1) as first_lane
+  union all
+  select s.job, s.domain, s.id from queue_partition l join session s on s.id = coalesce(
+    (select n.id from session n where n.state = 0 and n.job = l.job and n.domain > l.domain
+      order by n.domain, n.id limit 1),
+    (select n.id from session n where n.state = 0 and n.job > l.job order by n.job, n.domain, n.id limit 1)))
+select l.job, l.domain, l.id, j.tenant, j.priority, j.politeness, d.host
+from queue_partition l join job j on j.id = l.job join domain d on d.id = l.domain
+where j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+
+-- name: last_event
+-- The number of the newest event; 0 without any.
+select coalesce(max(seq), 0) from event
+
+-- name: events_after
+-- The events of all jobs after one of them, without what they tell.
+select seq, job, name from event where seq > :after order by seq limit :n
+
+-- name: write_pace
+-- How a domain is to be treated from now on.
+update pace set most = :most, good = :good, blocked_until = :blocked_until, delay_s = :delay_s,
+  last_start = :last_start
+where domain = :domain
+
+-- name: put_pages
+-- When pages of a domain are opened that keep its crawl-delay.
+update pace set taken = :taken where domain = :domain
+
+-- name: put_job_page
+-- When the last page of a job on a domain is opened that has its place.
+insert into job_pace (job, domain, last_start, last_page) values (:job, :domain, 0, :at)
+on conflict (job, domain) do update set last_page = excluded.last_page
+
+-- name: put_job_pace
+-- Notes that a job which asks for a delay has begun a session on a domain.
+insert into job_pace (job, domain, last_start) values (:job, :domain, :at)
+on conflict (job, domain) do update set last_start = excluded.last_start
+
+-- name: write_robots
+-- What is known of an origin's robots.txt from now on.
+update robots set state = :state, packed = :packed, why = :why, retry_after_s = :retry_after_s, opinions = :opinions,
+  expires_at = :expires_at, fetching_by = :fetching_by, fetching_until = :fetching_until
+where origin = :origin
+
+-- name: due
+-- Whether a delayed session's time has come.
+select 1 from session where state = 9 and ready_at <= :now limit 1
+
+-- name: ready_count
+-- How many sessions of jobs that may run are ready, counted up to :most.
+select count(*) from (
+  select 1 from session s join job j on j.id = s.job
+  where s.state = 0 and j.status in (0, 1) and not j.cancel_requested limit :most) as found
+
+-- name: next_ready
+-- When the next delayed session of a job that may run becomes ready.
+select min(s.ready_at) from session s join job j on j.id = s.job
+where s.state = 9 and j.status in (0, 1) and not j.cancel_requested
+
+-- name: expired
+-- Sessions whose lease ran out.
+select id, job from session where state = 1 and lease_until <= :now order by id
+
+-- name: owned
+-- Sessions that one owner holds.
+select id, job from session where state = 1 and owner = :owner order by id
+
+-- name: past_deadline
+-- Jobs whose deadline passed before they were over.
+select id from job where deadline_at is not null and finished_at is null and deadline_at <= :now order by id
+
+-- name: put_state
+-- Keeps a snapshot under its name.
+insert into state (name, data, at) values (:name, :data, :at)
+on conflict (name) do update set data = excluded.data, at = excluded.at
+
+-- name: add_allowance
+-- Makes the row of a tenant that asks for the first time.
+insert into allowance (tenant, level, at) values (:tenant, :level, :at) on conflict (tenant) do nothing
+
+-- name: set_allowance
+-- Keeps what a tenant has left.
+update allowance set level = :level, at = :at where tenant = :tenant
+
+-- name: open_by_tenant
+-- Sessions that are not final, by tenant and state, from the partial indexes.
+select j.tenant, s.state, j.status, sum(s.n) as n from (
+  select job, 0 as state, count(*) as n from session where state = 0 group by job
+  union all select job, 1, count(*) from session where state = 1 group by job
+  union all select job, 2, count(*) from session where state = 2 group by job
+  union all select job, 9, count(*) from session where state = 9 group by job
+  union all select job, 10, count(*) from session where state = 10 group by job
+  union all select job, 10, sum(n) from unborn group by job) as s
+join job j on j.id = s.job group by j.tenant, s.state, j.status
+
+-- name: unclaimable
+-- Queued sessions that cannot be claimed yet, of jobs that are not paused: `delayed` and `held`.
+select coalesce(sum(case when s.state = 9 then s.n end), 0) as delayed,
+  coalesce(sum(case when s.state = 10 then s.n end), 0) as held from (
+  select job, 9 as state, count(*) as n from session where state = 9 group by job
+  union all select job, 10, count(*) from session where state = 10 group by job
+  union all select job, 10, sum(n) from unborn group by job) as s
+join job j on j.id = s.job where j.status <> 3
+
+-- name: add_artifacts
+-- Adds an artifact, once.
+insert into artifact (id, tenant, job, session, kind, key, content_type, bytes, created_at)
+values (:id, :tenant, :job, :session, :kind, :key, :content_type, :bytes, :created_at)
+on conflict (id) do nothing
+
+-- name: settle_delivery
+-- Writes how an attempt to deliver went, unless the message was given out again meanwhile.
+update delivery set state = :state, due_at = :due_at, ended_at = :ended_at, status_code = :status_code, error = :error
+where id = :id and state = 0 and attempts = :attempts
+
+-- name: next_delivery
+-- When the next webhook message is due.
+select min(due_at) from delivery where state = 0
+
+-- name: prune_deliveries
+-- Forgets messages that ended long ago; those that were given up are kept longer.
+delete from delivery where ended_at <= :delivered and (state = 1 or ended_at <= :dead)
+
+-- name: resend
+-- Makes a message due now; one that had ended gets all its attempts again.
+update delivery set attempts = case when state = 0 then attempts else 0 end, state = 0, due_at = :now, ended_at = null
+where id = :id
+
+-- name: resend_dead
+-- Makes every message of a tenant (of all: null) due that was given up.
+update delivery set attempts = 0, state = 0, due_at = :now, ended_at = null
+where state = 2 and (cast(:tenant as text) is null or tenant = :tenant)
+
+-- name: count_deliveries
+-- Messages that wait or were given up, of one tenant or (null) all.
+select state, count(*) as n from delivery
+where state in (0, 2) and (cast(:tenant as text) is null or tenant = :tenant) group by state
+
+-- name: keep_state
+-- Keeps a value under its name, if there is none yet.
+insert into state (name, data, at) values (:name, :data, :at) on conflict (name) do nothing
+
+-- name: one_state
+-- The value under a name.
+select data from state where name = :name
+
+-- name: change_limits
+-- Writes what an owner changed about a job; its lock is held.
+update job set priority = :priority, token_limit = :token_limit where id = :id
+
+-- name: limits
+-- What an owner may change about a job.
+select priority, token_limit from job where id = :id
+
+-- name: sessions_ahead
+-- How many sessions of a job are claimed before one: ready ones, and held ones of its own loop; counted to some 10,000.
+select (select count(*) from (select 1 from session where state = 0 and job = :job and id < :id limit 10001) as r)
+  + (select count(*) from (select 1 from session where state = 10 and parent = :parent and id < :id limit 10001) as h)
+
+-- name: put_off
+-- When the last try of each loop of a job begins, of those that are put off; from the index of all that are.
+select parent, max(ready_at) as at from session where state = 9 and job + 0 = :job group by parent
+
+-- name: expired_jobs
+-- Jobs whose time is over.
+select id from job where expires_at is not null and expires_at <= :now order by expires_at limit :limit
+
+-- name: old_jobs
+-- Jobs that ended before a moment and have no time of their own.
+select id from job
+where finished_at is not null and archive is null and finished_at <= :before and expires_at is null
+order by finished_at limit :limit
+
+-- name: mark_archived
+-- Says where a job's results lie; its time is over, whatever it was.
+update job set archive = :archive, expires_at = :now where id = :id
+
+-- name: dropped
+-- Nothing is left of a job but its own row.
+update job set expires_at = null where id = :id
+
+-- name: some_sessions
+-- The first few sessions of a job.
+select id from session where job = :job order by path limit :limit
+
+-- name: deleted_jobs
+-- Jobs that are deleted, and of which something is left.
+select job from deleted order by job limit :limit
+
+-- name: drop_events
+-- Removes the first events of a job.
+delete from event where seq in (select seq from event where job = :job order by seq limit :n)
+
+-- name: drop_deliveries
+-- Removes the last webhook messages of a job: those that wait are among them.
+delete from delivery where id in (select id from delivery where job = :job order by id desc limit :n)
+
+-- name: sessions
+-- Sessions as they stand, without their outcome; while their jobs are locked, no lease on them ends.
+select id, job, parent, depth, path, domain, state, fence, attempt, children, loop_children
+from session where id in many(:ids, bigint)
+
+-- name: kept_checkpoints
+-- The checkpoints, of some sessions, that may name confirmed actions.
+select id, checkpoint from session where id in many(:ids, bigint) and checkpoint like '%"confirmed"%'
+
+-- name: roots
+-- How some root sessions stand.
+select id, state, outcome from session where id in many(:ids, bigint)
+
+-- name: loops
+-- Sessions that fanned out, as parents; their job's lock holds them too.
+select id, job, depth, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
+  stop_on_error, stopped, reseating
+from session where id in many(:ids, bigint)
+
+-- name: reopen_items
+-- Opens items that were over, with fresh attempts.
+update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null
+where id in many(:ids, bigint)
+
+-- name: hold
+-- Holds queued sessions back, save those that a claim takes at this moment.
+update session set state = 10 where id in many(:ids, bigint) and state = 0
+
+-- name: emptied
+-- Those of some loops that wait for nothing.
+select id from session where id in many(:ids, bigint) and state = 2 and pending_children = 0
+
+-- name: bounded_of
+-- Those of some loops of which not all that is ready may begin: they are stopped, or have more of it than seats.
+select id, job, stopped, seat_limit from session
+where id in many(:ids, bigint) and state = 2 and (stopped or (reseating and seats > seat_limit))
+
+-- name: put_back
+-- Takes sessions back from a claim that may not begin: the attempt does not count.
+update session set state = :state, attempt = attempt - 1, owner = null, lease_until = null
+where id in many(:ids, bigint) and state = 1
+
+-- name: running_sessions
+-- Running sessions with what a claim gives.
+select id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
+from session where id in many(:ids, bigint) and state = 1 order by id
+
+-- name: loop_states
+-- The storage state that each parent's children start with.
+select id, loop_state from session where id in many(:ids, bigint) and loop_state is not null
+
+-- name: partitions_of_jobs
+-- The first partitions of some jobs, as `partitions` walks over those of all.
+with recursive queue_partition (job, domain, id, tenant, priority, politeness) as (
+  select s.job, s.domain, s.id, j.tenant, j.priority, j.politeness
+  from job j join session s on s.id = (
+    select n.id from session n where n.state = 0 and n.job = j.id order by n.domain, n.id limit 1)
+  where j.id in many(:jobs, bigint) and j.status in (0, 1) and not j.cancel_requested
+    and (j.deadline_at is null or j.deadline_at > :now)
+  union all
+  select s.job, s.domain, s.id, l.tenant, l.priority, l.politeness from queue_partition l join session s on s.id = (
+    select n.id from session n where n.state = 0 and n.job = l.job and n.domain > l.domain
+    order by n.domain, n.id limit 1))
+select l.job, l.domain, l.id, l.tenant, l.priority, l.politeness, d.host
+from queue_partition l join domain d on d.id = l.domain limit :n
+
+-- name: partitions_at
+-- The partitions of those of some sessions that are ready, with the lowest id of each.
+select s.job, s.domain, min(s.id) as id, j.tenant, j.priority, j.politeness, d.host
+from session s join job j on j.id = s.job join domain d on d.id = s.domain
+where s.id in many(:ids, bigint) and s.state = 0
+  and j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+group by s.job, s.domain, j.tenant, j.priority, j.politeness, d.host
+
+-- name: hosts
+-- The ids of host names.
+select id, host from domain where host in many(:hosts, text)
+
+-- name: host_names
+-- Host names by the ids of their domains.
+select id, host from domain where id in many(:ids, integer)
+
+-- name: claimed_jobs
+-- What every session of a job is told.
+select id, tenant, status, cancel_requested, deadline_at, prompt_tokens, completion_tokens, token_limit, expected, completed
+from job where id in many(:ids, bigint)
+
+-- name: specs
+-- The specs of jobs.
+select id, spec from job where id in many(:ids, bigint)
+
+-- name: wanted_jobs
+-- Those of some jobs whose running sessions may go on.
+select id from job where id in many(:ids, bigint) and status in (0, 1) and not cancel_requested
+
+-- name: running_in
+-- The running sessions of some jobs.
+select id from session where state = 1 and job in many(:jobs, bigint) order by id
+
+-- name: slow_paces
+-- Those of some domains that were slowed down or have a crawl-delay.
+select domain from pace where domain in many(:domains, integer) and (most is not null or delay_s > 0)
+
+-- name: busy_on
+-- How many sessions are leased on some domains.
+select domain, count(*) as n from session where state = 1 and domain in many(:domains, integer) group by domain
+
+-- name: busy_of
+-- How many sessions of some jobs are leased on some domains.
+select domain, job, count(*) as n from session
+where state = 1 and domain in many(:domains, integer) and job in many(:jobs, bigint) group by domain, job
+
+-- name: job_pages
+-- When the last pages of some jobs on some domains are opened that have their place.
+select job, domain, last_page from job_pace
+where job in many(:jobs, bigint) and domain in many(:domains, integer)
+
+-- name: job_paces
+-- When some jobs last began a session on each domain, and the last page there that has its place.
+select job, domain, last_start, last_page from job_pace where job in many(:jobs, bigint)
+
+-- name: drop_sessions
+-- Removes sessions.
+delete from session where id in many(:ids, bigint)
+
+-- name: drop_details
+-- Removes the tasks of sessions.
+delete from session_detail where session in many(:ids, bigint)
+
+-- name: artifact_owners
+-- The jobs whose rows refer to some keys of the artifact store.
+select distinct key, job from artifact where key in many(:keys, text)
+
+-- name: jobs_there
+-- Those of some jobs that there are.
+select id from job where id in many(:ids, bigint)
+
+-- name: drop_artifacts
+-- Removes the artifacts of sessions of a job.
+delete from artifact where job = :job and session in many(:ids, bigint)

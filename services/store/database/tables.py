@@ -1,0 +1,359 @@
+"""The tables, as SQLAlchemy Core metadata. `migrations` makes them; a test holds both equal.
+
+Times are seconds since the epoch. JSON sits in text columns that only `codec` reads (see there).
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import TEXT
+
+Id = BigInteger().with_variant(Integer(), "sqlite")
+"""On SQLite an `INTEGER PRIMARY KEY` is the row's own number: no second index."""
+Bytewise = Text().with_variant(TEXT(collation="C"), "postgresql")
+"""Text in byte order, which is SQLite's own: paths sort the same everywhere."""
+_ZERO = text("0")
+_FALSE = text("false")
+
+metadata = MetaData()
+
+counter = Table(
+    "counter",
+    metadata,
+    Column("name", Text, primary_key=True),  # job or session
+    Column("value", BigInteger, nullable=False),  # the last id given out; ids are never used twice
+)
+
+domain = Table(
+    "domain",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("host", Text, nullable=False, unique=True),
+)
+
+job = Table(
+    "job",
+    metadata,
+    Column("id", Id, primary_key=True, autoincrement=False),
+    Column("tenant", Text, nullable=False),
+    Column("key", Text),  # the caller's idempotency key
+    Column("spec", Text, nullable=False),
+    Column("priority", SmallInteger, nullable=False),
+    Column("politeness", Text),  # the spec's, where it is not the default: partitions carry it
+    Column("root", BigInteger, nullable=False),  # its root session
+    Column("status", SmallInteger, nullable=False),
+    Column("cancel_requested", Boolean, nullable=False, server_default=_FALSE),
+    Column("deadline_at", Double),
+    Column("created_at", Double, nullable=False),
+    Column("started_at", Double),
+    Column("finished_at", Double),
+    Column("error", Text),
+    # Counts of items; `running` is counted when it is asked for.
+    Column("expected", BigInteger, nullable=False, server_default=text("1")),
+    Column("completed", BigInteger, nullable=False, server_default=_ZERO),
+    Column("terminated", BigInteger, nullable=False, server_default=_ZERO),
+    Column("failed", BigInteger, nullable=False, server_default=_ZERO),
+    Column("unsure", BigInteger, nullable=False, server_default=_ZERO),
+    Column("canceled", BigInteger, nullable=False, server_default=_ZERO),
+    # What its sessions cost.
+    Column("model_calls", BigInteger, nullable=False, server_default=_ZERO),
+    Column("prompt_tokens", BigInteger, nullable=False, server_default=_ZERO),
+    Column("completion_tokens", BigInteger, nullable=False, server_default=_ZERO),
+    Column("cached_tokens", BigInteger, nullable=False, server_default=_ZERO),
+    Column("pages", BigInteger, nullable=False, server_default=_ZERO),
+    Column("concurrency", Integer),  # of its outermost loops, set by its owner while it ran; 0: no limit
+    Column("expires_at", Double),  # when its results are archived and its rows dropped
+    Column("token_limit", BigInteger),  # of all its sessions, set by its owner while it ran; 0: no limit
+    Column("archive", Text),  # where in the artifact store its results lie, once its rows are dropped
+    Column("in_totals", Boolean, nullable=False, server_default=_FALSE),  # `total` holds its counts of ended items
+    Column("retry_below", BigInteger),  # of a retry that is not done: sessions below this id may still be reopened
+    # Updated once per group commit: room on the page keeps those updates off the indexes.
+    postgresql_with={"fillfactor": "50"},
+)
+_with_key = text("key is not null")
+Index(
+    "job_key",
+    job.c.tenant,
+    job.c.key,
+    unique=True,
+    postgresql_where=_with_key,
+    sqlite_where=_with_key,
+)
+Index("job_tenant", job.c.tenant, job.c.id)
+_with_deadline = text("deadline_at is not null and finished_at is null")
+Index("job_deadline", job.c.deadline_at, postgresql_where=_with_deadline, sqlite_where=_with_deadline)
+_open = text("finished_at is null")
+Index("job_open", job.c.id, postgresql_where=_open, sqlite_where=_open)
+_canceling = text("cancel_requested and finished_at is null")
+Index("job_canceling", job.c.id, postgresql_where=_canceling, sqlite_where=_canceling)
+_retrying = text("retry_below is not null")
+Index("job_retrying", job.c.id, postgresql_where=_retrying, sqlite_where=_retrying)
+_kept = text("finished_at is not null and archive is null")
+Index("job_finished", job.c.finished_at, postgresql_where=_kept, sqlite_where=_kept)
+_expires = text("expires_at is not null")
+Index("job_expires", job.c.expires_at, postgresql_where=_expires, sqlite_where=_expires)
+_left_out = text("finished_at is not null and not in_totals")
+Index("job_left_out", job.c.id, postgresql_where=_left_out, sqlite_where=_left_out)
+
+total = Table(
+    "total",
+    metadata,
+    # Ended items of a tenant's jobs that are over (`job.in_totals`): nobody sums up all jobs that there ever were.
+    Column("tenant", Text, primary_key=True),
+    Column("completed", BigInteger, nullable=False, server_default=_ZERO),
+    Column("terminated", BigInteger, nullable=False, server_default=_ZERO),
+    Column("failed", BigInteger, nullable=False, server_default=_ZERO),
+    Column("unsure", BigInteger, nullable=False, server_default=_ZERO),
+    Column("canceled", BigInteger, nullable=False, server_default=_ZERO),
+    # Updated by every commit in which jobs end: room on the page, as for jobs.
+    postgresql_with={"fillfactor": "50"},
+)
+
+job_label = Table(
+    "job_label",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, primary_key=True),
+    Column("job", Id, ForeignKey("job.id", ondelete="CASCADE"), primary_key=True),
+)
+Index("job_label_job", job_label.c.job)
+
+deleted = Table(
+    "deleted",
+    metadata,
+    # Jobs that their owners have deleted, and of which sessions, artifacts, events or messages are still to be removed.
+    Column("job", Id, primary_key=True, autoincrement=False),
+    Column("tenant", Text),  # null: deleted by a version that did not keep it
+)
+
+session = Table(
+    "session",
+    metadata,
+    Column("id", Id, primary_key=True, autoincrement=False),
+    Column("job", BigInteger, nullable=False),
+    Column("parent", BigInteger),
+    Column("depth", SmallInteger, nullable=False),
+    Column("idx", Integer, nullable=False),  # position among its siblings, over all loops of the parent
+    Column("path", Bytewise, nullable=False),  # the parent's path and 8 hex digits of idx: item order
+    Column("domain", Integer, nullable=False),
+    Column("state", SmallInteger, nullable=False),
+    Column("fence", BigInteger, nullable=False, server_default=_ZERO),  # raised by every transition
+    Column("attempt", Integer, nullable=False, server_default=_ZERO),
+    Column("owner", Text),
+    Column("lease_until", Double),
+    Column("ready_at", Double),
+    Column("item", Text),
+    Column("checkpoint", Text),
+    Column("outcome", Text),  # of the last attempt
+    # Of a session that fanned out.
+    Column("children", Integer, nullable=False, server_default=_ZERO),  # of all its loops
+    Column("pending_children", Integer, nullable=False, server_default=_ZERO),  # not final yet
+    Column("first_child", BigInteger),  # the children of its last loop have ids in a row from here
+    Column("loop_children", Integer, nullable=False, server_default=_ZERO),  # how many those are
+    Column("loop_state", Text),  # the storage state that its children start with
+    Column("seat_limit", Integer),  # at most so many children that are neither held nor final
+    Column("seats", Integer, nullable=False, server_default=_ZERO),  # children that are neither held nor final
+    Column("stop_on_error", Boolean, nullable=False, server_default=_FALSE),
+    Column("stopped", Boolean, nullable=False, server_default=_FALSE),  # a child failed, its siblings were canceled
+    Column("reseating", Boolean, nullable=False, server_default=_FALSE),  # children are still held back, or let go
+)
+Index("session_path", session.c.job, session.c.path, unique=True)
+
+
+def _partial(name: str, where: str, *columns: Column[object]) -> None:
+    Index(name, *columns, postgresql_where=text(where), sqlite_where=text(where))
+
+
+_partial("session_ready", "state = 0", session.c.job, session.c.domain, session.c.id)
+# Every commit counts the leased sessions and items of its jobs: from the index alone, without their rows.
+_partial("session_leased", "state = 1", session.c.job, session.c.children, session.c.lease_until)
+_partial("session_busy", "state = 1", session.c.domain, session.c.job)
+_partial("session_waiting", "state = 2", session.c.job)
+# Waiting, terminated, failed and unsure ones, for which somebody looks among any number of others.
+_partial("session_listed", "state in (2, 5, 6, 7)", session.c.job, session.c.state, session.c.path)
+_partial("session_delayed", "state = 9", session.c.ready_at)
+_partial("session_held", "state = 10", session.c.parent, session.c.id)
+_partial("session_stopping", "stopped and state = 2", session.c.id)
+# For a retry: what it opens, and parents that it has kept waiting.
+_partial("session_retriable", "state in (5, 6, 8)", session.c.job, session.c.id)
+_partial("session_emptied", "state = 2 and pending_children = 0", session.c.job, session.c.id)
+_partial("session_reseating", "reseating and state = 2", session.c.id)
+
+pending_children = Table(
+    "unborn",
+    metadata,
+    # Children of a loop that are not rows yet, some hundred in each row here.
+    Column("first", Id, primary_key=True, autoincrement=False),  # id of the first of them; theirs are in a row
+    Column("job", BigInteger, nullable=False),
+    Column("parent", BigInteger, nullable=False),
+    Column("idx", Integer, nullable=False),  # of the first of them
+    Column("n", Integer, nullable=False),  # how many they are
+    Column("host", Text, nullable=False),  # that items begin on which are no links; "" for the parent's domain
+    Column("items", LargeBinary, nullable=False),  # zlib-compressed JSON
+)
+Index("unborn_job", pending_children.c.job, pending_children.c.first)
+
+staged = Table(
+    "staged",
+    metadata,
+    # Items that a running session has found for its loop so far; they become `pending` when the loop is opened.
+    Column("session", BigInteger, primary_key=True, autoincrement=False),
+    Column("fence", BigInteger, primary_key=True, autoincrement=False),  # of the attempt that found them
+    Column("at", Integer, primary_key=True, autoincrement=False),  # index of the first of them in the loop
+    Column("job", BigInteger, nullable=False),
+    Column("n", Integer, nullable=False),  # how many they are
+    Column("items", LargeBinary, nullable=False),  # zlib-compressed JSON
+)
+Index("staged_job", staged.c.job)
+
+pace = Table(
+    "pace",
+    metadata,
+    # How gently a domain is treated by all dispatchers; without a row it was never asked for anything.
+    Column("domain", Integer, primary_key=True, autoincrement=False),
+    Column("most", Double),  # sessions at once, where it was slowed down
+    Column("good", Integer, nullable=False, server_default=_ZERO),  # good answers in a row since then
+    Column("blocked_until", Double, nullable=False, server_default=_ZERO),  # it asked for a pause
+    Column("delay_s", Double, nullable=False, server_default=_ZERO),  # crawl-delay of its robots.txt
+    Column("last_start", Double, nullable=False, server_default=_ZERO),  # of a session, where it has a crawl-delay
+    Column("taken", Text),  # when pages are opened that keep its crawl-delay: spans of time as JSON
+)
+
+job_pace = Table(
+    "job_pace",
+    metadata,
+    # When a job that asks for a delay last began a session on a domain, and opened a page there.
+    Column("job", BigInteger, primary_key=True, autoincrement=False),
+    Column("domain", Integer, primary_key=True, autoincrement=False),
+    Column("last_start", Double, nullable=False),
+    Column("last_page", Double, nullable=False, server_default=_ZERO),  # may lie ahead
+)
+
+allowance = Table(
+    "allowance",
+    metadata,
+    # The requests that a tenant may make at once, at any gateway; without a row it has made none yet.
+    Column("tenant", Text, primary_key=True),
+    Column("level", Double, nullable=False),  # less than 0: requests to be made up for
+    Column("at", Double, nullable=False),  # when it stood so
+)
+
+robots = Table(
+    "robots",
+    metadata,
+    # What each origin said of its robots.txt, for all workers, and who is asking it.
+    Column("origin", Bytewise, primary_key=True),  # in byte order: everybody locks rows in the same one
+    Column("state", SmallInteger),  # a RobotsState; null: nobody has said anything yet
+    Column("packed", LargeBinary),  # the text, zlib-compressed UTF-8
+    Column("why", Text, nullable=False, server_default=text("''")),  # it could not be read
+    Column("retry_after_s", Double),
+    Column("opinions", Integer, nullable=False, server_default=_ZERO),  # workers that found it unreachable
+    Column("expires_at", Double, nullable=False, server_default=_ZERO),
+    Column("fetching_by", Text, nullable=False, server_default=text("''")),  # the worker that was sent last
+    Column("fetching_until", Double, nullable=False, server_default=_ZERO),  # after that it counts as dead
+)
+Index("robots_expires", robots.c.expires_at)
+
+session_detail = Table(
+    "session_detail",
+    metadata,
+    Column("session", Id, primary_key=True, autoincrement=False),
+    Column("fence", BigInteger, primary_key=True, autoincrement=False),  # of the attempt's lease
+    Column("tasks", Text, nullable=False),
+)
+
+artifact = Table(
+    "artifact",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("job", BigInteger, nullable=False),
+    Column("session", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("content_type", Text, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("created_at", Double, nullable=False),
+)
+Index("artifact_job", artifact.c.job, artifact.c.session)
+Index("artifact_key", artifact.c.key)
+
+event = Table(
+    "event",
+    metadata,
+    Column("seq", Id, primary_key=True),
+    Column("job", BigInteger, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    # Without this SQLite would give the numbers of deleted rows again, and a feed would miss them.
+    sqlite_autoincrement=True,
+)
+Index("event_job", event.c.job, event.c.seq)
+Index("event_tenant", event.c.tenant, event.c.seq)
+
+delivery = Table(
+    "delivery",
+    metadata,
+    # The outbox of webhooks: written with the change that it tells of, sent by `shoal.services.webhooks`.
+    Column("id", Id, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("job", BigInteger, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("state", SmallInteger, nullable=False),  # a DeliveryState
+    Column("attempts", Integer, nullable=False, server_default=_ZERO),  # begun, the one under way included
+    Column("due_at", Double, nullable=False),  # of the next attempt; while one is under way, when it counts as lost
+    Column("created_at", Double, nullable=False),
+    Column("ended_at", Double),
+    Column("status_code", SmallInteger),  # of the last answer
+    Column("error", Text, nullable=False, server_default=text("''")),  # of the last attempt
+    # A receiver knows deliveries by their number: it must never come again.
+    sqlite_autoincrement=True,
+)
+_waits, _is_dead = text("state = 0"), text("state = 2")
+Index("delivery_due", delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)
+# For the claim, which goes from tenant to tenant.
+Index("delivery_waits", delivery.c.tenant, delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)
+Index("delivery_dead", delivery.c.tenant, delivery.c.id, postgresql_where=_is_dead, sqlite_where=_is_dead)
+Index("delivery_tenant", delivery.c.tenant, delivery.c.id)
+Index("delivery_job", delivery.c.job, delivery.c.id)
+Index("delivery_ended", delivery.c.ended_at)
+
+state = Table(
+    "state",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("data", Text, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+api_key = Table(
+    "api_key",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("key_hash", Text, nullable=False, unique=True),
+    Column("created_at", Double, nullable=False),
+    Column("revoked_at", Double),
+    Column("expires_at", Double),
+    Column("used_at", Double),
+)

@@ -1,0 +1,1 @@
+"""Jobs: submitted, changed, ended, retained."""

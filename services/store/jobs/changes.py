@@ -1,0 +1,46 @@
+"""What an owner changes about a job while it runs: concurrency, deadline, token limit, priority."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.services.events import JobEvent
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.jobs.control import require_going_on, set_concurrency
+from shoal.services.store.jobs.rows import Leased, counts_json, leased, lock_job
+from shoal.services.store.records import JobChanges
+
+Json = Any
+
+
+def change_job(tx: Tx, job: int, changes: JobChanges, tenant: str | None) -> None:
+    """Changes a job that runs.
+
+    Raises:
+        NotFound: it does not exist, or belongs to another tenant.
+        WrongState: it is final, or its deadline has passed.
+    """
+    if "concurrency" in changes.given:
+        set_concurrency(tx, job, changes.concurrency, tenant)
+    found = lock_job(tx, job, tenant)
+    require_going_on(found)
+    told: dict[str, Json] = {}
+    if "deadline_s" in changes.given:
+        found.deadline_at = None if changes.deadline_s is None else tx.now + changes.deadline_s
+        told["deadline_s"] = changes.deadline_s
+    if "job_tokens" in changes.given:
+        told["job_tokens"] = changes.job_tokens
+    if "priority" in changes.given:
+        told["priority"] = changes.priority
+    if not told:
+        return
+    limits = tx.run("limits", id=job).one()
+    tx.run(
+        "change_limits",
+        id=job,
+        priority=changes.priority if "priority" in told else limits.priority,
+        token_limit=(changes.job_tokens or 0) if "job_tokens" in told else limits.token_limit,
+    )
+    counts = counts_json(found.counts(leased(tx, [job]).get(job, Leased()).items))
+    tx.event(job, found.tenant, JobEvent.CHANGED, {**told, "counts": counts})
+    found.save(tx)

@@ -1,0 +1,56 @@
+"""Messages for webhooks, written in the same transaction as the change that they tell of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from shoal.agent.spec import JobSpec
+from shoal.services.store.database import codec
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.ids import job_id
+from shoal.services.store.records import DeliveryState
+
+Json = Any
+
+DELIVERY_STATES = tuple(DeliveryState)
+"""By the number that their column holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a job's owner may want to be told."""
+
+    job: int
+    tenant: str
+    spec: JobSpec
+    event: str
+    data: Mapping[str, Json]
+
+
+def announce(tx: Tx, messages: Iterable[Message]) -> None:
+    """Puts those messages into the outbox that the jobs' owners asked for, in this order, by one statement."""
+    asked = ((one, one.spec.webhook) for one in messages)
+    rows = (_row(tx, one, hook.url) for one, hook in asked if hook is not None and one.event in hook.events)
+    tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)], at_once=True)
+
+
+def _row(tx: Tx, one: Message, url: str) -> dict[str, Json]:
+    body = {
+        "type": one.event,
+        "at": datetime.fromtimestamp(tx.now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "job": job_id(one.job),
+        "labels": one.spec.labels,
+        **one.data,
+    }
+    return {
+        "tenant": one.tenant,
+        "job": one.job,
+        "event": one.event,
+        "url": url,
+        "body": codec.dump_json(body),
+        "state": DELIVERY_STATES.index(DeliveryState.WAITING),
+        "at": tx.now,
+    }

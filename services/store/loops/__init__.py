@@ -1,0 +1,1 @@
+"""Loops: their children, concurrency and summaries."""

@@ -1,0 +1,200 @@
+"""A loop's children: the first are stored with the parent's checkpoint, the rest is kept packed and stored bit by bit.
+
+While a session finds the items of its loop, they come in pieces, and lie packed under its attempt (`staged`): nothing,
+if that attempt does not end well. One transaction then makes the whole loop durable, however long it is: its ids are
+reserved, its first children are rows that can be claimed, the packed parts are its children to be (`pending`). Each of
+those parts becomes children in a transaction of its own, so that claims and outcomes go on in between. A dispatcher
+that dies on the way leaves parts that another takes up. Nobody ever holds more than a piece of a loop.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import Row
+
+from shoal.agent.sessions.compressed_items import LoopPiece
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import Checkpoint, LoopItem, Outcome
+from shoal.services.errors import WrongState
+from shoal.services.store.database import codec
+from shoal.services.store.database.states import State
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.ids import session_id
+from shoal.services.store.jobs.rows import LockedJob
+from shoal.services.store.records import Finish
+from shoal.services.store.sessions.partitions import Ready
+
+Json = Any
+
+_PLAIN_HOST = re.compile(r"https?://([a-z0-9.-]+)(?:[/?#]|$)")
+"""Most links; the rest goes through `urlsplit`, which takes ten times as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedLoop:
+    """A loop that is durable, and its children that can be claimed already."""
+
+    n: int
+    ready: list[Ready]  # the first ready child on each domain
+
+
+@dataclass(frozen=True, slots=True)
+class ChildBatch:
+    """Children of one loop that become rows together."""
+
+    parent: Row[Any]
+    first: int  # id of the first; the others follow
+    idx: int  # its position among its siblings
+    items: Sequence[LoopItem]
+    host: str  # that items begin on which are no links; "" for the parent's domain
+
+
+def host_of(url: str) -> str:
+    """The host name of a URL, in lower case; "" when it has none."""
+    plain = _PLAIN_HOST.match(url)
+    if plain:
+        return plain.group(1)
+    try:
+        return urlsplit(url.strip()).hostname or ""
+    except ValueError:
+        return ""
+
+
+def hosts_needed(group: Sequence[Finish]) -> set[str]:
+    """The host names of the children that a group of reports stores at once."""
+    return {
+        host
+        for report in group
+        if (loop := report.outcome.fan_out)
+        for host in hosts_of(loop.items, host_of(loop.checkpoint.url))
+        if host
+    }
+
+
+def children_in(group: Sequence[Finish]) -> int:
+    """How many ids the children in a group of reports take."""
+    return sum(report.outcome.fan_out.n for report in group if report.outcome.fan_out)
+
+
+def stage(tx: Tx, session: int, fence: int, piece: LoopPiece) -> bool:
+    """Keeps items for the loop that a running session will open; False when the lease is another's by now.
+
+    A piece that comes again changes nothing. What earlier attempts have left goes.
+    """
+    (row,) = tx.rows("leases", ids=tx.many([session])) or (None,)
+    if row is None or row.fence != fence or row.state != State.RUNNING:
+        return False
+    tx.run("drop_stale_items", session=session, fence=fence)
+    at, rows = piece.at, []
+    for part in piece.parts:
+        rows.append({"session": session, "fence": fence, "at": at, "job": row.job, "n": part.n, "items": part.data})
+        at += part.n
+    tx.each("stage_items", rows)
+    return True
+
+
+def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob, spec: JobSpec) -> OpenedLoop:
+    """Makes the loop of a session durable, and stores its first children; ids are in the order of the items.
+
+    Of the job's spec, it asks for the `concurrency` of its loops.
+    """
+    fan_out = outcome.fan_out
+    assert fan_out is not None  # `_decide` gives WAITING to nothing else
+    n, limit = fan_out.n, _limit(parent.depth, job, spec)
+    seats = len(fan_out.items) if limit is None else min(len(fan_out.items), limit)
+    first = tx.first.get("session", 1)  # a loop without items needs no ids
+    tx.first = {**tx.first, "session": first + n}
+    tx.run(
+        "begin_loop",
+        id=parent.id,
+        n=n,
+        first=first,
+        state=handed_down(fan_out.checkpoint),
+        seat_limit=limit,
+        seats=seats,
+        stop_on_error=fan_out.on_error == "stop",
+    )
+    host = host_of(fan_out.checkpoint.url)
+    ready = store_children(tx, ChildBatch(parent, first, parent.children, fan_out.items, host), seats)
+    if fan_out.later:
+        _keep_for_later(tx, parent, first, host, fan_out.later)
+    return OpenedLoop(n, ready)
+
+
+def _keep_for_later(tx: Tx, parent: Row[Any], first: int, host: str, n: int) -> None:
+    """Makes the items that the session had handed on the loop's children to be.
+
+    Raises:
+        WrongState: some of them are missing.
+    """
+    own = {"session": parent.id, "fence": parent.fence}
+    found = tx.run("staged_items", **own).scalar_one()
+    if found != n:
+        raise WrongState(
+            f"session {session_id(parent.id)} says that {n} more items belong to its loop; {found} are kept for it",
+            session=parent.id,
+        )
+    tx.run("keep_items", **own, first=first, idx=parent.children, host=host)
+    tx.run("drop_items", session=parent.id)
+
+
+def handed_down(checkpoint: Checkpoint) -> str | None:
+    """What a loop's items begin with of their parent's checkpoint: its login, and the fields that were agreed on."""
+    own = Checkpoint(storage_state=checkpoint.storage_state, proposed=checkpoint.proposed)
+    return None if own == Checkpoint() else codec.dump_checkpoint(own)
+
+
+def _limit(depth: int, job: LockedJob, spec: JobSpec) -> int | None:
+    """How many items of a loop may be out at once."""
+    if depth == 0 and job.concurrency is not None:
+        return job.concurrency or None
+    loop = spec.loop_at(depth)
+    return loop.concurrency if loop else None
+
+
+def store_children(
+    tx: Tx, some: ChildBatch, seats: int, *, otherwise: State = State.HELD, outcome: str | None = None
+) -> list[Ready]:
+    """Stores children, the first `seats` of them queued; gives the first queued one on each domain.
+
+    `outcome`: of all of them, as its column holds it, where `otherwise` is final.
+    """
+    children = [{**child, "outcome": outcome} for child in _children(tx, some, seats, otherwise)]
+    tx.each("add_children", children, at_once=True)
+    ready: dict[int, Ready] = {}
+    for child in children[:seats]:
+        ready.setdefault(child["domain"], Ready(child["job"], child["domain"], child["id"]))
+    return list(ready.values())
+
+
+def _children(tx: Tx, some: ChildBatch, seats: int, otherwise: State) -> Iterator[dict[str, Json]]:
+    parent = some.parent
+    for position, (item, host) in enumerate(zip(some.items, hosts_of(some.items, some.host), strict=True)):
+        idx = some.idx + position
+        yield {
+            "id": some.first + position,
+            "job": parent.job,
+            "parent": parent.id,
+            "depth": parent.depth + 1,
+            "idx": idx,
+            "path": f"{parent.path}{idx:08x}",
+            "domain": tx.hosts[host] if host else parent.domain,
+            "state": int(State.QUEUED if position < seats else otherwise),
+            "item": codec.dump_item(item),
+        }
+
+
+def hosts_of(items: Sequence[LoopItem], elsewhere: str) -> Iterator[str]:
+    """The host that each child begins on; "" for the parent's own domain."""
+    for item in items:
+        yield (host_of(item.value) if item.is_link else "") or elsewhere
+
+
+def item_of(text: str | None) -> LoopItem | None:
+    """A session's loop value, from its column."""
+    return None if text is None else codec.load_item(text)

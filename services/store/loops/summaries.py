@@ -1,0 +1,69 @@
+"""What parents are told of their loops when these are over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import ChildrenSummary
+from shoal.services.store.database import codec
+from shoal.services.store.database.transaction import Tx
+
+Json = Any
+
+_SAMPLES = 5
+"""Records of a loop that its parent is shown."""
+
+
+def summaries_of(
+    tx: Tx, parents: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]], specs: Mapping[int, JobSpec]
+) -> dict[int, ChildrenSummary]:
+    """How the last loop of each of some sessions went, by session; two statements, however many they are."""
+    completed = _completed(tx, parents, jobs, specs)
+    samples = _samples(tx, [row for row in parents if completed[row.id]])
+    return {
+        row.id: ChildrenSummary(
+            expected=row.loop_children,
+            completed=completed[row.id],
+            failed=row.loop_children - completed[row.id],
+            samples=tuple(samples.get(row.id, ())[:_SAMPLES]),
+        )
+        for row in parents
+    }
+
+
+def _completed(
+    tx: Tx, parents: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]], specs: Mapping[int, JobSpec]
+) -> dict[int, int]:
+    """How many children of each are completed; counted only where the job has not done that already."""
+    told = {row.id: jobs[row.job].completed for row in parents if _is_whole_job(row, jobs[row.job], specs[row.job])}
+    others = [row for row in parents if row.id not in told]
+    rows = tx.rows("loops_completed", **_spans(tx, others)) if others else ()
+    return dict.fromkeys([row.id for row in others], 0) | {row.id: row.n for row in rows} | told
+
+
+def _is_whole_job(row: Row[Any], job: Row[Any], spec: JobSpec) -> bool:
+    """Whether a session's last loop has all items of its job: a root's only loop, of which no item is a loop itself."""
+    flat = spec.loop is not None and spec.loop.loop is None
+    return row.depth == 0 and flat and row.children == row.loop_children == job.expected
+
+
+def _samples(tx: Tx, parents: Sequence[Row[Any]]) -> dict[int, list[Json]]:
+    """Records of the first completed children of each."""
+    samples: dict[int, list[Json]] = {}
+    for row in tx.rows("loop_samples", **_spans(tx, parents), n=_SAMPLES) if parents else ():
+        records = codec.load_outcome(row.outcome).records
+        samples.setdefault(row.parent, []).extend(record.value for record in records)
+    return samples
+
+
+def _spans(tx: Tx, parents: Sequence[Row[Any]]) -> dict[str, Json]:
+    """The sessions, and where the children of their last loops are, as both queries take them."""
+    spans = [(row.id, row.first_child, row.first_child + row.loop_children - 1) for row in parents]
+    if tx.dialect == "sqlite":
+        return {"spans": codec.dump_json(spans)}
+    ids, firsts, lasts = zip(*spans, strict=True)
+    return {"ids": list(ids), "firsts": list(firsts), "lasts": list(lasts)}

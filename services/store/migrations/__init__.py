@@ -1,1 +1,0 @@
-"""Alembic's environment and the schema's revisions; `services.store.migrate` runs them."""

@@ -1,0 +1,150 @@
+"""Leases that end without a report, and jobs whose time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from shoal.agent.status import Status
+from shoal.agent.types import ErrorInfo, Outcome
+from shoal.services.store.database import codec
+from shoal.services.store.database.states import State, state_of
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.jobs import ending
+from shoal.services.store.jobs.rows import LockedJob, lock_jobs, specs_naming
+from shoal.services.store.records import ExpiredLease, ExpiredLeases, Finish
+from shoal.services.store.sessions.finish import write_group
+
+_WORKER = "its worker was lost"
+_LEASE = "nobody renewed its lease"
+_DEADLINE = "the job's deadline passed"
+"""How a lease ended without a report. Of a lease that ran out nobody knows whether the worker died."""
+
+_LOOK = "leases/seen"
+"""Name of the row that says when a dispatcher last looked at the leases."""
+_ROUND_S = 4.0
+"""What passes between two looks of a dispatcher at work, twice over."""
+_LATE_JOBS = 50
+"""Jobs that one transaction comes to: each takes some statements, as many sessions of one job take few."""
+_TOO_LATE = ErrorInfo("DeadlinePassed", "deadline_passed", "the job's deadline passed", retryable=False)
+
+
+def note_look(tx: Tx, lease_s: float) -> None:
+    """Notes that a dispatcher looks at the leases, and gives them back the time in which none could.
+
+    Whoever comes first after an outage of the store does it for all: the row is locked until the transaction ends. A
+    lease never gets more than `lease_s` from now on, so one whose dispatcher is gone runs out. By a clock that was set,
+    leases last neither shorter nor longer. Apart from `reap_leases`, which locks jobs before sessions.
+    """
+    row = tx.run("last_look", name=_LOOK).one_or_none()
+    tx.run("put_state", name=_LOOK, data=codec.dump_json({}), at=tx.now)
+    if row is None:
+        return
+    # Looks that are always late must not make a lease immortal: the first seconds of a pause count.
+    away_s = tx.now - row.at - _round_s(lease_s)
+    if away_s > 0:
+        tx.run("extend_leases", seen=row.at, by=away_s, most=tx.now + lease_s)
+    elif row.at - tx.now > _ROUND_S:
+        tx.run("shorten_leases", most=tx.now + lease_s)
+
+
+def _round_s(lease_s: float) -> float:
+    return min(_ROUND_S, lease_s / 4)
+
+
+def expire_leases(tx: Tx, owner: str | None, lease_s: float | None = None) -> ExpiredLeases:
+    """Ends leases that ran out, or all of one owner's, as if their workers had reported it.
+
+    `lease_s`: of the dispatcher whose look was noted just before. When the store was away since, nothing is ended.
+    """
+    if owner is None and lease_s is not None:
+        seen = tx.run("last_look", name=_LOOK).one().at
+        if tx.now - seen > _round_s(lease_s):
+            return ExpiredLeases((), ())
+    over = tx.rows("expired", now=tx.now) if owner is None else tx.rows("owned", owner=owner)
+    if not over:
+        return ExpiredLeases((), ())
+    # Under the jobs' locks, so that nobody else ends these attempts between this look and the write.
+    lock_jobs(tx, sorted({row.job for row in over}))
+    rows = [
+        row
+        for row in tx.rows("leases", ids=tx.many([row.id for row in over]))
+        if row.state == State.RUNNING and (row.owner == owner if owner is not None else row.lease_until <= tx.now)
+    ]
+    specs = specs_naming(tx, {row.job for row in rows}, "max_attempts")
+    why = _LEASE if owner is None else _WORKER
+    reports = [_report(row, specs[row.job].max_attempts, why) for row in rows]
+    written = write_group(tx, reports)
+    return ExpiredLeases(_freed(tx, rows), written.ready)
+
+
+def _report(row: Row[Any], max_attempts: int, why: str) -> Finish:
+    """What a session becomes whose lease ended without a report. Pure."""
+    pending = row.checkpoint is not None and codec.load_checkpoint(row.checkpoint).pending_action
+    if pending:
+        message = f"{why} inside an action that must not be repeated"
+        error = ErrorInfo("LeaseLost", "action_unconfirmed", message, retryable=False)
+        outcome = Outcome(Status.UNSURE, error=error, reason=f"may have done: {pending}")
+    else:
+        error = ErrorInfo("LeaseLost", "lease_lost", why, retryable=True)
+        outcome = Outcome(Status.FAILED if row.attempt >= max_attempts else Status.QUEUED, error=error)
+    return Finish(row.id, row.fence, outcome)
+
+
+def _freed(tx: Tx, rows: Sequence[Row[Any]]) -> tuple[ExpiredLease, ...]:
+    after = {row.id: State(row.state).status for row in tx.rows("leases", ids=tx.many([row.id for row in rows]))}
+    return tuple(ExpiredLease(row.id, row.job, row.domain, after[row.id]) for row in rows)
+
+
+def expire_jobs(tx: Tx) -> list[int]:
+    """Fails a first slice of what is left of jobs whose deadline passed; gives those that it has come to.
+
+    The others are left to its next call, and to `shoal.services.store.jobs.bulk_operations`.
+    """
+    late: list[int] = []
+    left = ending.SLICE
+    for row in tx.rows("past_deadline", now=tx.now):
+        if left <= 0 or len(late) == _LATE_JOBS:
+            break
+        if ended := expire_job(tx, row.id, left):
+            late.append(row.id)
+            left -= ended
+    return late
+
+
+def expire_job(tx: Tx, number: int, most: int) -> int:
+    """Fails some `most` sessions of a job that is late, running ones first; their reports will come late.
+
+    A session inside an action that must not be repeated becomes unsure instead: nobody will hear how that ended.
+    Gives how many are over now; 0: somebody else has ended the job.
+    """
+    job = lock_jobs(tx, [number]).get(number)
+    if job is None or not job.is_late(tx.now):
+        return 0
+    unsure = _leave_unsure(tx, number)
+    job = lock_jobs(tx, [number])[number]
+    if job.is_final:
+        return unsure  # it was its only session
+    ended = ending.end_job(tx, job, _fate(job), most)
+    if not job.cancel_requested:
+        job.error = _TOO_LATE  # from now on nobody can move its deadline: some of it is over
+    ending.close_or_save(tx, job)
+    return unsure + ended
+
+
+def _fate(job: LockedJob) -> ending.Fate:
+    status = Status.CANCELED if job.cancel_requested else Status.FAILED
+    outcome = Outcome(status, error=None if job.cancel_requested else _TOO_LATE)
+    return ending.Fate(state_of(status), codec.dump_outcome(outcome), running=True)
+
+
+def _leave_unsure(tx: Tx, job: int) -> int:
+    """Ends those running sessions of a job that are inside an action which must not be repeated; gives how many."""
+    running = [row.id for row in tx.rows("running_in", jobs=tx.many([job]))]
+    reports = [_report(row, 0, _DEADLINE) for row in tx.rows("leases", ids=tx.many(running))] if running else []
+    unsure = [report for report in reports if report.outcome.status is Status.UNSURE]
+    if unsure:
+        write_group(tx, unsure)
+    return len(unsure)

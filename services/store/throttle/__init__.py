@@ -1,0 +1,1 @@
+"""Limits shared by all processes: domains, robots.txt, token buckets."""

@@ -1,0 +1,229 @@
+"""Routes of jobs: submit, list, look at, control, delete."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.routing import APIRoute
+
+from shoal.agent.status import FINAL, Status
+from shoal.services import tracing
+from shoal.services.errors import BadInput, NotFound, ServiceError
+from shoal.services.store import ids
+from shoal.services.store.records import JobFilter, JobRow
+from shoal.services.store.store import Store
+from shoal.services.web.api.views import JobPage, JobSummary, JobView, SubmittedJob
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.quota import Quota
+from shoal.services.web.results.dropping import drop_small
+from shoal.services.web.specs.specs import SpecGate
+
+Verb = Literal["cancel", "pause", "resume", "retry"]
+JSON = "application/json"
+
+
+def submit_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, quota: Quota) -> APIRouter:
+    """The route of single submissions. The app should ask it first: it is the one that is called most."""
+    router = APIRouter(prefix="/v1", tags=["jobs"], route_class=BareRoute)
+    store = deps.store
+    may_submit = guard(authenticator, "submit")
+
+    @router.post(
+        "/jobs",
+        status_code=201,
+        response_model=SubmittedJob,
+        responses={
+            200: {"model": SubmittedJob, "description": "The idempotency key was known", "headers": LOCATION},
+            201: {"headers": LOCATION},
+        },
+        openapi_extra=SPEC_BODY,
+        summary="Submit a job",
+    )
+    async def submit(request: Request) -> Response:
+        """Stores one job. 201 for a new one; 200 with the earlier one when the idempotency key is known."""
+        caller = await may_submit(request)
+        began = time.time()
+        require_type(request, JSON_TYPES)
+        body = await read_body(request, deps.options.body_limit)
+        try:
+            job = await gate.check(body, caller.tenant, idempotency_key=request.headers.get("idempotency-key"))
+            if not all(await quota.admits(caller.tenant, [job])):
+                raise quota.exceeded(caller.tenant)
+            (done,) = await store.submit([job])
+        except ServiceError as error:
+            deps.metrics.submissions_refused.labels(error.code).inc()
+            raise
+        if done.created:
+            quota.taken(caller.tenant)
+            tracing.record("submit", tracing.job_place(done.job), below=None, began=began, tenant=caller.tenant)
+            deps.metrics.jobs_submitted.labels("single").inc()
+        # A new job is queued; reading it back would cost as much as storing it.
+        status = Status.QUEUED if done.created else (await store.job(done.job)).status
+        return Response(
+            SubmittedJob(id=ids.job_id(done.job), status=status, created=done.created).json_bytes(),
+            status_code=201 if done.created else 200,
+            media_type=JSON,
+            headers={"Location": f"/v1/jobs/{ids.job_id(done.job)}"},
+        )
+
+    return router
+
+
+def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
+    """The routes under /v1/jobs that concern jobs which are there."""
+    router = APIRouter(prefix="/v1", tags=["jobs"])
+    store = deps.store
+
+    @router.get("/jobs", response_model=JobPage, summary="List jobs, newest first")
+    async def listing(
+        caller: Caller = Depends(guard(authenticator, "read")),
+        status: list[Status] = Query(default=[], description="only these statuses"),
+        label: list[str] = Query(default=[], description="only jobs with this label, as `name:value`"),
+        cursor: str | None = Query(None, description="`next` of the page before"),
+        limit: int = Query(50, ge=1, le=500),
+    ) -> Response:
+        """One page of jobs; pass `next` as `cursor` for the next one."""
+        wanted = JobFilter(
+            tenant=caller.sees,
+            statuses=tuple(status),
+            labels=labels_of(label),
+            before=job_cursor(cursor),
+            limit=limit + 1,
+        )
+        rows = await store.jobs(wanted)
+        more = len(rows) > limit
+        shown = rows[:limit]
+        page = JobPage(jobs=[JobSummary.of(row) for row in shown], next=ids.job_id(shown[-1].id) if more else None)
+        return Response(page.json_bytes(), media_type=JSON)
+
+    @router.get("/jobs/{job}", response_model=JobView, summary="Look at a job")
+    async def show(job: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
+        """The job with its counts and its spec."""
+        row = await store.job(ids.parse_job(job), tenant=caller.sees)
+        return Response(JobView.of(row, await job_reason(store, row)).json_bytes(), media_type=JSON)
+
+    @router.delete("/jobs/{job}", status_code=204, summary="Delete a final job with all it gave")
+    async def delete(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
+        """Removes the job, its sessions, results and artifacts: they are not found any more. 409 while it is not final.
+
+        The rows and files of a job with more than 1,000 sessions are gone some time later.
+        """
+        number = ids.parse_job(job)
+        await store.delete(number, tenant=caller.sees)
+        await drop_small(store, deps.artifacts, number)
+        return Response(status_code=204)
+
+    def add_control(verb: Verb, summary: str) -> None:
+        @router.post(f"/jobs/{{job}}/{verb}", response_model=JobView, summary=summary, name=verb)
+        async def control(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
+            row = await control_job(deps, verb, ids.parse_job(job), caller)
+            return Response(JobView.of(row).json_bytes(), media_type=JSON)
+
+    for verb, summary in CONTROLS.items():
+        add_control(verb, summary)
+    return router
+
+
+class BareRoute(APIRoute):
+    """A route whose function takes the request and nothing else.
+
+    FastAPI's search for parameters and dependencies costs a third of what storing a job does, and finds none here.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
+        handle: Callable[[Request], Awaitable[Response]] = self.endpoint
+        return handle
+
+
+CONTROLS: Mapping[Verb, str] = {
+    "cancel": "Cancel a job",
+    "pause": "Hold a job back",
+    "resume": "Let a paused job go on",
+    "retry": "Queue failed, terminated and canceled items again",
+}
+"""What an owner can do to a job, with a sentence for the documentation."""
+
+LOCATION = {"Location": {"description": "where it is", "required": True, "schema": {"type": "string"}}}
+
+
+def key_parameter(meaning: str) -> Mapping[str, object]:
+    """The header `Idempotency-Key` in the document."""
+    schema = {"type": "string", "minLength": 1, "maxLength": 200}
+    return {"name": "Idempotency-Key", "in": "header", "required": False, "schema": schema, "description": meaning}
+
+
+SPEC_BODY = {
+    "parameters": [
+        key_parameter("the same as the field `idempotency_key`: sent again, it gives the job of the first time")
+    ],
+    "requestBody": {
+        "required": True,
+        "content": {JSON: {"schema": {"$ref": "#/components/schemas/JobSpec"}}},
+    },
+}
+
+
+async def control_job(deps: GatewayDeps, verb: Verb, job: int, caller: Caller) -> JobRow:
+    """Does what `verb` says to a job that `caller` may see, and gives the job as it then stands.
+
+    Raises:
+        NotFound, WrongState.
+    """
+    match verb:
+        case "cancel":
+            return await deps.store.cancel(job, tenant=caller.sees)
+        case "pause":
+            return await deps.store.pause(job, tenant=caller.sees)
+        case "resume":
+            return await deps.store.resume(job, tenant=caller.sees)
+        case "retry":
+            return await deps.store.retry(job, tenant=caller.sees)
+
+
+async def job_reason(store: Store, job: JobRow) -> str:
+    """Why a job ended as it did, in the words of its root session; "" before, and once its sessions are dropped."""
+    if job.status not in FINAL or job.archive is not None:
+        return ""
+    try:
+        outcome = (await store.session(job.root_session, tenant=job.tenant)).row.outcome
+    except NotFound:  # dropped or deleted since
+        return ""
+    return outcome.reason if outcome is not None else ""
+
+
+def labels_of(pairs: Sequence[str]) -> dict[str, str]:
+    """`name:value` pairs of a query as a mapping.
+
+    Raises:
+        BadInput: one has no colon.
+    """
+    labels: dict[str, str] = {}
+    for pair in pairs:
+        name, colon, value = pair.partition(":")
+        if not colon or not name or "\0" in pair:
+            raise BadInput("A label filter is `name:value`.", errors=[{"field": "label", "reason": f"not {pair!r}"}])
+        labels[name] = value
+    return labels
+
+
+def job_cursor(text: str | None) -> int | None:
+    """The job that a cursor stands for.
+
+    Raises:
+        BadInput: it is none of ours.
+    """
+    try:
+        return None if text is None else ids.parse_job(text)
+    except NotFound:
+        raise bad_cursor("cursor") from None
+
+
+def bad_cursor(field: str) -> BadInput:
+    """The error for a cursor that no answer of ours gave."""
+    return BadInput("The cursor is not one of ours.", errors=[{"field": field, "reason": "is not a cursor"}])

@@ -1,0 +1,146 @@
+"""The route of results: JSON lines, CSV or Parquet, at any time of a job."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from enum import StrEnum
+
+from fastapi import APIRouter, Depends, Header, Query
+from fastapi.responses import StreamingResponse
+from pydantic_core import to_json
+
+from shoal.services.store import ids
+from shoal.services.store.records import JobRow
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.web.results.result_lines import PAGE, Line, job_lines, page_of_lines
+from shoal.services.web.results.table import Table
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+MEDIA_TYPES = {
+    Format.JSONL: "application/x-ndjson",
+    Format.CSV: "text/csv",
+    Format.PARQUET: "application/vnd.apache.parquet",
+}
+_ACCEPTED = {
+    **{media_type: form for form, media_type in MEDIA_TYPES.items()},
+    "application/jsonl": Format.JSONL,
+    "application/json": Format.JSONL,
+    "application/*": Format.JSONL,
+    "*/*": Format.JSONL,
+}
+
+
+def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
+    """The routes of results."""
+    router = APIRouter(prefix="/v1", tags=["results"])
+
+    @router.get(
+        "/jobs/{job}/results",
+        summary="Read a job's results",
+        response_class=StreamingResponse,
+        responses={
+            200: {
+                "description": "One line per record, in item order, of the items that are final",
+                "headers": {
+                    "Shoal-Next": {
+                        "description": "with `limit`: the cursor of the next page, where there may be one",
+                        "schema": {"type": "string"},
+                    }
+                },
+                "content": {
+                    MEDIA_TYPES[Format.JSONL]: {"schema": {"$ref": "#/components/schemas/ResultView"}},
+                    MEDIA_TYPES[Format.CSV]: {"schema": {"type": "string"}},
+                    MEDIA_TYPES[Format.PARQUET]: {"schema": {"type": "string", "format": "binary"}},
+                },
+            }
+        },
+    )
+    async def results(
+        job: str,
+        caller: Caller = Depends(guard(authenticator, "read")),
+        format: Format | None = Query(None, description="instead of the Accept header"),
+        after: str | None = Query(None, description="go on after this line: `Shoal-Next` of an earlier answer"),
+        limit: int | None = Query(None, ge=1, le=10_000, description="at most so many lines; default: all"),
+        accept: str = Header("*/*"),
+    ) -> StreamingResponse:
+        """The lines that there are now; while the job runs, later calls give more.
+
+        With `limit` the header `Shoal-Next` carries the cursor of the next page, as long as there may be one. A job
+        whose retention is over gives the same lines from its archive; cursors of the time before are refused then.
+        """
+        row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
+        form = format or accepted_format(accept)
+        headers = {}
+        if form is not Format.JSONL:
+            headers["Content-Disposition"] = f'attachment; filename="{ids.job_id(row.id)}.{form}"'
+        if limit is None:
+            lines = await job_lines(deps, row, after)
+        else:
+            lines, following = await page_of_lines(deps, row, after, limit)
+            if following is not None:
+                headers["Shoal-Next"] = following
+        return await written(row, lines, form, headers)
+
+    return router
+
+
+async def written(job: JobRow, lines: AsyncIterator[Line], form: Format, headers: dict[str, str]) -> StreamingResponse:
+    """`lines` as an answer in the format `form`."""
+    media_type = MEDIA_TYPES[form]
+    if form is Format.JSONL:
+        return StreamingResponse(_chunks(lines), media_type=media_type, headers=headers)
+    table = Table(job.spec.extract.record_schema if job.spec.extract else None)
+    try:
+        await table.fill(lines)
+    except BaseException:
+        table.close()
+        raise
+    return StreamingResponse(_closing(table, form), media_type=media_type, headers=headers)
+
+
+async def _chunks(lines: AsyncIterator[Line]) -> AsyncIterator[bytes]:
+    """Lines as they come, in pieces of a page."""
+    chunk = bytearray()
+    count = 0
+    async for line in lines:
+        chunk += to_json(line, inf_nan_mode="null") + b"\n"
+        count += 1
+        if count % PAGE == 0:
+            yield bytes(chunk)
+            chunk.clear()
+    yield bytes(chunk)
+
+
+def _closing(table: Table, form: Format) -> Iterator[bytes]:
+    try:
+        yield from table.csv() if form is Format.CSV else table.parquet()
+    finally:
+        table.close()
+
+
+def accepted_format(accept: str) -> Format:
+    """The format that an Accept header prefers; JSON lines when it names none of ours."""
+    wishes = []
+    for place, part in enumerate(accept.split(",")):
+        media_type, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        weight = next((_weight(p[2:]) for p in parameters if p.startswith("q=")), 1.0)
+        if media_type in _ACCEPTED and weight > 0:
+            wishes.append((-weight, place, _ACCEPTED[media_type]))
+    return min(wishes)[2] if wishes else Format.JSONL
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

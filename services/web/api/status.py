@@ -1,0 +1,134 @@
+"""Routes about the cluster itself: status, health, metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Depends, Response
+from pydantic import Field
+
+from shoal.agent.status import Status
+from shoal.services.errors import ServiceError
+from shoal.services.web.api.views import View
+from shoal.services.web.cluster_state.overview import Overview, overview
+from shoal.services.web.cluster_state.waiting import CAUSES, Cause
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.web.http.metrics_door import metrics_answer
+
+Json = Any
+CHECK_TIMEOUT_S = 5.0
+
+
+class CapacityView(View):
+    """What the cluster has."""
+
+    dispatchers: int
+    workers: int
+    slots: int
+    busy: int
+    fresh: bool
+
+
+class StatusView(View):
+    """How the cluster stands."""
+
+    capacity: CapacityView
+    sessions: dict[str, int]
+    waiting: list[str] = Field(description="what waits for what, in sentences")
+    queues: dict[Cause, int] = Field(description="queues (one per job and site) by what they wait for")
+    rate: float = Field(description="sessions of all tenants that end per second, lately")
+    drained_in_s: float | None = Field(description="until what is queued now has run, at that rate; null: unknown")
+    dispatchers: dict[str, Json] = Field(
+        description="what each dispatcher last said: all of it for admins, capacity and their own part for tenants"
+    )
+
+
+class HealthView(View):
+    """Whether a part works; `ok`, or what is wrong."""
+
+    status: str
+    checks: dict[str, str] = Field(default_factory=dict)
+
+
+def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
+    """The routes of status, health and metrics. Health needs no key: probes have none."""
+    router = APIRouter(tags=["cluster"])
+
+    @router.get("/v1/status", response_model=StatusView, summary="Capacity, queue, and what waits for what")
+    async def status(caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
+        """Sessions are those of the caller's tenant; capacity is the whole cluster's, and names no other tenant."""
+        return Response(orjson.dumps(status_body(await overview(deps.store, caller))), media_type="application/json")
+
+    @router.get("/healthz", response_model=HealthView, summary="This process answers")
+    async def healthz() -> HealthView:
+        """Says nothing about the parts behind it: restarting the gateway does not mend them."""
+        return HealthView(status="ok")
+
+    @router.get(
+        "/readyz",
+        response_model=HealthView,
+        responses={503: {"model": HealthView, "description": "a part does not work"}},
+        summary="This process and the stores behind it answer",
+    )
+    async def readyz() -> Response:
+        """Writes to the database and to the artifact store."""
+        checks = dict(zip(("store", "artifacts"), await _checks(deps), strict=True))
+        ready = all(answer == "ok" for answer in checks.values())
+        view = HealthView(status="ok" if ready else "unavailable", checks=checks)
+        return Response(view.json_bytes(), status_code=200 if ready else 503, media_type="application/json")
+
+    @router.get("/metrics", response_class=Response, summary="Metrics for Prometheus")
+    async def metrics(caller: Caller = Depends(guard(authenticator, "admin"))) -> Response:
+        """The catalogue is services/metrics.py. They name tenants, so a key needs the scope `admin`."""
+        return await metrics_answer(deps)
+
+    return router
+
+
+def status_body(seen: Overview) -> Mapping[str, Json]:
+    """`seen` as /v1/status writes it."""
+    return {
+        "capacity": {
+            "dispatchers": len(seen.dispatchers),
+            "workers": len(seen.workers),
+            "slots": seen.slots,
+            "busy": seen.busy,
+            "fresh": seen.fresh,
+        },
+        "sessions": {str(status): seen.sessions.get(status, 0) for status in Status},
+        "waiting": list(seen.causes),
+        "queues": _queues(seen),
+        "rate": round(seen.rate, 3),
+        "drained_in_s": None if seen.drained_in_s is None else round(seen.drained_in_s, 1),
+        "dispatchers": {
+            name: {"age_s": round(snapshot.age_s, 1), **snapshot.data} for name, snapshot in seen.dispatchers.items()
+        },
+    }
+
+
+def _queues(seen: Overview) -> dict[str, int]:
+    """Queues by cause; a cause that this program does not know is none of the domain's and counts as a slot."""
+    queues: dict[str, int] = {}
+    for words, n in seen.lanes_waiting.items():
+        cause = CAUSES.get(words, Cause.SLOT).value
+        queues[cause] = queues.get(cause, 0) + n
+    return queues
+
+
+async def _checks(deps: GatewayDeps) -> list[str]:
+    async def told(check: Any) -> str:
+        try:
+            async with asyncio.timeout(CHECK_TIMEOUT_S):
+                await check()
+        except ServiceError as error:
+            return error.message
+        except TimeoutError:
+            return f"nothing could be written within {CHECK_TIMEOUT_S:g} s: it hangs, or another program has locked it"
+        return "ok"
+
+    return list(await asyncio.gather(told(deps.store.check), told(deps.artifacts.check)))

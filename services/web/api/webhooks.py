@@ -1,0 +1,104 @@
+"""Routes of webhook deliveries: what waits, what was given up, sending again, the secret to check signatures with."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Query, Response
+from pydantic import Field
+
+from shoal.services.errors import BadInput, NotFound
+from shoal.services.store import ids
+from shoal.services.store.records import DeliveryFilter, DeliveryState
+from shoal.services.web.api.jobs import JSON, bad_cursor
+from shoal.services.web.api.views import DeliveryDetailView, DeliveryPage, DeliveryView, View
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.webhooks.signature import tenant_secret
+
+
+class ResentView(View):
+    """How many messages are sent again."""
+
+    resent: int
+
+
+class SecretView(View):
+    """What a tenant's receivers check signatures with."""
+
+    tenant: str
+    secrets: list[str] = Field(description="each message is signed with all of them, the newest first")
+
+
+def webhook_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
+    """The routes under /v1/webhooks."""
+    router = APIRouter(prefix="/v1", tags=["webhooks"])
+    store = deps.store
+
+    @router.get("/webhooks", response_model=DeliveryPage, summary="List webhook deliveries, newest first")
+    async def listing(
+        caller: Caller = Depends(guard(authenticator, "read")),
+        state: list[DeliveryState] = Query(default=[], description="only these states; `dead`: given up"),
+        job: str | None = Query(None, description="only those of this job"),
+        cursor: str | None = Query(None, description="`next` of the page before"),
+        limit: int = Query(50, ge=1, le=500),
+    ) -> Response:
+        """Deliveries of the caller's tenant. Delivered ones are kept for a week, dead ones for a month."""
+        rows = await store.deliveries(
+            DeliveryFilter(
+                tenant=caller.sees,
+                states=tuple(state),
+                job=None if job is None else _known_job(job),
+                before=delivery_cursor(cursor),
+                limit=limit + 1,
+            )
+        )
+        shown = rows[:limit]
+        page = DeliveryPage(
+            deliveries=[DeliveryView.model_validate(row) for row in shown],
+            next=ids.delivery_id(shown[-1].id) if len(rows) > limit else None,
+        )
+        return Response(page.json_bytes(), media_type=JSON)
+
+    @router.get("/webhooks/secret", response_model=SecretView, summary="The secret that signs this tenant's webhooks")
+    async def secret(caller: Caller = Depends(guard(authenticator, "control"))) -> SecretView:
+        """The message's id, timestamp and body are signed with it; docs/api.md says how."""
+        masters = await deps.webhook_secrets()
+        return SecretView(tenant=caller.tenant, secrets=[tenant_secret(master, caller.tenant) for master in masters])
+
+    @router.post("/webhooks:resend", response_model=ResentView, summary="Send all dead letters again")
+    async def resend_dead(caller: Caller = Depends(guard(authenticator, "control"))) -> ResentView:
+        """Every delivery of the caller's tenant that was given up gets all its attempts again."""
+        return ResentView(resent=await store.resend_dead(tenant=caller.sees))
+
+    @router.get("/webhooks/{delivery}", response_model=DeliveryDetailView, summary="Look at a webhook delivery")
+    async def show(delivery: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
+        """The delivery with its body."""
+        row = await store.delivery(ids.parse_delivery(delivery), tenant=caller.sees)
+        return Response(DeliveryDetailView.model_validate(row).json_bytes(), media_type=JSON)
+
+    @router.post("/webhooks/{delivery}/resend", response_model=DeliveryView, summary="Send a webhook again")
+    async def resend(delivery: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
+        """Makes the delivery due now; one that had ended gets all its attempts again."""
+        row = await store.resend(ids.parse_delivery(delivery), tenant=caller.sees)
+        return Response(DeliveryView.model_validate(row).json_bytes(), media_type=JSON)
+
+    return router
+
+
+def delivery_cursor(text: str | None) -> int | None:
+    """The delivery that a cursor stands for.
+
+    Raises:
+        BadInput: it is none of ours.
+    """
+    try:
+        return None if text is None else ids.parse_delivery(text)
+    except NotFound:
+        raise bad_cursor("cursor") from None
+
+
+def _known_job(text: str) -> int:
+    try:
+        return ids.parse_job(text)
+    except NotFound as error:
+        raise BadInput(error.message, errors=[{"field": "job", "reason": "is not the id of a job"}]) from None

@@ -1,0 +1,105 @@
+"""The gateway: one FastAPI app over a store and an artifact store. It never touches Ray."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any, Literal
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+
+from shoal.agent.spec import JobSpec
+from shoal.services.web.api.batch import batch_routes
+from shoal.services.web.api.changes import change_routes
+from shoal.services.web.api.events import feed_routes
+from shoal.services.web.api.jobs import job_routes, submit_routes
+from shoal.services.web.api.questions import question_routes
+from shoal.services.web.api.results import result_routes
+from shoal.services.web.api.sessions import session_routes
+from shoal.services.web.api.status import status_routes
+from shoal.services.web.api.views import ProblemView, ResultView, SubmittedView
+from shoal.services.web.api.webhooks import webhook_routes
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http import problems
+from shoal.services.web.http.auth import Authenticator
+from shoal.services.web.http.quota import Quota
+from shoal.services.web.http.requests import RequestContext
+from shoal.services.web.pages.routes import dashboard_routes
+from shoal.services.web.specs.specs import SpecGate
+
+_SECURITY = {"apiKey": {"type": "http", "scheme": "bearer", "description": "an API key, `shoal_…`"}}
+_MODELS: tuple[tuple[type[BaseModel], Literal["validation", "serialization"]], ...] = (
+    (JobSpec, "validation"),
+    (ProblemView, "serialization"),
+    (SubmittedView, "serialization"),
+    (ResultView, "serialization"),
+)
+"""Models that FastAPI does not see, since their routes read and write bytes."""
+_OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+
+
+def create_app(deps: GatewayDeps) -> FastAPI:
+    """The app. It owns nothing of `deps`: whoever made the stores closes them."""
+    authenticator = Authenticator(deps.store, required=deps.options.auth, requests_per_s=deps.options.requests_per_s)
+    gate = SpecGate(deps.options.rules, deps.names)
+    quota = Quota(deps.store, deps.options.tenant_queued, deps.options.tenant_quotas)
+    app = FastAPI(
+        title="Shoal",
+        version=version("shoal"),
+        summary="A browser-automation cluster: jobs in, validated records out.",
+        docs_url=None,
+        redoc_url=None,
+    )
+    problems.install(app)
+    app.include_router(submit_routes(deps, authenticator, gate, quota))
+    app.include_router(batch_routes(deps, authenticator, gate, quota))
+    app.include_router(job_routes(deps, authenticator))
+    app.include_router(change_routes(deps, authenticator))
+    app.include_router(session_routes(deps, authenticator))
+    app.include_router(result_routes(deps, authenticator))
+    app.include_router(feed_routes(deps, authenticator))
+    app.include_router(webhook_routes(deps, authenticator))
+    app.include_router(question_routes(deps, authenticator))
+    app.include_router(status_routes(deps, authenticator))
+    if deps.options.dashboard:
+        app.include_router(dashboard_routes(deps, authenticator))
+    app.add_middleware(RequestContext, metrics=deps.metrics)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend the document
+    return app
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """openapi.json: FastAPI's own, with the job spec, the problem documents and the keys."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        for model, mode in _MODELS:
+            schema = model.model_json_schema(ref_template="#/components/schemas/{model}", mode=mode)
+            schemas.update(schema.pop("$defs", {}))
+            schemas[model.__name__] = schema
+        schemas.pop("HTTPValidationError", None)
+        schemas.pop("ValidationError", None)
+        document["components"]["securitySchemes"] = _SECURITY
+        for path, operations in document["paths"].items():
+            for operation in operations.values():
+                _complete(path, operation)
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def _complete(path: str, operation: dict[str, Any]) -> None:
+    """Adds what holds for every operation: how it fails, and that it needs a key."""
+    operation["responses"].pop("422", None)
+    operation["responses"]["default"] = {
+        "description": "What went wrong (RFC 9457)",
+        "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemView"}}},
+        "headers": {
+            "Retry-After": {
+                "description": "of 429 and 503: seconds until it is worth another try",
+                "schema": {"type": "integer", "minimum": 1},
+            }
+        },
+    }
+    if path not in _OPEN_PATHS:
+        operation["security"] = [{"apiKey": []}, {}]

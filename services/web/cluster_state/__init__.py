@@ -1,0 +1,1 @@
+"""The state of the cluster, for status, metrics and pages."""

@@ -1,0 +1,156 @@
+"""The cluster at a glance, for /v1/status, the metrics and the dashboard: what it has, what waits, and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.agent.status import Status
+from shoal.services.store.store import Store
+from shoal.services.web.http.api_keys import Caller
+
+Json = Any
+
+PREFIX = "dispatcher/"
+FRESH_S = 10.0
+"""Dispatchers write their snapshot each second; one that is older than this is dead or cut off."""
+FORGOTTEN_S = 3600.0
+"""A snapshot of this age is of a dispatcher that nobody misses any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What one dispatcher last said about itself."""
+
+    data: Mapping[str, Json]
+    age_s: float
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the dispatcher still speaks."""
+        return self.age_s <= FRESH_S
+
+    def number(self, key: str) -> float:
+        """A figure of the snapshot; 0 where it has none."""
+        value = self.data.get(key, 0)
+        return float(value) if isinstance(value, int | float) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How the cluster stands, as far as one caller may know."""
+
+    sessions: Mapping[Status, int]  # of the caller's tenant; of all for admins
+    dispatchers: Mapping[str, Snapshot]  # by name
+
+    @property
+    def live(self) -> list[Snapshot]:
+        """Snapshots of dispatchers that still speak."""
+        return [snapshot for snapshot in self.dispatchers.values() if snapshot.fresh]
+
+    @property
+    def fresh(self) -> bool:
+        """Whether any dispatcher speaks at all."""
+        return bool(self.live)
+
+    @property
+    def workers(self) -> list[Mapping[str, Json]]:
+        """All workers, as their dispatchers describe them."""
+        return [worker for snapshot in self.live for worker in snapshot.data.get("workers", ())]
+
+    @property
+    def slots(self) -> int:
+        """Browser slots in all."""
+        return round(sum(snapshot.number("slots") for snapshot in self.live))
+
+    @property
+    def busy(self) -> int:
+        """Browser slots that run a session."""
+        return round(sum(snapshot.number("busy") for snapshot in self.live))
+
+    @property
+    def causes(self) -> list[str]:
+        """What sessions wait for, in sentences, the gravest first; empty when nothing waits."""
+        queued, told = self.sessions.get(Status.QUEUED, 0), []
+        if queued and not self.fresh:
+            told.append(
+                f"{_sessions(queued)} waiting for a dispatcher: "
+                + ("the last one fell silent." if self.dispatchers else "none has ever run against this store.")
+            )
+        elif queued and not self.slots:
+            told.append(f"{_sessions(queued)} waiting for a browser worker: none is running.")
+        elif queued and self.busy >= self.slots:
+            told.append(f"{_sessions(queued)} queued while all {self.slots} browser slots are busy.")
+        for cause, partitions in sorted(self.lanes_waiting.items(), key=lambda pair: -pair[1]):
+            queues = "queue (one job on one site) is" if partitions == 1 else "queues (one per job and site) are"
+            told.append(f"{partitions:,} {queues} waiting for {cause}.")
+        if children := self.sessions.get(Status.WAITING, 0):
+            told.append(f"{_sessions(children)} waiting for the items of {'its' if children == 1 else 'their'} loop.")
+        if paused := self.sessions.get(Status.PAUSED, 0):
+            told.append(f"{_sessions(paused)} paused by {'its' if paused == 1 else 'their'} owner.")
+        return told
+
+    @property
+    def rate(self) -> float:
+        """Sessions of all tenants that end per second, lately."""
+        return sum(snapshot.number("rate") for snapshot in self.live)
+
+    @property
+    def drained_in_s(self) -> float | None:
+        """Seconds until what is queued now has run, at that rate and were nothing added; None: nobody can say."""
+        queued = self.sessions.get(Status.QUEUED, 0)
+        return 0.0 if not queued else queued / self.rate if self.rate > 0 else None
+
+    @property
+    def lanes_waiting(self) -> Mapping[str, int]:
+        """Queues by what they wait for, over all dispatchers."""
+        total: dict[str, int] = {}
+        for snapshot in self.live:
+            for cause, partitions in snapshot.data.get("lanes_waiting", {}).items():
+                total[cause] = total.get(cause, 0) + int(partitions)
+        return total
+
+
+def _sessions(n: int) -> str:
+    return "1 session is" if n == 1 else f"{n:,} sessions are"
+
+
+async def every_snapshot(store: Store) -> dict[str, Snapshot]:
+    """What the dispatchers last said, by name, however long ago."""
+    states = await store.states(PREFIX)
+    return {name.removeprefix(PREFIX): Snapshot(data, age_s) for name, (data, age_s) in sorted(states.items())}
+
+
+async def overview(store: Store, caller: Caller) -> Overview:
+    """The cluster as `caller` may see it."""
+    return overview_of(await store.counts_by_status(), await every_snapshot(store), caller)
+
+
+def overview_of(counts: Mapping[tuple[str, Status], int], every: Mapping[str, Snapshot], caller: Caller) -> Overview:
+    """The same of what was read already: sessions by tenant and status, and every snapshot."""
+    sessions: dict[Status, int] = {}
+    for (tenant, status), n in counts.items():
+        if caller.sees in (None, tenant):
+            sessions[status] = sessions.get(status, 0) + n
+    snapshots = {name: snapshot for name, snapshot in every.items() if snapshot.age_s <= FORGOTTEN_S}
+    if caller.sees is not None:
+        snapshots = {name: _for_tenant(one, caller.sees) for name, one in snapshots.items()}
+    return Overview(sessions=sessions, dispatchers=snapshots)
+
+
+_OF_THE_CLUSTER = frozenset(
+    ("workers", "slots", "busy", "leases", "uncommitted", "lanes_waiting", "rate", "size", "queue_age_s")
+)
+"""What a snapshot says of the cluster and of no tenant. What is shown is named: a new field is hidden by default."""
+
+
+def _for_tenant(snapshot: Snapshot, tenant: str) -> Snapshot:
+    """What one tenant may know of a snapshot: capacity, and of tenants only itself. The sites that sessions wait for
+    are other tenants' too; a session's own `wait` names its site."""
+    shown = {key: value for key, value in snapshot.data.items() if key in _OF_THE_CLUSTER}
+    for key in ("tenants", "weights"):
+        own = snapshot.data.get(key, {})
+        if tenant in own:
+            shown[key] = {tenant: own[tenant]}
+    return Snapshot(shown, snapshot.age_s)

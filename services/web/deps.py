@@ -1,0 +1,51 @@
+"""What a gateway is given: all of it by value, so that two can live in one process."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from shoal.services.artifacts.store import ArtifactStore
+from shoal.services.metrics import Metrics
+from shoal.services.names import HostNames
+from shoal.services.store.store import Store
+from shoal.services.web.specs.specs import SpecRules
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayOptions:
+    """The values that the operator sets."""
+
+    auth: bool = True  # API keys are needed; False only on loopback, see `auth.needs_keys`
+    rules: SpecRules = SpecRules()  # what jobs may ask for
+    body_limit: int = 1 << 20  # bytes of one request's body, and of one line of a batch
+    batch_limit: int = 64 << 20  # bytes of one batch
+    requests_per_s: float = 0.0  # of one tenant, at all gateways of the store; 0: no limit
+    tenant_queued: int = 0  # sessions of one tenant that may wait before submissions are refused; 0: no limit
+    tenant_quotas: Mapping[str, int] = field(default_factory=dict)  # the same of single tenants
+    artifact_url_s: int = 300  # how long a signed artifact URL holds
+    dashboard: bool = True  # the operators' web pages at /
+    cookie_secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    """Signs the dashboard's logins. Gateways behind one address need the same one; by default each start makes its
+    own, which ends all logins."""
+    webhook_secrets: tuple[str, ...] = field(default=(), repr=False)
+    """The cluster's own, newest first; none: the one that the store keeps."""
+    help_token: str = field(default="", repr=False)
+    """What workers show that ask people; none: no worker does."""
+    secure_cookies: bool = False  # cookies over https only; for a public address that is https
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayDeps:
+    """What the gateway works with. It closes none of them."""
+
+    store: Store
+    artifacts: ArtifactStore
+    options: GatewayOptions = GatewayOptions()
+    names: HostNames = field(default_factory=HostNames)
+    metrics: Metrics = field(default_factory=Metrics)
+
+    async def webhook_secrets(self) -> tuple[str, ...]:
+        """The cluster's secrets, from which those of its tenants are derived; newest first."""
+        return self.options.webhook_secrets or (await self.store.webhook_secret(secrets.token_hex(32)),)

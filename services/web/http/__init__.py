@@ -1,0 +1,1 @@
+"""What holds for every request: callers, limits, bodies, problems."""

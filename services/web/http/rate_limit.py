@@ -1,0 +1,71 @@
+"""How often one tenant may ask, whichever gateways it asks."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shoal.services.errors import QuotaExceeded
+from shoal.services.store.store import Store
+
+_BURST_S = 2.0
+"""What may come at once: as much as in so many seconds."""
+_UNTOLD_S = 0.2
+"""A gateway tells the store of a tenant's requests when they are as many as in this time: at 50 a second each tenth
+waits for the store. By what is not told yet a burst at several gateways may be larger; the rate stays what it is."""
+_TENANTS = 10_000
+"""Of which a gateway remembers what it has not told."""
+
+
+@dataclass(slots=True)
+class _Tenant:
+    untold: int = 0  # requests that were let in and that the store does not know of
+    refused_until: float = 0.0
+
+
+class RateLimit:
+    """Lets a tenant's requests in, by one token bucket in the store.
+
+    Args:
+        per_s: of one tenant, on average; 0: as many as it likes.
+        clock: seconds of a monotonic clock.
+    """
+
+    def __init__(self, store: Store, per_s: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._per_s = per_s
+        self._clock = clock
+        self._tenants: OrderedDict[str, _Tenant] = OrderedDict()
+
+    async def admit(self, tenant: str) -> None:
+        """Returns when one more request may be served.
+
+        Raises:
+            QuotaExceeded: too many have been of late.
+            StoreAway: nobody knows.
+        """
+        if self._per_s <= 0:
+            return
+        one = self._of(tenant)
+        if (wait_s := one.refused_until - self._clock()) > 0:
+            raise self._exceeded(wait_s)
+        if one.untold + 1 < self._per_s * _UNTOLD_S:
+            one.untold += 1
+            return
+        spent, one.untold = one.untold, 0
+        wait_s = await self._store.spend(tenant, spent, per_s=self._per_s, most=max(1.0, _BURST_S * self._per_s))
+        if wait_s > 0:
+            one.refused_until = self._clock() + wait_s
+            raise self._exceeded(wait_s)
+
+    def _of(self, tenant: str) -> _Tenant:
+        one = self._tenants.setdefault(tenant, _Tenant())
+        self._tenants.move_to_end(tenant)
+        if len(self._tenants) > _TENANTS:
+            self._tenants.popitem(last=False)
+        return one
+
+    def _exceeded(self, wait_s: float) -> QuotaExceeded:
+        return QuotaExceeded(f"This tenant may make {self._per_s:g} requests per second.", retry_after_s=wait_s)

@@ -1,0 +1,44 @@
+"""What people type into the dashboard's forms, as the API's own records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from shoal.services.errors import BadInput
+from shoal.services.store.records import JobChanges
+from shoal.services.web.api.changes import JobPatch, job_changes
+from shoal.services.web.specs.specs import told
+
+Json = Any
+
+NONE = "none"
+"""What takes a limit away."""
+
+
+def changes_of(given: Mapping[str, str]) -> JobChanges:
+    """Changes of a job by field; an empty text leaves a field as it is.
+
+    Raises:
+        BadInput: a text is no number, or out of its bounds.
+    """
+    patch: dict[str, Json] = {}
+    for field, text in given.items():
+        if word := text.strip().lower():
+            patch[field] = None if word == NONE else _number(field, word)
+    try:
+        return job_changes(JobPatch.model_validate(patch))
+    except ValidationError as error:
+        first = told(error.errors(include_url=False)[0], JobPatch)
+        raise BadInput(f"{first['field']}: {first['reason']}", errors=[first]) from None
+
+
+def _number(field: str, text: str) -> float | int:
+    try:
+        return float(text) if field == "deadline_s" else int(text)
+    except ValueError:
+        raise BadInput(
+            f"{field}: write a number, or {NONE}", errors=[{"field": field, "reason": f"{text!r} is no number"}]
+        ) from None

@@ -1,0 +1,190 @@
+"""Pages of jobs: the list, one job, what its owner does to it, its events and results."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import get_args
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Form, Header, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from shoal.agent.status import Status
+from shoal.services.errors import BadInput, NotFound
+from shoal.services.store import ids
+from shoal.services.store.records import JobFilter, JobRow
+from shoal.services.web.api.events import event_stream, resume_point
+from shoal.services.web.api.jobs import CONTROLS, Verb, control_job, job_cursor, job_reason, labels_of
+from shoal.services.web.api.results import Format, written
+from shoal.services.web.api.sessions import explained
+from shoal.services.web.api.views import spec_view
+from shoal.services.web.cluster_state.overview import overview
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.pages.forms import changes_of
+from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.rendering import Pages, let_in
+from shoal.services.web.pages.view_models import failures, first_results, look
+from shoal.services.web.results.result_lines import job_lines
+
+JOBS_SHOWN = 50
+SESSIONS_SHOWN = 25
+
+
+def add_jobs(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+    """Adds the pages of jobs."""
+    _add_list(router, deps, door, pages)
+    _add_page(router, deps, door, pages)
+    _add_control(router, deps, door)
+    _add_streams(router, deps, door)
+
+
+def _add_list(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+    @router.get("/")
+    async def listing(
+        request: Request,
+        caller: Caller = Depends(let_in(door, "read")),
+        status: str = "",
+        label: str = "",
+        cursor: str | None = None,
+    ) -> Response:
+        wanted = JobFilter(
+            tenant=caller.sees,
+            statuses=_statuses(status, "status"),
+            labels=labels_of([label]) if label else {},
+            before=job_cursor(cursor),
+            limit=JOBS_SHOWN + 1,
+        )
+        rows = await deps.store.jobs(wanted)
+        now = await deps.store.now()
+        return pages.page(
+            request,
+            "jobs.html",
+            caller=caller,
+            jobs=[look(row, now) for row in rows[:JOBS_SHOWN]],
+            seen=await overview(deps.store, caller),
+            chosen=status,
+            label=label,
+            statuses=list(Status),
+            following=_following(rows, status, label),
+        )
+
+
+def _statuses(text: str, field: str) -> tuple[Status, ...]:
+    """What a page is narrowed to; empty: all.
+
+    Raises:
+        BadInput: there is no such status.
+    """
+    if not text:
+        return ()
+    if text not in tuple(Status):
+        reason = f"must be one of {', '.join(Status)}"
+        raise BadInput(f"There is no status {text!r}: {reason}.", errors=[{"field": field, "reason": reason}])
+    return (Status(text),)
+
+
+def _following(rows: list[JobRow], status: str, label: str) -> str | None:
+    """The address of the next page of jobs; None: this is the last."""
+    if len(rows) <= JOBS_SHOWN:
+        return None
+    query = {"status": status, "label": label, "cursor": ids.job_id(rows[JOBS_SHOWN - 1].id)}
+    return "/?" + urlencode({name: text for name, text in query.items() if text})
+
+
+def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+    @router.get("/jobs/{job}")
+    async def job_page(
+        request: Request,
+        job: str,
+        caller: Caller = Depends(let_in(door, "read")),
+        sessions: str = "",
+        cursor: str | None = None,
+    ) -> Response:
+        store = deps.store
+        seen = (
+            await store.changed_partitions(None)
+        ).seq  # before anything is read: the page is told of what comes later
+        row = await store.job(ids.parse_job(job), tenant=caller.sees)
+        chosen = _statuses(sessions, "sessions")
+        found, after = await store.sessions(row.id, statuses=chosen, after=cursor, limit=SESSIONS_SHOWN)
+        groups, more_failures = await failures(store, row)
+        return pages.page(
+            request,
+            "job.html",
+            caller=caller,
+            job=look(row, await store.now()),
+            seen=seen,
+            reason=await job_reason(store, row),
+            spec=spec_view(row.spec),
+            controls=CONTROLS,
+            failures=groups,
+            more_failures=more_failures,
+            results=await first_results(store, row),
+            sessions=found,
+            waits=await explained(store, row, found),
+            chosen=sessions,
+            statuses=list(Status),
+            following=after and "?" + urlencode({"sessions": sessions, "cursor": after}) + "#sessions",
+            can_control=caller.may("control"),
+        )
+
+
+def _add_control(router: APIRouter, deps: GatewayDeps, door: Door) -> None:
+    @router.post("/jobs/{job}/change")
+    async def change(
+        request: Request,
+        job: str,
+        token: str = Form(""),
+        concurrency: str = Form("", max_length=20),
+        deadline_s: str = Form("", max_length=20),
+        job_tokens: str = Form("", max_length=20),
+        priority: str = Form("", max_length=20),
+        caller: Caller = Depends(let_in(door, "control")),
+    ) -> Response:
+        door.check_form(request, token)
+        given = {
+            "concurrency": concurrency,
+            "deadline_s": deadline_s,
+            "job_tokens": job_tokens,
+            "priority": priority,
+        }
+        row = await deps.store.change(ids.parse_job(job), changes_of(given), tenant=caller.sees)
+        return RedirectResponse(f"/jobs/{ids.job_id(row.id)}", status_code=303)
+
+    @router.post("/jobs/{job}/{verb}")
+    async def control(
+        request: Request,
+        job: str,
+        verb: str,
+        token: str = Form(""),
+        caller: Caller = Depends(let_in(door, "control")),
+    ) -> Response:
+        door.check_form(request, token)
+        if verb not in get_args(Verb):
+            raise NotFound(f"there is nothing called {verb!r} to do to a job")
+        row = await control_job(deps, next(known for known in CONTROLS if known == verb), ids.parse_job(job), caller)
+        return RedirectResponse(f"/jobs/{ids.job_id(row.id)}", status_code=303)
+
+
+def _add_streams(router: APIRouter, deps: GatewayDeps, door: Door) -> None:
+    @router.get("/jobs/{job}/events")
+    async def events(
+        request: Request,
+        job: str,
+        caller: Caller = Depends(let_in(door, "read")),
+        last_event_id: str | None = Header(None),
+        after: int = Query(0, ge=0, le=2**63 - 1),
+    ) -> Response:
+        row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
+        start = resume_point(last_event_id, after)
+        holds = partial(door.holds, request, caller)
+        return await event_stream(deps.store, deps.metrics, row.id, start, follow=True, holds=holds)
+
+    @router.get("/jobs/{job}/results")
+    async def results(
+        job: str, format: Format = Format.JSONL, caller: Caller = Depends(let_in(door, "read"))
+    ) -> Response:
+        row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
+        headers = {"Content-Disposition": f'attachment; filename="{ids.job_id(row.id)}.{format}"'}
+        return await written(row, await job_lines(deps, row), format, headers)

@@ -1,0 +1,110 @@
+"""Who looks at the dashboard: a signed cookie that stands for an API key, and tokens against forged forms."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import time
+
+from fastapi import Request, Response
+
+from shoal.services.errors import NotAllowed, Unauthenticated
+from shoal.services.web.http.api_keys import EVERYBODY, Caller, Scope
+from shoal.services.web.http.auth import Authenticator, require_local, require_same_origin
+
+COOKIE = "shoal_login"
+VALID_FOR_S = 12 * 3600
+
+
+class LoginNeeded(Unauthenticated):
+    """Nobody is logged in."""
+
+
+class Door:
+    """Lets callers in by their cookie. The cookie holds the key's hash, not the key: a revoked key ends its logins."""
+
+    def __init__(self, authenticator: Authenticator, secret: bytes, *, secure: bool) -> None:
+        self._authenticator = authenticator
+        self._secret = secret
+        self._secure = secure
+
+    @property
+    def required(self) -> bool:
+        """Whether a login is needed at all."""
+        return self._authenticator.required
+
+    async def caller(self, request: Request, scope: Scope) -> Caller:
+        """Who asks for a page.
+
+        Raises:
+            LoginNeeded, NotAllowed, QuotaExceeded.
+        """
+        if not self.required:
+            require_local(request)
+            return EVERYBODY
+        require_same_origin(request)
+        key_hash = self._opened(request.cookies.get(COOKIE, ""))
+        if key_hash is None:
+            raise LoginNeeded
+        try:
+            caller = await self._authenticator.by_hash(key_hash)
+        except Unauthenticated:
+            raise LoginNeeded from None
+        await self._authenticator.admit(caller, scope)
+        return caller
+
+    async def holds(self, request: Request, caller: Caller) -> bool:
+        """Whether the login that `request` came with is still good."""
+        if self.required and self._opened(request.cookies.get(COOKIE, "")) is None:
+            return False
+        return await self._authenticator.holds(caller)
+
+    async def log_in(self, request: Request, key: str, answer: Response) -> None:
+        """Puts a login into `answer`.
+
+        Raises:
+            Unauthenticated: the key is not valid.
+            NotAllowed: the form came from another origin's page.
+        """
+        require_same_origin(request)
+        caller = await self._authenticator.by_key(key)
+        body = f"{caller.key_hash}.{int(time.time()) + VALID_FOR_S}"
+        answer.set_cookie(
+            COOKIE,
+            f"{body}.{self._sign('login', body)}",
+            max_age=VALID_FOR_S,
+            httponly=True,
+            samesite="lax",
+            secure=self._secure or request.url.scheme == "https",
+        )
+
+    def log_out(self, answer: Response) -> None:
+        """Takes the login away."""
+        answer.delete_cookie(COOKIE, httponly=True, samesite="lax")
+
+    def form_token(self, request: Request) -> str:
+        """What forms of this login must carry; a foreign page cannot read it."""
+        return self._sign("form", request.cookies.get(COOKIE, ""))
+
+    def check_form(self, request: Request, token: str) -> None:
+        """Raises NotAllowed unless the form was made by our page for this login."""
+        if not hmac.compare_digest(token.encode(), self.form_token(request).encode()):
+            raise NotAllowed("This form is not valid any more; go back, reload the page and try again.")
+
+    def _opened(self, cookie: str) -> str | None:
+        body, _, signature = cookie.rpartition(".")
+        if not hmac.compare_digest(signature.encode(), self._sign("login", body).encode()):
+            return None
+        key_hash, _, expires = body.partition(".")
+        return key_hash if expires.isdigit() and int(expires) > time.time() else None
+
+    def _sign(self, purpose: str, text: str) -> str:
+        digest = hmac.new(self._secret, f"{purpose}:{text}".encode(), hashlib.sha256).digest()
+        return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+def local_path(text: str) -> str:
+    """`text` when it is a path of ours, else `/`: a login must not send people to other sites."""
+    plain = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable()
+    return text if plain else "/"

@@ -1,0 +1,93 @@
+"""Rendering of pages, errors included, and who may see them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from shoal.agent.status import FINAL, Status
+from shoal.services.errors import ServiceError
+from shoal.services.events import JobEvent
+from shoal.services.store import ids
+from shoal.services.web.http import problems
+from shoal.services.web.http.api_keys import Caller, Scope
+from shoal.services.web.pages.filters import FILTERS
+from shoal.services.web.pages.login import Door, LoginNeeded
+
+Json = Any
+
+HERE = Path(__file__).parent
+PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+}
+"""Pages carry what sites gave. Should some of it get past the escaping, it still can load and run nothing."""
+
+
+class Pages:
+    """Renders templates, errors included."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        self._environment = Environment(
+            loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        )
+        self._environment.filters.update(FILTERS)
+        self._environment.globals.update(
+            job_id=ids.job_id,
+            session_id=ids.session_id,
+            delivery_id=ids.delivery_id,
+            Status=Status,
+            FINAL=FINAL,
+            JobEvent=JobEvent,
+        )
+
+    def page(self, request: Request, template: str, *, status: int = 200, **context: Json) -> Response:
+        """One page."""
+        text = self._environment.get_template(template).render(
+            path=request.url.path,
+            query=dict(request.query_params),
+            needs_login=self._door.required,
+            token=self._door.form_token(request),
+            **{"caller": None, **context},
+        )
+        return HTMLResponse(text, status_code=status, headers=PAGE_HEADERS)
+
+    def route_class(self) -> type[APIRoute]:
+        """Routes whose errors are pages, and which send strangers to the login."""
+        pages = self
+
+        class PageRoute(APIRoute):
+            def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
+                handle = super().get_route_handler()
+
+                async def handled(request: Request) -> Response:
+                    try:
+                        return await handle(request)
+                    except LoginNeeded:
+                        wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+                        back = wanted if request.method == "GET" else "/"
+                        return RedirectResponse(f"/login?next={quote(back, safe='/')}", status_code=303)
+                    except ServiceError as error:
+                        status = problems.of_error(error).status_code
+                        return pages.page(request, "error.html", status=status, code=status, error=error)
+
+                return handled
+
+        return PageRoute
+
+
+def let_in(door: Door, scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
+    async def caller(request: Request) -> Caller:
+        return await door.caller(request, scope)
+
+    return caller

@@ -1,0 +1,86 @@
+// Keeps a page current: parts marked data-live are fetched anew and swapped in. Without this script the pages still
+// work; they are then as old as their last load.
+"use strict";
+
+const POLL_EVERY_MS = 2500;
+const JOB_AT_MOST_EVERY_MS = 1000;
+const page = document.body.dataset;
+
+// Gives whether all of it is current.
+async function refresh() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin" });
+  if (answer.status === 429 || answer.status >= 500) throw new Error(`not now: ${answer.status}`);
+  if (!answer.ok || answer.redirected) return true; // gone, or logged out: what is shown stays
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (fresh.body.dataset.follow === undefined) delete page.follow; // it is over
+  if (fresh.body.dataset.poll === undefined) delete page.poll;
+  let all = true;
+  for (const part of document.querySelectorAll("[data-live]")) {
+    const next = fresh.querySelector(`[data-live="${CSS.escape(part.dataset.live)}"]`);
+    if (!next || next.innerHTML === part.innerHTML) continue;
+    // What a person is doing in a part is not taken away from under their hands.
+    if (part.contains(document.activeElement)) all = false;
+    else part.replaceChildren(...next.childNodes);
+  }
+  return all;
+}
+
+// Nobody looks at a hidden page: the pause lasts until somebody does.
+async function pause(ms) {
+  await new Promise((done) => setTimeout(done, ms));
+  while (document.hidden) {
+    await new Promise((shown) => document.addEventListener("visibilitychange", shown, { once: true }));
+  }
+}
+
+async function poll() {
+  while (page.poll !== undefined) {
+    await pause(POLL_EVERY_MS);
+    await refresh().catch(() => undefined); // the gateway is away for a moment: the next turn tries again
+  }
+}
+
+// Gives the function that is called when there is something new. Looks do not overlap, and what is told during one
+// gets another: the answer on its way may have been read before it.
+function watcher() {
+  let told = false;
+  let looking = false;
+  const look = async () => {
+    told = true;
+    if (looking) return;
+    looking = true;
+    while (told) {
+      await pause(JOB_AT_MOST_EVERY_MS);
+      told = false;
+      try {
+        if (!(await refresh())) document.addEventListener("focusout", look, { once: true });
+      } catch {
+        told = true; // the gateway is away for a moment
+      }
+    }
+    looking = false;
+  };
+  return look;
+}
+
+function follow(look, after) {
+  const source = new EventSource(`${page.follow}?after=${after}`);
+  let last = after;
+  for (const name of page.events.split(" ")) {
+    source.addEventListener(name, (event) => { last = event.lastEventId; look(); });
+  }
+  source.addEventListener("error", async () => {
+    if (source.readyState !== EventSource.CLOSED) return; // cut off: the browser comes back by itself
+    await pause(POLL_EVERY_MS);
+    await look(); // refused, or over: the page itself says which
+    if (page.follow) follow(look, last);
+  });
+}
+
+document.addEventListener("submit", (event) => {
+  const question = event.target.dataset.ask;
+  if (question && !confirm(question)) event.preventDefault();
+});
+
+if (page.follow) follow(watcher(), page.after);
+else if (page.poll !== undefined) poll();

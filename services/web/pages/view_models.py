@@ -1,0 +1,168 @@
+"""What the pages show, made ready for their templates."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from shoal.agent.status import FINAL, Status
+from shoal.services.store.records import Counts, JobRow, ResultRow, SessionRow
+from shoal.services.store.store import Store
+from shoal.services.web.api.jobs import Verb
+
+Json = Any
+
+FAILED = (Status.FAILED, Status.TERMINATED, Status.UNSURE)
+FAILURES_READ = 500
+"""Failures that are looked at for the groups; the page says so when there are more."""
+RESULTS_SHOWN = 15
+COLUMNS_SHOWN = 8
+
+_BUTTONS: Mapping[Status, tuple[Verb, ...]] = {
+    Status.QUEUED: ("pause", "cancel"),
+    Status.RUNNING: ("pause", "cancel"),
+    Status.WAITING: ("pause", "cancel"),
+    Status.PAUSED: ("resume", "cancel"),
+    Status.COMPLETED: ("retry",),
+    Status.TERMINATED: ("retry",),
+    Status.FAILED: ("retry",),
+    Status.UNSURE: ("retry",),
+    Status.CANCELED: ("retry",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JobLook:
+    """A job with what can be worked out from it."""
+
+    row: JobRow
+    now: datetime
+
+    @property
+    def counts(self) -> Counts:
+        """How its items stand."""
+        return self.row.counts
+
+    @property
+    def bad(self) -> int:
+        """Items that ended without reaching their goal; canceled ones were not given the chance."""
+        return self.counts.final - self.counts.completed - self.counts.canceled
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is over."""
+        return self.row.status in FINAL
+
+    @property
+    def seconds(self) -> float | None:
+        """From its first session to its end, or to now."""
+        if self.row.started_at is None:
+            return None
+        return max(0.0, ((self.row.finished_at or self.now) - self.row.started_at).total_seconds())
+
+    @property
+    def rate(self) -> float:
+        """Items per second since it started; 0 where that says nothing."""
+        return self.counts.final / self.seconds if self.seconds and self.counts.expected > 1 else 0.0
+
+    @property
+    def left_s(self) -> float | None:
+        """Until the last item, at the rate so far."""
+        if self.is_final or self.row.status is Status.PAUSED or self.rate <= 0:
+            return None
+        return (self.counts.expected - self.counts.final) / self.rate
+
+    @property
+    def buttons(self) -> tuple[Verb, ...]:
+        """What its owner can do now."""
+        if self.row.cancel_requested and not self.is_final:
+            return ()
+        if self.row.status is Status.COMPLETED and self.counts.completed == self.counts.final:
+            return ()
+        return _BUTTONS[self.row.status]
+
+    def share(self, part: int) -> float:
+        """`part` of the items in percent, for the bar."""
+        return round(100 * part / self.counts.expected, 2) if self.counts.expected else 0.0
+
+
+def look(row: JobRow, now: datetime) -> JobLook:
+    """`row` as it stands at this moment of the store's clock."""
+    return JobLook(row, now)
+
+
+_ADDRESS = re.compile(r"https?://\S+?(?=[:,;]?(\s|$))")
+"""Failures of the same kind differ in the page they happened on; the sample leads there."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Sessions that ended for the same reason."""
+
+    code: str
+    message: str
+    count: int
+    sample: int  # one of the sessions
+
+
+async def failures(store: Store, job: JobRow) -> tuple[list[FailureGroup], bool]:
+    """Failures by reason, the most frequent first; and whether there are more than were looked at."""
+    if job.counts.final == job.counts.completed + job.counts.canceled:
+        return [], False
+    rows, after = await store.sessions(job.id, statuses=FAILED, limit=FAILURES_READ)
+    counts: Counter[tuple[str, str]] = Counter()
+    samples: dict[tuple[str, str], int] = {}
+    for row in rows:
+        reason = _reason(row)
+        counts[reason] += 1
+        samples.setdefault(reason, row.id)
+    groups = [FailureGroup(code, message, n, samples[code, message]) for (code, message), n in counts.most_common()]
+    return groups, after is not None
+
+
+def _reason(row: SessionRow) -> tuple[str, str]:
+    if row.outcome is None:
+        return str(row.status), ""
+    if row.outcome.error is not None:
+        return row.outcome.error.code, _ADDRESS.sub("the page", row.outcome.error.message)
+    return ", ".join(row.outcome.error_codes) or str(row.status), row.outcome.reason
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """The first records as a table."""
+
+    columns: tuple[str, ...]
+    hidden: int  # columns that did not fit
+    rows: Sequence[ResultRow]
+    more: bool
+
+    def cell(self, row: ResultRow, column: str) -> Json:
+        """One field of a record; None where it has none."""
+        data = row.record.value if row.record else None
+        return data.get(column) if isinstance(data, Mapping) else data if column == "record" else None
+
+    def confirmed(self, row: ResultRow, column: str) -> bool | None:
+        """Whether the value was found again on the page; None where nobody looked."""
+        source = row.record.sources.get(column) if row.record else None
+        return source.confirmed if source else None
+
+
+async def first_results(store: Store, job: JobRow) -> ResultTable:
+    """The first lines of a job's results."""
+    rows = await store.results(job.id, limit=RESULTS_SHOWN + 1)
+    schema = job.spec.extract.record_schema if job.spec.extract else None
+    properties = (schema or {}).get("properties")
+    columns = dict.fromkeys(properties if isinstance(properties, Mapping) else ())
+    for row in rows[:RESULTS_SHOWN]:
+        if row.record is not None:
+            data = row.record.value
+            columns.update(dict.fromkeys(data if isinstance(data, Mapping) else ("record",)))
+    names = tuple(columns)
+    return ResultTable(
+        names[:COLUMNS_SHOWN], max(0, len(names) - COLUMNS_SHOWN), rows[:RESULTS_SHOWN], len(rows) > RESULTS_SHOWN
+    )

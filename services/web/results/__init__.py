@@ -1,0 +1,1 @@
+"""Results of jobs: as lines, as tables, archived."""

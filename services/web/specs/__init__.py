@@ -1,0 +1,1 @@
+"""Job specs: parsed and checked before they are stored."""

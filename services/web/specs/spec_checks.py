@@ -1,0 +1,129 @@
+"""What nobody could do of a job spec, whoever runs it: refused at the gate, with the field.
+
+Not in the spec itself: jobs that were stored before stay readable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from shoal.agent.schemas.bounds import schema_fault
+from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec, schema_text
+from shoal.services.addresses import LONGEST_HOST, literal_address, plain_host
+from shoal.services.secret_sites import host_fault
+
+Json = Any
+Found = tuple[str, str]  # field and reason
+
+_MOST_SECONDS = 1e9
+"""Some 31 years. A moment beyond the year 9999 could be stored, and never be read again."""
+_MOST_DAYS = 36_500
+_INT32 = 2**31 - 1  # what the store's columns hold
+_MOST_TOKENS = 2**53
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_NOT_IN_HOSTS = re.compile(r"[\x00-\x20\x7f#/<>?@\\^|%\"`{}]")
+_NUMBER_AT_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$")
+_LINK = re.compile(r"https?://\S+$", re.IGNORECASE)
+
+
+def undoable(spec: JobSpec) -> list[dict[str, str]]:
+    """The fields of `spec` that cannot be as they are, as {field, reason}."""
+    faults = [*_of_numbers(spec), *_of_words(spec), *_of_secrets(spec), *_of_extract(spec.extract)]
+    if spec.webhook is not None and not spec.webhook.events:
+        faults.append(("webhook.events", "is empty: nothing would ever be told"))
+    for prefix, loop in _loops(spec):
+        faults += _of_loop(loop, prefix)
+    return [{"field": field, "reason": reason} for field, reason in faults]
+
+
+def address_fault(url: str) -> str | None:
+    """Why no browser could open `url`, an http(s) URL; None when one could."""
+    if _CONTROL.search(url):
+        return "must not contain line breaks or other control characters"
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    plain = plain_host(host)
+    if parts.port == 0:
+        return "names port 0, which no server has"
+    if ":" in plain:  # IPv6 in brackets, which urlsplit has checked
+        return None
+    if len(plain) > LONGEST_HOST:
+        return f"has a host name of {len(plain)} characters; none has more than {LONGEST_HOST}"
+    if not plain or _NOT_IN_HOSTS.search(plain) or any(not 0 < len(label) < 64 for label in plain.split(".")):
+        return f"{host!r} is no host name"
+    if _NUMBER_AT_END.search(plain) and literal_address(plain) is None:  # browsers take it for an address
+        return f"{host!r} is no IPv4 address"
+    return None
+
+
+def _loops(spec: JobSpec) -> Iterator[tuple[str, LoopSpec]]:
+    prefix, loop = "loop", spec.loop
+    while loop is not None:
+        yield prefix, loop
+        prefix, loop = f"{prefix}.loop", loop.loop
+
+
+def _of_numbers(spec: JobSpec) -> Iterator[Found]:
+    budget = spec.budget
+    for field, value, most in (
+        ("deadline_s", spec.deadline_s, _MOST_SECONDS),
+        ("artifacts.retention_days", spec.artifacts.retention_days, _MOST_DAYS),
+        ("politeness.per_domain", spec.politeness.per_domain, _INT32),
+        ("budget.step_tokens", budget.step_tokens, _MOST_TOKENS),
+        ("budget.session_tokens", budget.session_tokens, _MOST_TOKENS),
+        ("budget.job_tokens", budget.job_tokens, _MOST_TOKENS),
+    ):
+        if value is not None and value > most:
+            yield field, f"must be at most {most:.0f}"
+
+
+def _of_words(spec: JobSpec) -> Iterator[Found]:
+    if _blank(spec.goal):
+        yield "goal", "must not be blank"
+    if spec.extract is not None and _blank(spec.extract.goal):
+        yield "extract.goal", "must not be blank"
+
+
+def _of_secrets(spec: JobSpec) -> Iterator[Found]:
+    for name, use in spec.secrets.items():
+        for index, domain in enumerate(use.domains):
+            if fault := host_fault(domain):
+                yield f"secrets.{name}.domains[{index}]", fault
+
+
+def _of_loop(loop: LoopSpec, prefix: str) -> Iterator[Found]:
+    for name, number in (("concurrency", loop.concurrency), ("max_items", loop.max_items)):
+        if number is not None and number > _INT32:
+            yield f"{prefix}.{name}", f"must be at most {_INT32}"
+    if loop.source is not None:
+        if _blank(loop.source.select):
+            yield f"{prefix}.from.select", "must not be blank"
+        if _blank(loop.source.next):
+            yield f"{prefix}.from.next", "must not be blank"
+    for index, value in enumerate(loop.values or ()):
+        if _blank(value):
+            yield f"{prefix}.values[{index}]", "must not be blank"
+        elif loop.is_link and not _LINK.match(value):
+            yield f"{prefix}.values[{index}]", "must be an http:// or https:// address, since `is_link` is true"
+
+
+def _blank(text: str | None) -> bool:
+    return text is not None and not text.strip()
+
+
+# --- schemas ------------------------------------------------------------------------------------------
+
+
+def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
+    if extract is None or extract.json_schema is None:
+        return
+    items = extract.json_schema.get("items")
+    if extract.many and isinstance(items, dict) and items.get("type", "object") != "object":
+        yield "extract.schema", "must describe an array of objects: its `items` are something else"
+    reason = schema_fault(schema_text(extract.json_schema))
+    if reason is not None:
+        yield "extract.schema", reason

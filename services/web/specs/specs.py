@@ -1,0 +1,306 @@
+"""From the bytes of a submission to a checked job, or to a list of every fault with its field and reason."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar, get_args
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails, from_json
+
+from shoal.agent.spec import JobSpec
+from shoal.services.addresses import Reach, plain_host
+from shoal.services.errors import BadInput
+from shoal.services.names import HostNames
+from shoal.services.store.records import NewJob
+from shoal.services.web.specs.browser_checks import unbrowsable
+from shoal.services.web.specs.spec_checks import address_fault, undoable
+from shoal.services.web.specs.supported import unsupported
+from shoal.services.webhooks.sender import unsendable
+
+Json = Any
+Fault = dict[str, str]
+Place = tuple[str, SplitResult]  # a field and the address in it
+R = TypeVar("R")
+
+_INT64 = 2**63
+_SUSPICIOUS = re.compile(rb"\\u0000|[0-9]{19}|[eE][+-]?[0-9]{3}|NaN|Infinity")
+"""Without any of these in its text, JSON holds nothing that `_unstorable` looks for: no U+0000, no number that long."""
+_INLINE_BYTES = 1 << 16
+"""Longer bodies are looked at in a thread: a loop of 50,000 links takes half a second, in which others are served."""
+_INLINE_PLACES = 1_000
+_MOST_FAULTS = 100
+"""Faults of one submission that are told; the message counts the rest."""
+_LONG_NAME = 64
+"""Characters of an unknown field beyond which no field is looked for that may have been meant: comparing takes the
+product of both lengths."""
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_LOOKED_UP = 5
+"""Hosts of one job whose addresses are asked for before it is answered: its own, its receivers', and the first of its
+items. A job of 100,000 items may name as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecRules:
+    """What the operator allows a job to ask for."""
+
+    reach: Reach = Reach()
+    max_attempts: int = 10  # largest `max_attempts` of a job
+    people: bool = False  # sessions may ask the people who watch this installation
+
+
+class SpecGate:
+    """Checks submissions: syntax, fields, what this version does, and the addresses that a job names."""
+
+    def __init__(self, rules: SpecRules, names: HostNames) -> None:
+        self._rules = rules
+        self._names = names
+
+    async def check(self, body: bytes, tenant: str, *, idempotency_key: str | None = None) -> NewJob:
+        """The job that `body` asks for.
+
+        Raises:
+            BadInput: listing each fault as {field, reason}.
+        """
+        return await self.admit(await self.read(body, idempotency_key=idempotency_key), tenant)
+
+    async def read(self, body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
+        """The spec in `body`, by all rules but those for the addresses it names.
+
+        Raises:
+            BadInput: listing the faults.
+        """
+        if len(body) <= _INLINE_BYTES:
+            return self._read(body, idempotency_key)
+        return await asyncio.to_thread(self._read, body, idempotency_key)
+
+    def _read(self, body: bytes, idempotency_key: str | None) -> JobSpec:
+        spec = parse_spec(body, idempotency_key=idempotency_key)
+        faults = unsupported(spec) + unbrowsable(spec) + undoable(spec) + self._limits(spec)
+        faults += [_fault(field, reason) for field, url in _urls(spec) if (reason := address_fault(url)) is not None]
+        for field, url in _called(spec):
+            if (reason := unsendable(url)) is not None and field not in (fault["field"] for fault in faults):
+                faults.append(_fault(field, reason))
+        if faults:
+            raise refused(faults)
+        return spec
+
+    async def admit(self, spec: JobSpec, tenant: str) -> NewJob:
+        """The job of a spec that `read` gave.
+
+        Raises:
+            BadInput: it names addresses where browsers may not go.
+        """
+        if faults := await self._addresses(spec, tenant):
+            raise refused(faults)
+        return NewJob(tenant=tenant, spec=spec, domain=plain_host(urlsplit(spec.url).hostname or ""))
+
+    def _limits(self, spec: JobSpec) -> list[Fault]:
+        faults = []
+        if spec.max_attempts > self._rules.max_attempts:
+            faults.append(_fault("max_attempts", f"this cluster allows at most {self._rules.max_attempts}"))
+        if spec.help.person and not self._rules.people:
+            faults.append(_fault("help.person", "workers of this cluster reach nobody (SHOAL_HELP_URL)"))
+        return faults
+
+    async def _addresses(self, spec: JobSpec, tenant: str) -> list[Fault]:
+        """Faults of URLs that lead where browsers may not go.
+
+        The first few names are looked up too. That is a courtesy to the caller: what holds is the check of the worker,
+        at each request. A name that does not resolve here may do so there, so it passes, as names beyond these few do.
+        """
+        if self._rules.reach.allow_private:
+            return []
+        places = await self._aside(len(spec.loop.values or ()) if spec.loop else 0, _places, spec)
+        hosts = list(dict.fromkeys(parts.hostname or "" for _, parts in places))[:_LOOKED_UP]
+        if len(hosts) == 1:  # as most jobs have it: not worth a task
+            found = {hosts[0]: await self._names.addresses(hosts[0], tenant)}
+        else:
+            answers = await asyncio.gather(*(self._names.addresses(host, tenant) for host in hosts))
+            found = dict(zip(hosts, answers, strict=True))
+        return await self._aside(len(places), self._forbidden, places, found)
+
+    async def _aside(self, count: int, work: Callable[..., R], *given: Any) -> R:
+        """What `work` gives, from a thread where it has much to look at."""
+        return work(*given) if count <= _INLINE_PLACES else await asyncio.to_thread(work, *given)
+
+    def _forbidden(self, places: Sequence[Place], found: Mapping[str, Sequence[str]]) -> list[Fault]:
+        faults = []
+        for field, parts in places:
+            host = parts.hostname or ""
+            port = parts.port or _DEFAULT_PORTS.get(parts.scheme.lower())
+            reason = self._rules.reach.refusal(host, port, found.get(host, ()))
+            if reason:
+                how = "the operator can allow it (SHOAL_ALLOW_HOSTS, SHOAL_ALLOW_PRIVATE)"
+                faults.append(_fault(field, f"{host} is not allowed: the address is {reason}; {how}"))
+        return faults
+
+
+def _places(spec: JobSpec) -> list[Place]:
+    return [(field, urlsplit(url)) for field, url in _urls(spec)]
+
+
+def parse_spec(body: bytes, *, idempotency_key: str | None = None) -> JobSpec:
+    """The spec that `body` spells out; `idempotency_key` is the header's.
+
+    Raises:
+        BadInput: listing each fault as {field, reason}.
+    """
+    try:
+        # Strict: "5" is no number. From the bytes, since only JSON input may give tuples in strict mode.
+        spec = JobSpec.model_validate_json(body, strict=True)
+    except ValidationError as err:
+        parse_json(body)  # says line and column where it is no JSON at all
+        raise refused(told_of(err, JobSpec), of=err.error_count()) from None
+    faults = list(islice(_unstorable(parse_json(body), ()), _MOST_FAULTS)) if _SUSPICIOUS.search(body) else []
+    if idempotency_key is not None:
+        if spec.idempotency_key not in (None, idempotency_key):
+            faults.append(_fault("idempotency_key", "differs from the Idempotency-Key header"))
+        if not 1 <= len(idempotency_key) <= 200:
+            faults.append(_fault("Idempotency-Key", "must have 1 to 200 characters"))
+        spec = spec.model_copy(update={"idempotency_key": idempotency_key})
+    if faults:
+        raise refused(faults)
+    return spec
+
+
+def parse_json(body: bytes) -> Json:
+    """The JSON value in `body`.
+
+    Raises:
+        BadInput: with line and column of the fault.
+    """
+    try:
+        return from_json(body, allow_inf_nan=False)
+    except ValueError as err:
+        raise BadInput(f"The body is not valid JSON: {err}.", errors=[_fault("body", str(err))]) from None
+
+
+def refused(faults: Sequence[Fault], *, of: int = 0) -> BadInput:
+    """One error for the first faults of a job spec; its message names the first and counts all, of which there are `of`
+    where that is more than are given."""
+    first = f"{faults[0]['field']}: {faults[0]['reason']}"
+    count = max(of, len(faults))
+    more = f" (and {count - 1} more)" if count > 1 else ""
+    return BadInput(f"The job is not valid: {first}{more}.", errors=list(faults[:_MOST_FAULTS]))
+
+
+def _urls(spec: JobSpec) -> Iterator[tuple[str, str]]:
+    yield "url", spec.url
+    yield from _called(spec)
+    for index, value in enumerate(spec.loop.values or () if spec.loop and spec.loop.is_link is not False else ()):
+        if value.lower().startswith(("http://", "https://")):
+            yield f"loop.values[{index}]", value
+
+
+def _called(spec: JobSpec) -> Iterator[tuple[str, str]]:
+    """The addresses that we call ourselves, rather than a browser."""
+    if spec.webhook is not None:
+        yield "webhook.url", spec.webhook.url
+    if spec.help.webhook is not None:
+        yield "help.webhook", spec.help.webhook
+
+
+def _unstorable(value: Json, path: tuple[str | int, ...]) -> Iterator[Fault]:
+    """What JSON can say but the store or other readers of JSON cannot keep as it is."""
+    if isinstance(value, str):
+        if "\0" in value:
+            yield _fault(field_name(path), "must not contain the character U+0000")
+    elif isinstance(value, bool):
+        return
+    elif isinstance(value, int):
+        if not -_INT64 <= value < _INT64:
+            yield _fault(field_name(path), "is a number of more than 64 bits; send it as a string")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            yield _fault(field_name(path), "is a number too large to be kept; send it as a string")
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if "\0" in key:
+                yield _fault(field_name(path), "has a key with the character U+0000")
+            yield from _unstorable(inner, (*path, key))
+    elif isinstance(value, Sequence):
+        for index, inner in enumerate(value):
+            yield from _unstorable(inner, (*path, index))
+
+
+def _fault(field: str, reason: str) -> Fault:
+    return {"field": field, "reason": reason}
+
+
+def told_of(error: ValidationError, model: type[BaseModel]) -> list[Fault]:
+    """The first of pydantic's errors about `model`, in our words."""
+    return [told(one, model) for one in error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]]
+
+
+def told(error: ErrorDetails, model: type[BaseModel]) -> Fault:
+    """One of pydantic's errors about `model` in our words where its own are about Python."""
+    kind, context = error["type"], error.get("ctx", {})
+    field = field_name(error["loc"]) or "body"
+    if kind == "extra_forbidden":
+        return _fault(field, "is not a field of a job" + _hint(error["loc"], model))
+    words = {
+        "missing": "is required",
+        "model_type": "must be an object",
+        "dict_type": "must be an object",
+        "tuple_type": "must be an array",
+        "string_type": "must be a string",
+        "int_type": "must be a whole number",
+        "int_from_float": "must be a whole number",
+        "float_type": "must be a number",
+        "bool_type": "must be true or false",
+        "literal_error": "must be {expected}",
+        "enum": "must be {expected}",
+        "greater_than": "must be more than {gt}",
+        "greater_than_equal": "must be at least {ge}",
+        "less_than": "must be less than {lt}",
+        "less_than_equal": "must be at most {le}",
+        "string_too_long": "must have at most {max_length} characters",
+        "too_short": "needs at least {min_length}",
+        "finite_number": "must be a number",
+    }
+    if kind in words:
+        return _fault(field, words[kind].format(**context))
+    if kind == "string_too_short" and context["min_length"] == 1:
+        return _fault(field, "must not be empty")
+    if field == "policy":
+        return _fault(field, "must be auto, model or rules")
+    return _fault(field, _lowered(error["msg"].removeprefix("Value error, ").replace("Input should", "must")))
+
+
+def _hint(path: Sequence[str | int], model: type[BaseModel]) -> str:
+    """Which field may have been meant by the unknown one at the end of `path`."""
+    here: type[BaseModel] | None = model
+    for step in path[:-1]:
+        if here is None or isinstance(step, int):
+            return ""
+        here = _part_of(here, step)
+    names = [info.alias or name for name, info in here.model_fields.items()] if here else []
+    meant = difflib.get_close_matches(str(path[-1]), names, 1) if len(str(path[-1])) <= _LONG_NAME else ()
+    return f"; did you mean {meant[0]!r}?" if meant else ""
+
+
+def _part_of(model: type[BaseModel], field: str) -> type[BaseModel] | None:
+    """The model of a part of a spec; None where it is no object of fields."""
+    info = next((info for name, info in model.model_fields.items() if field in (name, info.alias)), None)
+    kinds = () if info is None else (info.annotation, *get_args(info.annotation))
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def field_name(path: Sequence[str | int]) -> str:
+    """`path` as callers write it: `loop.values[3]`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text

@@ -1,0 +1,296 @@
+"""The gateway's API as JSON: what `AsyncClient`, the command line and the evaluation stand on.
+
+Methods give the gateway's answers as they come, so that a command can print fields which this version does not know.
+Programs use `shoal.Client` or `shoal.AsyncClient`, whose answers are typed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import orjson
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+
+from shoal.agent.support.retry_after import retry_after_seconds
+from shoal.errors import ApiError, GatewayUnreachable
+from shoal.records import Event
+
+Json = Any
+
+TIMEOUT = httpx.Timeout(30.0, connect=5.0)
+STREAM_TIMEOUT = httpx.Timeout(60.0, connect=5.0)  # the gateway pings open event streams each 15 s
+TRIES = 5
+FIRST_PAUSE_S = 0.3
+PAGE_ROWS = 500
+"""Jobs, sessions or deliveries of one request."""
+_LONGEST_PAUSE_S = 10.0
+_LONGEST_WISH_S = 30.0
+"""A `Retry-After` beyond this is cut: the caller is told rather than kept waiting."""
+_PASSING = frozenset({429, 502, 503, 504})
+"""Statuses that another try may change."""
+
+
+def passing(status: int) -> bool:
+    """Whether a request that was answered so is worth another try."""
+    return status in _PASSING
+
+
+def tries(most: int) -> AsyncRetrying:
+    """The tries of one request: again while the gateway is away or says that it is busy, with growing pauses.
+
+    Everything that goes through here may be sent twice.
+    """
+    return AsyncRetrying(
+        stop=stop_after_attempt(most), wait=_pause_s, retry=retry_if_exception(_may_pass), reraise=True
+    )
+
+
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, GatewayUnreachable) or (isinstance(error, ApiError) and passing(error.status))
+
+
+def _pause_s(state: RetryCallState) -> float:
+    growing = wait_exponential_jitter(multiplier=FIRST_PAUSE_S, max=_LONGEST_PAUSE_S, jitter=FIRST_PAUSE_S)(state)
+    error = state.outcome.exception() if state.outcome else None
+    wish_s = error.retry_after_s if isinstance(error, ApiError) else None
+    return max(growing, min(_LONGEST_WISH_S, wish_s or 0.0))
+
+
+class Api:
+    """Talks to one gateway. Reads, and submissions with their idempotency key, are tried again when it is away."""
+
+    def __init__(self, url: str, api_key: str = "", *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self.url = url.rstrip("/")
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._http = httpx.AsyncClient(base_url=self.url, headers=headers, timeout=TIMEOUT, transport=transport)
+
+    async def __aenter__(self) -> Api:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends the connections."""
+        await self._http.aclose()
+
+    # --- jobs ----------------------------------------------------------------------------------------
+
+    async def submit(self, spec: bytes | Mapping[str, Json], *, key: str | None = None) -> dict[str, Json]:
+        """Hands in one job; without a key of its own it gets one, so that trying again cannot make two of it."""
+        body = spec if isinstance(spec, bytes) else json.dumps(spec).encode()  # what cannot be kept, the gateway tells
+        headers = {"Content-Type": "application/json"}
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        elif not _has_key(body):
+            headers["Idempotency-Key"] = uuid.uuid4().hex
+        return await self._json("POST", "/v1/jobs", content=body, headers=headers)
+
+    async def submit_lines(self, lines: AsyncIterator[bytes], *, key: str | None = None) -> AsyncIterator[Json]:
+        """Hands in JSON lines as they come; gives each line's outcome."""
+        headers = {"Content-Type": "application/x-ndjson", **({"Idempotency-Key": key} if key else {})}
+        async with self._stream("POST", "/v1/jobs:batch", content=lines, headers=headers) as answer:
+            async for line in answer.aiter_lines():
+                yield orjson.loads(line)
+
+    async def job(self, job: str) -> dict[str, Json]:
+        """A job with its spec."""
+        return await self._json("GET", f"/v1/jobs/{_part(job)}")
+
+    async def jobs(self, **query: Json) -> dict[str, Json]:
+        """One page of jobs."""
+        return await self._json("GET", "/v1/jobs", params=_given(query))
+
+    async def control(self, job: str, verb: str) -> dict[str, Json]:
+        """Cancels, pauses, resumes or retries a job."""
+        return await self._json("POST", f"/v1/jobs/{_part(job)}/{verb}")
+
+    async def change(self, job: str, changes: Mapping[str, Json]) -> dict[str, Json]:
+        """Changes limits of a running job: concurrency, deadline_s, job_tokens, priority."""
+        return await self._json("PATCH", f"/v1/jobs/{_part(job)}", json=dict(changes))
+
+    async def settle(self, session: str, how: str) -> dict[str, Json]:
+        """Says what became of an unsure session: `done` or `retry`."""
+        return await self._json("POST", f"/v1/sessions/{_part(session)}/settle", json={"how": how})
+
+    async def questions(self, **query: Json) -> dict[str, Json]:
+        """What running sessions wait to be told."""
+        return await self._json("GET", "/v1/questions", params=_given(query))
+
+    async def answer(self, question: str, text: str) -> None:
+        """Answers a question of a running session."""
+        await self._send("POST", f"/v1/questions/{_part(question)}", json={"answer": text})
+
+    async def webhooks(self, **query: Json) -> dict[str, Json]:
+        """One page of webhook deliveries."""
+        return await self._json("GET", "/v1/webhooks", params=_given(query))
+
+    async def resend(self, delivery: str) -> dict[str, Json]:
+        """Sends one webhook again."""
+        return await self._json("POST", f"/v1/webhooks/{_part(delivery)}/resend")
+
+    async def resend_dead(self) -> dict[str, Json]:
+        """Sends all dead letters again; says how many."""
+        return await self._json("POST", "/v1/webhooks:resend")
+
+    async def webhook_secret(self) -> dict[str, Json]:
+        """What this tenant's receivers check signatures with."""
+        return await self._json("GET", "/v1/webhooks/secret")
+
+    async def sessions(self, job: str, **query: Json) -> dict[str, Json]:
+        """One page of a job's sessions."""
+        return await self._json("GET", f"/v1/jobs/{_part(job)}/sessions", params=_given(query))
+
+    async def session(self, session: str) -> dict[str, Json]:
+        """A session with its records, tasks, steps and artifacts."""
+        return await self._json("GET", f"/v1/sessions/{_part(session)}")
+
+    async def artifact(self, artifact: str) -> tuple[bytes, str]:
+        """An artifact's bytes and their content type, wherever they lie."""
+        answer = await self._send("GET", f"/v1/artifacts/{_part(artifact)}", follow_redirects=True)
+        return answer.content, answer.headers.get("Content-Type", "application/octet-stream").partition(";")[0]
+
+    async def delete(self, job: str) -> None:
+        """Removes a final job with all that it gave."""
+        await self._send("DELETE", f"/v1/jobs/{_part(job)}")
+
+    async def status(self) -> dict[str, Json]:
+        """Capacity, queue, and what waits for what."""
+        return await self._json("GET", "/v1/status")
+
+    # --- streams -------------------------------------------------------------------------------------
+
+    async def results(self, job: str, *, form: str = "jsonl", after: str | None = None) -> AsyncIterator[bytes]:
+        """A job's results as they stand, in pieces of the wanted format."""
+        params = _given({"format": form, "after": after})
+        async with self._stream("GET", f"/v1/jobs/{_part(job)}/results", params=params) as answer:
+            async for piece in answer.aiter_bytes():
+                yield piece
+
+    async def result_page(self, job: str, *, after: str | None, limit: int) -> tuple[list[bytes], str | None]:
+        """Some result lines, and the cursor of the next ones (None: there are no more now)."""
+        params = _given({"after": after, "limit": limit})
+        answer = await self._send("GET", f"/v1/jobs/{_part(job)}/results", params=params)
+        return answer.content.splitlines(), answer.headers.get("Shoal-Next")
+
+    async def events(self, job: str, *, after: int = 0) -> AsyncGenerator[Event]:
+        """A job's events until it is final, each once; a broken stream goes on where it broke.
+
+        Raises:
+            GatewayUnreachable: the gateway was away for several tries in a row.
+        """
+        failures = 0
+        while True:
+            try:
+                async with self._events(job, after) as stream:
+                    if stream is None:
+                        return
+                    async for event in stream:
+                        failures = 0
+                        after = event.seq
+                        yield event
+            except (GatewayUnreachable, ApiError) as error:
+                failures += 1
+                if failures >= TRIES or not _may_pass(error):
+                    raise
+                await asyncio.sleep(FIRST_PAUSE_S * 2 ** (failures - 1))
+
+    @asynccontextmanager
+    async def _events(self, job: str, after: int) -> AsyncIterator[AsyncIterator[Event] | None]:
+        headers = {"Last-Event-ID": str(after), "Accept": "text/event-stream"}
+        path = f"/v1/jobs/{_part(job)}/events"
+        async with self._stream("GET", path, headers=headers, timeout=STREAM_TIMEOUT) as answer:
+            yield None if answer.status_code == 204 else _parsed(answer.aiter_lines())
+
+    # --- transport -----------------------------------------------------------------------------------
+
+    async def _json(self, method: str, path: str, **request: Json) -> dict[str, Json]:
+        answer = await self._send(method, path, **request)
+        body: dict[str, Json] = orjson.loads(answer.content)
+        return body
+
+    async def _send(self, method: str, path: str, **request: Json) -> httpx.Response:
+        """One request, tried again while the gateway is away: all that we send may be sent twice."""
+        answer: httpx.Response = await tries(TRIES)(self._send_once, method, path, **request)
+        return answer
+
+    async def _send_once(self, method: str, path: str, **request: Json) -> httpx.Response:
+        try:
+            answer = await self._http.request(method, path, **request)
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+        if answer.is_error:
+            raise _refused(answer)
+        return answer
+
+    @asynccontextmanager
+    async def _stream(self, method: str, path: str, **request: Json) -> AsyncIterator[httpx.Response]:
+        try:
+            async with self._http.stream(method, path, **request) as answer:
+                if answer.is_error:
+                    await answer.aread()
+                    raise _refused(answer)
+                yield answer
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    def _unreachable(self, error: Exception) -> GatewayUnreachable:
+        why = str(error) or type(error).__name__
+        return GatewayUnreachable(f"the gateway at {self.url} does not answer ({why})")
+
+
+async def rows(read: Callable[..., Awaitable[Mapping[str, Json]]], name: str, most: int) -> tuple[list[Json], bool]:
+    """At most `most` of what `read` gives page by page under `name`, and whether there are more."""
+    found: list[Json] = []
+    cursor: str | None = None
+    while True:
+        page = await read(cursor=cursor, limit=min(PAGE_ROWS, most - len(found)))
+        found += page[name]
+        cursor = page["next"]
+        if cursor is None or len(found) >= most:
+            return found, cursor is not None
+
+
+def _part(text: str) -> str:
+    """An id as a part of a path; whatever a person typed stays one part."""
+    return "".join(letter if letter.isalnum() and letter.isascii() else f"%{ord(letter):02X}" for letter in text[:40])
+
+
+def _given(query: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in query.items() if value is not None and value != []}
+
+
+def _has_key(body: bytes) -> bool:
+    try:
+        spec = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(spec, dict) and spec.get("idempotency_key") is not None
+
+
+def _refused(answer: httpx.Response) -> ApiError:
+    try:
+        problem = orjson.loads(answer.content)
+    except orjson.JSONDecodeError:
+        problem = {"detail": f"HTTP {answer.status_code} from something that is not a Shoal gateway"}
+    problem = problem if isinstance(problem, dict) else {}
+    return ApiError.of(answer.status_code, problem, retry_after_s=retry_after_seconds(answer.headers))
+
+
+async def _parsed(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
+    """Server-sent events from their lines."""
+    fields: dict[str, str] = {}
+    async for line in lines:
+        if line == "":
+            if "data" in fields and fields.get("id", "").isdigit():
+                yield Event(int(fields["id"]), fields.get("event", "message"), orjson.loads(fields["data"]))
+            fields = {}
+        elif not line.startswith(":"):
+            name, _, value = line.partition(":")
+            fields[name] = fields[name] + "\n" + value.removeprefix(" ") if name in fields else value.removeprefix(" ")

@@ -1,0 +1,386 @@
+"""The asynchronous client of a gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import uuid
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel
+
+from shoal import tables
+from shoal.agent.status import Status
+from shoal.api import TRIES, Api, passing, rows, tries
+from shoal.connect import connect
+from shoal.errors import ApiError, ShoalError
+from shoal.ready import ReadyLines
+from shoal.records import BatchLine, Event, Job, JobSummary, Question, Result, Session, SessionDetail, SubmittedJob
+
+if TYPE_CHECKING:
+    import httpx
+    import pandas
+    import pyarrow
+
+    from shoal.agent.spec import JobSpec
+
+Json = Any
+
+BATCH_LINES = 500
+"""Jobs of one request of `submit_batch`; what was read of its answer is not sent again."""
+_LOOK_EVERY_S = 0.5
+"""Pause between two looks at the results of a running job."""
+UNCHANGED: Any = object()
+
+
+class AsyncClient:
+    """A client of one gateway, for asyncio.
+
+        async with AsyncClient() as client:
+            job = await client.submit(JobSpec(url="https://shop.example/", goal="…"))
+            async for result in client.results(job.id):
+                print(result.record)
+
+    Requests are tried again, with growing pauses, while the gateway is away or says that it is busy. Submissions carry
+    an idempotency key, so that trying again stores a job once.
+
+    Every method that asks the gateway raises `GatewayUnreachable` when it is away after all tries, and a subclass of
+    `ApiError` when it refuses: `AuthenticationFailed`, `PermissionDenied`, `NotFound`, `RateLimited`,
+    `ServerUnavailable`, and those that the method names.
+
+    Args:
+        url: address of the gateway. "": SHOAL_URL, SHOAL_GATEWAY, or the cluster that runs on this machine.
+        api_key: "": SHOAL_API_KEY. A gateway on loopback needs none.
+        transport: replaces the HTTP transport, for tests.
+
+    Raises:
+        GatewayUnreachable: no gateway is named, and none runs on this machine.
+        ValueError: `url` is not an HTTP address.
+    """
+
+    def __init__(self, url: str = "", api_key: str = "", *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._api = connect(url, api_key, transport=transport)
+
+    @classmethod
+    def over(cls, api: Api) -> AsyncClient:
+        """A client that uses an open `Api`; closing the client closes it."""
+        client = cls.__new__(cls)
+        client._api = api
+        return client
+
+    @property
+    def url(self) -> str:
+        """Address of the gateway."""
+        return self._api.url
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends the connections."""
+        await self._api.close()
+
+    # --- submission ----------------------------------------------------------------------------------
+
+    async def submit(self, spec: JobSpec | Mapping[str, Json], *, key: str | None = None) -> SubmittedJob:
+        """Submits one job.
+
+        Args:
+            spec: a `JobSpec`, or the same as a mapping.
+            key: idempotency key: the same one with the same spec gives the same job. None: one is made for this call.
+
+        Raises:
+            BadRequest: the spec is not valid; `faults` names each field.
+            KeyReused: the key stands for a job with another spec.
+        """
+        return SubmittedJob.model_validate(await self._api.submit(spec_json(spec), key=key))
+
+    async def submit_batch(
+        self, specs: Iterable[JobSpec | Mapping[str, Json]], *, key: str | None = None
+    ) -> list[BatchLine]:
+        """Submits many jobs; each is stored by itself, and one that is refused does not keep the others back.
+
+        Args:
+            specs: the jobs, in order.
+            key: idempotency key of the batch. Job n, counted from 1, has the key `KEY:n` unless its spec has one, so
+                that the whole batch can be submitted again. None: a key is made for this call.
+
+        Returns:
+            A line for each job, in the order of `specs`: `job` is its id, or `error` says why it was refused.
+        """
+        whole = key or uuid.uuid4().hex
+        done: list[BatchLine] = []
+        chunk: list[bytes] = []
+        for number, spec in enumerate(specs, 1):
+            fields = spec_fields(spec)
+            if fields.get("idempotency_key") is None:
+                fields["idempotency_key"] = f"{whole}:{number}"
+            chunk.append(json.dumps(fields).encode() + b"\n")
+            if len(chunk) == BATCH_LINES:
+                done += await self._submit_chunk(chunk, first=len(done) + 1)
+                chunk = []
+        return [*done, *(await self._submit_chunk(chunk, first=len(done) + 1) if chunk else [])]
+
+    async def _submit_chunk(self, chunk: Sequence[bytes], *, first: int) -> list[BatchLine]:
+        """What became of each line; those whose answer is missing, or that say "not now", are sent again."""
+        done: dict[int, BatchLine] = {}
+        late: dict[int, BatchLine] = {}
+        try:
+            async for attempt in tries(TRIES):
+                with attempt:
+                    late.clear()
+                    left = [index for index in range(len(chunk)) if index not in done]
+                    async for answer in self._api.submit_lines(_each([chunk[index] for index in left])):
+                        index = left[answer["line"] - 1]
+                        line = BatchLine.model_validate({**answer, "line": first + index})
+                        kept = late if line.error is not None and passing(line.error.status) else done
+                        kept[index] = line
+                    if late:
+                        error = next(iter(late.values())).error
+                        assert error is not None
+                        raise ApiError.of(error.status, {"code": error.code, "detail": error.detail})
+        except ApiError:
+            if not late:
+                raise
+        if missing := len(chunk) - len(done) - len(late):
+            raise ShoalError(f"the gateway's answer to a batch lacks {missing} lines")
+        return [line for _, line in sorted({**late, **done}.items())]
+
+    # --- one job -------------------------------------------------------------------------------------
+
+    async def job(self, job: str) -> Job:
+        """The job `job`, with its counts and its spec."""
+        return Job.model_validate(await self._api.job(job))
+
+    async def jobs(
+        self, *, status: Sequence[Status | str] = (), labels: Mapping[str, str] | None = None, limit: int = 100
+    ) -> list[JobSummary]:
+        """The newest `limit` jobs, newest first: those with one of these statuses and with all of these labels."""
+        pairs = [f"{name}:{value}" for name, value in (labels or {}).items()]
+
+        async def read(**page: Json) -> Mapping[str, Json]:
+            return await self._api.jobs(status=[str(one) for one in status], label=pairs, **page)
+
+        found, _ = await rows(read, "jobs", limit)
+        return [JobSummary.model_validate(row) for row in found]
+
+    async def cancel(self, job: str) -> Job:
+        """Cancels a job; what runs is stopped.
+
+        Raises:
+            Conflict: the job has ended.
+        """
+        return await self._control(job, "cancel")
+
+    async def pause(self, job: str) -> Job:
+        """Holds a job back; its running sessions stop at their next checkpoint.
+
+        Raises:
+            Conflict: the job is not in a state that can be paused.
+        """
+        return await self._control(job, "pause")
+
+    async def resume(self, job: str) -> Job:
+        """Lets a paused job go on.
+
+        Raises:
+            Conflict: the job is not paused.
+        """
+        return await self._control(job, "resume")
+
+    async def retry(self, job: str) -> Job:
+        """Queues failed, terminated and canceled items again.
+
+        Raises:
+            Conflict: nothing can be queued again.
+        """
+        return await self._control(job, "retry")
+
+    async def _control(self, job: str, verb: Literal["cancel", "pause", "resume", "retry"]) -> Job:
+        return Job.model_validate(await self._api.control(job, verb))
+
+    async def change(
+        self,
+        job: str,
+        *,
+        concurrency: int | None = UNCHANGED,
+        deadline_s: float | None = UNCHANGED,
+        job_tokens: int | None = UNCHANGED,
+        priority: int = UNCHANGED,
+    ) -> Job:
+        """Changes the limits of a running job. What is left out stays; None takes a limit away.
+
+        Args:
+            concurrency: items of its outermost loop at once.
+            deadline_s: seconds from now to the end of the job.
+            job_tokens: model tokens of all its sessions, those spent included.
+            priority: from -100 to 100.
+
+        Raises:
+            BadRequest: a value is out of its bounds.
+            Conflict: the job has ended.
+        """
+        wanted = {
+            "concurrency": concurrency,
+            "deadline_s": deadline_s,
+            "job_tokens": job_tokens,
+            "priority": priority,
+        }
+        changes = {name: value for name, value in wanted.items() if value is not UNCHANGED}
+        return Job.model_validate(await self._api.change(job, changes))
+
+    async def delete(self, job: str) -> None:
+        """Deletes an ended job with its sessions, results and artifacts.
+
+        Raises:
+            Conflict: the job has not ended.
+            NotFound: there is no such job; also where a try whose answer was lost has deleted it.
+        """
+        await self._api.delete(job)
+
+    async def wait(self, job: str, *, timeout_s: float | None = None) -> Job:
+        """The job as it ended, whatever its status; `succeeded` of the job says whether it reached its goal.
+
+        Raises:
+            TimeoutError: the job has not ended within `timeout_s`; it goes on running.
+        """
+        async with asyncio.timeout(timeout_s):
+            async for _ in self.events(job):
+                pass
+            return await self.job(job)
+
+    async def events(self, job: str, *, after: int = 0) -> AsyncIterator[Event]:
+        """The events of a job as they happen, each once, until the job has ended; a broken stream is taken up again.
+
+        Args:
+            after: give only events with a greater `seq`.
+        """
+        async with aclosing(self._api.events(job, after=after)) as events:
+            async for event in events:
+                yield event
+
+    # --- results -------------------------------------------------------------------------------------
+
+    async def results(self, job: str, *, follow: bool = True) -> AsyncIterator[Result]:
+        """The results of a job, in item order: a line per record, and one for each item that gave none.
+
+        Args:
+            follow: True: until the job has ended; an item is given as soon as all before it have ended, and the items
+                of a loop in a loop at the end. False: those that there are now.
+        """
+        if not follow:
+            async for line in ReadyLines(self._api, job).rest():
+                yield Result.model_validate_json(line)
+            return
+        spec = (await self.job(job)).spec
+        lines = ReadyLines(self._api, job, early="loop" not in (spec.get("loop") or {}))
+        changed = asyncio.Event()
+        watching = asyncio.create_task(self._watch(job, changed))
+        try:
+            while not watching.done():
+                await changed.wait()
+                changed.clear()
+                async for line in lines.ready():
+                    yield Result.model_validate_json(line)
+                await asyncio.wait({watching}, timeout=_LOOK_EVERY_S)
+            await watching
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+        async for line in lines.rest():
+            yield Result.model_validate_json(line)
+
+    async def _watch(self, job: str, changed: asyncio.Event) -> None:
+        """Sets `changed` at each event of a job, and when its events are over."""
+        try:
+            async for _ in self.events(job):
+                changed.set()
+        finally:
+            changed.set()
+
+    async def to_arrow(self, job: str) -> pyarrow.Table:
+        """The results that there are now as an Arrow table: objects are flattened to columns such as `record.price`.
+
+        Raises:
+            MissingDependency: pyarrow is not installed.
+        """
+        tables.needed("pyarrow.parquet", "to_arrow")
+        with tempfile.SpooledTemporaryFile(max_size=8 << 20) as file:
+            async for piece in self._api.results(job, form="parquet"):
+                file.write(piece)
+            file.seek(0)
+            return await asyncio.to_thread(tables.arrow_of, file)
+
+    async def to_pandas(self, job: str) -> pandas.DataFrame:
+        """The same as a DataFrame.
+
+        Raises:
+            MissingDependency: pandas is not installed.
+        """
+        tables.needed("pandas", "to_pandas")
+        return tables.pandas_of(await self.to_arrow(job))
+
+    # --- sessions, artifacts, questions ---------------------------------------------------------------
+
+    async def sessions(self, job: str, *, status: Sequence[Status | str] = (), limit: int = 100) -> list[Session]:
+        """The first `limit` sessions of a job with one of these statuses, in item order."""
+
+        async def read(**page: Json) -> Mapping[str, Json]:
+            return await self._api.sessions(job, status=[str(one) for one in status], **page)
+
+        found, _ = await rows(read, "sessions", limit)
+        return [Session.model_validate(row) for row in found]
+
+    async def session(self, session: str) -> SessionDetail:
+        """A session with its records, its artifacts, and the tasks and steps of each attempt."""
+        return SessionDetail.model_validate(await self._api.session(session))
+
+    async def settle(self, session: str, how: Literal["done", "retry"]) -> SessionDetail:
+        """Says what became of the action of an unsure session.
+
+        Args:
+            how: "done": it took place, and the session counts as completed; "retry": it did not.
+
+        Raises:
+            Conflict: the session is not unsure.
+        """
+        return SessionDetail.model_validate(await self._api.settle(session, how))
+
+    async def artifact(self, artifact: str) -> tuple[bytes, str]:
+        """The bytes of an artifact and their content type.
+
+        Raises:
+            Gone: the bytes are gone.
+        """
+        return await self._api.artifact(artifact)
+
+    async def questions(self, *, job: str | None = None) -> list[Question]:
+        """What running sessions, of one job or of all, need to be told by a person."""
+        return [Question.model_validate(row) for row in (await self._api.questions(job=job))["questions"]]
+
+    async def answer(self, question: str, text: str) -> None:
+        """Answers a question; its session goes on within seconds."""
+        await self._api.answer(question, text)
+
+
+def spec_fields(spec: JobSpec | Mapping[str, Json]) -> dict[str, Json]:
+    """The fields of a job spec as JSON has them, without those that were not set."""
+    if isinstance(spec, BaseModel):
+        return spec.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return dict(spec)
+
+
+def spec_json(spec: JobSpec | Mapping[str, Json]) -> bytes:
+    """A job spec as the body of a request."""
+    return json.dumps(spec_fields(spec)).encode()
+
+
+async def _each(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
+    for line in lines:
+        yield line

@@ -1,0 +1,279 @@
+"""What a gateway answers, as frozen records. Fields that a newer gateway adds are ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from shoal.agent.status import FINAL, Status
+
+Json = Any
+
+
+class Reply(BaseModel):
+    """Base of the records: frozen, and read from JSON by the API's field names."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+# --- parts -------------------------------------------------------------------------------------------
+
+
+class Counts(Reply):
+    """How the items of a job stand."""
+
+    expected: int
+    completed: int
+    terminated: int
+    failed: int
+    unsure: int
+    canceled: int
+    running: int
+    final: int = Field(description="items that have ended, whatever their status")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sum(cls, given: Json) -> Json:
+        """Events tell the parts of `final` only."""
+        if isinstance(given, Mapping) and "final" not in given:
+            return {**given, "final": sum(given.get(name, 0) for name in _ENDS)}
+        return given
+
+
+class Usage(Reply):
+    """What a job or session has spent."""
+
+    model_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+    pages: int = 0
+
+
+class Failure(Reply):
+    """Why a job, a session or an action failed."""
+
+    cls: str = Field(alias="class", description="class of the error")
+    code: str = Field(description="stable code, such as `navigation_timeout`; docs/errors.md lists all")
+    message: str
+    retryable: bool
+
+
+class Item(Reply):
+    """One value of a loop."""
+
+    index: int = Field(description="from 0, in the order of the loop")
+    value: str
+    is_link: bool
+    label: str = Field(description="what the page calls the item, where it was collected from one")
+
+
+class Source(Reply):
+    """Where a field's value came from."""
+
+    how: str = Field(description="json-ld, microdata, meta, table, label, selector, model, …")
+    where: str = Field(description="selector of the element, or the text that was found")
+    confirmed: bool = Field(description="the value was found again in what the page shows")
+
+
+class Wait(Reply):
+    """What a session waits for."""
+
+    cause: str
+    for_s: float | None = Field(description="estimate in seconds; None: unknown")
+
+
+# --- jobs --------------------------------------------------------------------------------------------
+
+
+class SubmittedJob(Reply):
+    """The answer to a submission."""
+
+    id: str
+    status: Status
+    created: bool = Field(description="False: the idempotency key was known, and this is the earlier job")
+
+
+class LineError(Reply):
+    """Why one job of a batch was refused."""
+
+    status: int
+    code: str
+    detail: str
+    errors: tuple[Mapping[str, str], ...] = Field((), description="each fault as {field, reason}")
+
+
+class BatchLine(Reply):
+    """What became of one job of a batch: `job` or `error` is set."""
+
+    line: int = Field(description="position in the batch, from 1")
+    job: str | None = None
+    created: bool | None = Field(None, description="False: the idempotency key was known, and `job` is the earlier one")
+    error: LineError | None = None
+
+
+class JobSummary(Reply):
+    """A job as lists show it."""
+
+    id: str
+    tenant: str
+    status: Status
+    url: str
+    goal: str | None
+    labels: Mapping[str, str]
+    priority: int
+    counts: Counts
+    usage: Usage
+    error: Failure | None
+    cancel_requested: bool
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    root_session: str
+
+    @property
+    def final(self) -> bool:
+        """Whether the job has ended."""
+        return self.status in FINAL
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the job completed, with at least one completed item where it has items."""
+        return self.status is Status.COMPLETED and (self.counts.expected == 0 or self.counts.completed > 0)
+
+
+class Job(JobSummary):
+    """A job with its spec and its current limits."""
+
+    spec: Mapping[str, Json] = Field(description="as it was submitted, without defaults")
+    concurrency: int | None = Field(description="items of its outermost loop at once; None: no limit")
+    deadline_at: datetime | None
+    job_tokens: int | None = Field(description="model tokens of all its sessions; None: no limit")
+    reason: str = Field("", description="of an ended job: why it ended so, and what its loop left out")
+
+
+# --- sessions ----------------------------------------------------------------------------------------
+
+
+class Session(Reply):
+    """One session of a job: its root, or one item of a loop."""
+
+    id: str
+    job: str
+    parent: str | None
+    depth: int
+    index: int
+    status: Status
+    attempt: int
+    item: Item | None
+    domain: str
+    ready_at: datetime | None
+    lease_until: datetime | None
+    owner: str | None
+    children: int
+    pending_children: int
+    waiting_for: str
+    waiting: Wait | None = None
+    records: int
+    error: Failure | None
+    reason: str
+    error_codes: tuple[str, ...]
+    url: str
+    at: str
+    seconds: float
+    screenshot: str | None
+    usage: Usage | None
+    answer: str
+
+
+class RecordWithSources(Reply):
+    """One extracted record of a session."""
+
+    value: Json
+    sources: Mapping[str, Source]
+    url: str
+    at: str
+
+
+class Artifact(Reply):
+    """One stored file of a session; `artifact(id)` gives its bytes."""
+
+    id: str
+    kind: str = Field(description="screenshot, prompt, download, trace, har, recording, reply, page")
+    content_type: str
+    bytes: int
+    created_at: datetime
+
+
+class SessionDetail(Session):
+    """A session with what it gave and what it did."""
+
+    record_list: tuple[RecordWithSources, ...]
+    attempts: tuple[tuple[Mapping[str, Json], ...], ...] = Field(description="tasks with their steps, by attempt")
+    artifacts: tuple[Artifact, ...]
+    evidence: Mapping[str, Json] | None = Field(None, description="of an unsure session: what is known of its action")
+
+
+# --- results, events, questions ----------------------------------------------------------------------
+
+
+class Result(Reply):
+    """One result line: a record, or an item that gave none."""
+
+    job: str
+    session: str
+    item: Item | None
+    status: Status
+    record: Json = Field(description="the extracted record; None where the item gave none")
+    error: Failure | None
+    url: str
+    at: str
+    attempts: int
+    seconds: float
+    sources: Mapping[str, Source] = Field(description="where each field's value came from")
+    screenshot: str | None = Field(description="id of the artifact")
+    usage: Usage
+
+
+class Question(Reply):
+    """What a running session needs to be told by a person."""
+
+    id: str
+    kind: Literal["code", "question", "captcha"]
+    question: str
+    page: str
+    job: str
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a job."""
+
+    seq: int  # grows; `events(after=seq)` goes on behind it
+    name: str  # such as "job.progress"
+    data: Mapping[str, Json]  # all that the gateway says of it
+
+    @property
+    def job(self) -> str:
+        """Id of the job."""
+        return str(self.data["job"])
+
+    @property
+    def at(self) -> datetime:
+        """When it happened."""
+        return datetime.fromisoformat(self.data["at"])
+
+    @property
+    def counts(self) -> Counts | None:
+        """How the job's items stood then; None where the event does not say."""
+        counts = self.data.get("counts")
+        return None if counts is None else Counts.model_validate(counts)
+
+
+_ENDS = ("completed", "terminated", "failed", "unsure", "canceled")
+"""The counts that add up to `final`."""

@@ -1,0 +1,206 @@
+"""The blocking client of a gateway: `AsyncClient` on an event loop in a thread of its own.
+
+A thread rather than `asyncio.run`, so that it also works where an event loop runs already, as in notebooks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from shoal.agent.status import Status
+from shoal.client import UNCHANGED, AsyncClient
+from shoal.records import BatchLine, Event, Job, JobSummary, Question, Result, Session, SessionDetail, SubmittedJob
+
+if TYPE_CHECKING:
+    import httpx
+    import pandas
+    import pyarrow
+
+    from shoal.agent.spec import JobSpec
+
+Json = Any
+T = TypeVar("T")
+
+
+class LoopThread:
+    """An event loop in a thread, for blocking callers. Ended by `close`; the thread does not keep a process alive."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """What `work` gives. Interrupted (Ctrl-C), it is canceled, and has ended when this raises."""
+        if not self._thread.is_alive():
+            work.close()
+            raise RuntimeError("it is closed")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def iterate(self, make: Callable[[], AsyncIterator[T]]) -> Iterator[T]:
+        """The values of an asynchronous generator; a caller that stops early ends it."""
+        source = make()
+        try:
+            while True:
+                try:
+                    yield self.run(_next(source))
+                except StopAsyncIteration:
+                    return
+        finally:
+            if self._thread.is_alive():
+                self.run(_ended(source))
+
+    def close(self) -> None:
+        """Ends the loop; may be called twice."""
+        if self._thread.is_alive():
+            self.run(self._loop.shutdown_asyncgens())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+
+async def _next(source: AsyncIterator[T]) -> T:
+    return await anext(source)
+
+
+async def _ended(source: Any) -> None:
+    await source.aclose()
+
+
+class Client:
+    """A client of one gateway whose calls block.
+
+        with Client() as client:
+            job = client.submit(JobSpec(url="https://shop.example/", goal="…"))
+            for result in client.results(job.id):
+                print(result.record)
+
+    Each method is that of `AsyncClient`, with the same arguments, results and errors.
+    """
+
+    def __init__(self, url: str = "", api_key: str = "", *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._client = AsyncClient(url, api_key, transport=transport)
+        self._thread = LoopThread("shoal-client")
+
+    @property
+    def url(self) -> str:
+        """Address of the gateway."""
+        return self._client.url
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connections."""
+        try:
+            self._thread.run(self._client.close())
+        finally:
+            self._thread.close()
+
+    def submit(self, spec: JobSpec | Mapping[str, Json], *, key: str | None = None) -> SubmittedJob:
+        """See `AsyncClient.submit`."""
+        return self._thread.run(self._client.submit(spec, key=key))
+
+    def submit_batch(self, specs: Iterable[JobSpec | Mapping[str, Json]], *, key: str | None = None) -> list[BatchLine]:
+        """See `AsyncClient.submit_batch`."""
+        return self._thread.run(self._client.submit_batch(specs, key=key))
+
+    def job(self, job: str) -> Job:
+        """See `AsyncClient.job`."""
+        return self._thread.run(self._client.job(job))
+
+    def jobs(
+        self, *, status: Sequence[Status | str] = (), labels: Mapping[str, str] | None = None, limit: int = 100
+    ) -> list[JobSummary]:
+        """See `AsyncClient.jobs`."""
+        return self._thread.run(self._client.jobs(status=status, labels=labels, limit=limit))
+
+    def cancel(self, job: str) -> Job:
+        """See `AsyncClient.cancel`."""
+        return self._thread.run(self._client.cancel(job))
+
+    def pause(self, job: str) -> Job:
+        """See `AsyncClient.pause`."""
+        return self._thread.run(self._client.pause(job))
+
+    def resume(self, job: str) -> Job:
+        """See `AsyncClient.resume`."""
+        return self._thread.run(self._client.resume(job))
+
+    def retry(self, job: str) -> Job:
+        """See `AsyncClient.retry`."""
+        return self._thread.run(self._client.retry(job))
+
+    def change(
+        self,
+        job: str,
+        *,
+        concurrency: int | None = UNCHANGED,
+        deadline_s: float | None = UNCHANGED,
+        job_tokens: int | None = UNCHANGED,
+        priority: int = UNCHANGED,
+    ) -> Job:
+        """See `AsyncClient.change`."""
+        change = self._client.change(
+            job, concurrency=concurrency, deadline_s=deadline_s, job_tokens=job_tokens, priority=priority
+        )
+        return self._thread.run(change)
+
+    def delete(self, job: str) -> None:
+        """See `AsyncClient.delete`."""
+        self._thread.run(self._client.delete(job))
+
+    def wait(self, job: str, *, timeout_s: float | None = None) -> Job:
+        """See `AsyncClient.wait`."""
+        return self._thread.run(self._client.wait(job, timeout_s=timeout_s))
+
+    def events(self, job: str, *, after: int = 0) -> Iterator[Event]:
+        """See `AsyncClient.events`."""
+        return self._thread.iterate(lambda: self._client.events(job, after=after))
+
+    def results(self, job: str, *, follow: bool = True) -> Iterator[Result]:
+        """See `AsyncClient.results`."""
+        return self._thread.iterate(lambda: self._client.results(job, follow=follow))
+
+    def to_arrow(self, job: str) -> pyarrow.Table:
+        """See `AsyncClient.to_arrow`."""
+        return self._thread.run(self._client.to_arrow(job))
+
+    def to_pandas(self, job: str) -> pandas.DataFrame:
+        """See `AsyncClient.to_pandas`."""
+        return self._thread.run(self._client.to_pandas(job))
+
+    def sessions(self, job: str, *, status: Sequence[Status | str] = (), limit: int = 100) -> list[Session]:
+        """See `AsyncClient.sessions`."""
+        return self._thread.run(self._client.sessions(job, status=status, limit=limit))
+
+    def session(self, session: str) -> SessionDetail:
+        """See `AsyncClient.session`."""
+        return self._thread.run(self._client.session(session))
+
+    def settle(self, session: str, how: Literal["done", "retry"]) -> SessionDetail:
+        """See `AsyncClient.settle`."""
+        return self._thread.run(self._client.settle(session, how))
+
+    def artifact(self, artifact: str) -> tuple[bytes, str]:
+        """See `AsyncClient.artifact`."""
+        return self._thread.run(self._client.artifact(artifact))
+
+    def questions(self, *, job: str | None = None) -> list[Question]:
+        """See `AsyncClient.questions`."""
+        return self._thread.run(self._client.questions(job=job))
+
+    def answer(self, question: str, text: str) -> None:
+        """See `AsyncClient.answer`."""
+        self._thread.run(self._client.answer(question, text))

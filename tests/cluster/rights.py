@@ -1,0 +1,88 @@
+"""What each service account of a rendering may ask of Kubernetes, as a list of questions with their answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tests.deploy.objects import of_kind
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether an account may do something, and whether it should."""
+
+    account: str
+    attributes: Json  # resourceAttributes of a SubjectAccessReview
+    allowed: bool
+
+    @property
+    def user(self) -> str:
+        """The account's user name."""
+        return f"system:serviceaccount:{self.attributes['namespace']}:{self.account}"
+
+
+_NOBODY_MAY: tuple[tuple[str, str, str], ...] = (
+    ("get", "", "secrets"),
+    ("list", "", "secrets"),
+    ("create", "", "pods"),
+    ("delete", "", "pods"),
+    ("create", "", "pods/exec"),
+    ("create", "", "serviceaccounts/token"),
+    ("get", "", "configmaps"),
+    ("patch", "apps", "deployments"),
+    ("create", "batch", "jobs"),
+    ("create", "rbac.authorization.k8s.io", "rolebindings"),
+    ("delete", "ray.io", "rayclusters"),
+    ("create", "ray.io", "rayclusters"),
+    ("list", "ray.io", "rayclusters"),
+)
+_AUTOSCALER_MAY: tuple[tuple[str, str, str, str], ...] = (
+    *((verb, "", "pods", "") for verb in ("get", "list", "watch", "patch")),
+    *((verb, "ray.io", "rayclusters", "OWN") for verb in ("get", "patch")),
+)
+
+
+def questions(objects: list[Json], namespace: str) -> list[Question]:
+    """Everything that is asked about the accounts of a rendering."""
+    found = []
+    clusters = of_kind(objects, "RayCluster")
+    own = clusters[0]["metadata"]["name"]
+    scales = bool(clusters[0]["spec"].get("enableInTreeAutoscaling"))
+    for account in (obj["metadata"]["name"] for obj in of_kind(objects, "ServiceAccount")):
+        for verb, group, resource in _NOBODY_MAY:
+            found.append(Question(account, _attributes(namespace, verb, group, resource), False))
+        is_head = account.endswith("-ray-head") and scales
+        for verb, group, resource, name in _AUTOSCALER_MAY:
+            asked = _attributes(namespace, verb, group, resource, own if name else "")
+            found.append(Question(account, asked, is_head))
+            if name:
+                found.append(Question(account, _attributes(namespace, verb, group, resource, "another"), False))
+    return found
+
+
+def _attributes(namespace: str, verb: str, group: str, resource: str, name: str = "") -> Json:
+    kind, _, below = resource.partition("/")
+    asked = {"namespace": namespace, "verb": verb, "group": group, "resource": kind, "name": name, "subresource": below}
+    return {key: value for key, value in asked.items() if value or key == "group"}
+
+
+def by_roles(objects: list[Json], question: Question) -> bool:
+    """The answer that the rendering's own Roles and RoleBindings give, as RBAC reads them."""
+    asked = question.attributes
+    whole = "/".join(part for part in (asked["resource"], asked.get("subresource")) if part)
+    bound = {
+        binding["roleRef"]["name"]
+        for binding in of_kind(objects, "RoleBinding")
+        if any(subject["name"] == question.account for subject in binding["subjects"])
+    }
+    rules = [rule for role in of_kind(objects, "Role") if role["metadata"]["name"] in bound for rule in role["rules"]]
+    return any(
+        asked["verb"] in rule["verbs"]
+        and asked["group"] in rule["apiGroups"]
+        and whole in rule["resources"]
+        and ("resourceNames" not in rule or asked.get("name") in rule["resourceNames"])
+        for rule in rules
+    )

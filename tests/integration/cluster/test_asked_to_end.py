@@ -1,0 +1,99 @@
+"""`shoal up` is asked to end, by each signal and at several moments: it ends in order, with 0, and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.embedded import Up, demo_shop, start_up, up, wait_until
+
+pytestmark = pytest.mark.timeout(400)  # a cluster has to start
+
+END_S = 90.0
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+NAMES = [number.name for number in SIGNALS]
+
+
+def ended_in_order(one: Up) -> None:
+    code = one.process.wait(END_S)
+    said = one.log.read_text()
+    assert code == 0, f"ended with {code}\n{said[-4000:]}"
+    assert "Traceback" not in said and "received at time" not in said, said[-4000:]
+    # At once: nobody cleans up after a command that ends in order.
+    assert one.nothing_left(), f"left: {one.tree()} {list(one.temp.iterdir())}"
+
+
+@pytest.mark.parametrize(
+    ("stage", "number"),
+    list(zip(("opening the store", "starting Ray", "starting the browser workers"), SIGNALS, strict=True)),
+)
+def test_a_cluster_that_is_starting_ends_in_order(stage: str, number: signal.Signals) -> None:
+    with tempfile.TemporaryDirectory(prefix="su-", dir="/tmp") as folder:
+        base = Path(folder)
+        process = start_up(base)
+        one = Up(process, base / "data", base / "t", "", log=base / "up.log")
+        wait_until(lambda: stage in one.log.read_text(), 120, stage)
+        process.send_signal(number)
+        ended_in_order(one)
+
+
+def test_a_cluster_that_a_script_started_in_the_background_ends_in_order() -> None:
+    """There the shell has it ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with up() as one:
+            one.process.send_signal(signal.SIGINT)
+            ended_in_order(one)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=NAMES)
+def test_a_cluster_at_work_ends_in_order(number: signal.Signals) -> None:
+    with demo_shop() as shop, up(slots_per_worker="2") as one:
+        job = one.submit({"url": f"{shop}/", "loop": {"from": {"select": "a"}}, "politeness": {"robots": False}})
+        one.until(job, lambda row: bool(row["counts"]["running"]))
+        one.process.send_signal(number)
+        ended_in_order(one)
+
+
+def _twice(one: Up) -> None:
+    one.process.send_signal(signal.SIGTERM)
+    wait_until(lambda: "stopping" in one.log.read_text(), 30, "it is stopping")
+    one.process.send_signal(signal.SIGINT)
+
+
+def _all_processes(one: Up) -> None:
+    """As systemd does: each process of the service gets the signal, Ray's own included."""
+    for process in [*one.tree(), one.process]:
+        process.send_signal(signal.SIGTERM)
+
+
+def _at_once(one: Up) -> None:
+    for number in SIGNALS:
+        one.process.send_signal(number)
+
+
+@pytest.mark.parametrize("ask", [_twice, _all_processes, _at_once])
+def test_a_cluster_that_is_asked_in_other_ways_ends_in_order(ask: Callable[[Up], None]) -> None:
+    with up() as one:
+        ask(one)
+        ended_in_order(one)
+
+
+def test_what_is_sent_to_the_command_s_process_group_reaches_the_command_alone() -> None:
+    """A closed terminal, or a shell that ends: Ray must be there while the cluster ends in order."""
+    with up() as one:
+        ours = os.getpgid(one.process.pid)
+        together = {process.name() for process in one.tree() if os.getpgid(process.pid) == ours}
+        assert not together & {"raylet", "gcs_server"}, together
+        started = time.monotonic()
+        one.process.send_signal(signal.SIGHUP)
+        ended_in_order(one)
+        assert time.monotonic() - started < END_S

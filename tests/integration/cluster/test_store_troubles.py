@@ -1,0 +1,80 @@
+"""`shoal up` over a store in trouble: it waits for what passes, says what is wrong, and ends where no waiting helps."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests import postgres
+from tests.embedded import Up, start_up, wait_until
+from tests.full_disk import small_disk
+
+pytestmark = pytest.mark.timeout(300)  # a cluster has to start
+
+
+def said(one: Up, what: str, seconds: float) -> None:
+    """Returns once the command has said this."""
+    try:
+        wait_until(lambda: what in one.log.read_text() or one.process.poll() is not None, seconds, what)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{one.log.read_text()[-4000:]}") from error
+    assert what in one.log.read_text(), one.log.read_text()[-4000:]
+
+
+def test_a_cluster_says_that_its_disk_is_full_and_ends_when_its_database_is_damaged() -> None:
+    with (
+        tempfile.TemporaryDirectory(prefix="su-", dir="/tmp") as folder,
+        small_disk(Path(folder) / "data", 16) as disk,
+    ):
+        base = Path(folder)
+        one = Up(start_up(base), disk.path, base / "t", "", log=base / "up.log")
+        try:
+            said(one, "Shoal is up", 240)
+            disk.fill()
+            said(one, "shoal.db is full: make room", 30)
+            disk.empty()
+            said(one, "that is mended", 30)
+            (disk.path / "shoal.db").write_bytes(b"\x5a" * (disk.path / "shoal.db").stat().st_size)
+            (disk.path / "shoal.db-wal").write_bytes(b"")
+            code = one.process.wait(120)
+            assert code == 3, one.log.read_text()[-3000:]
+            assert "is damaged" in one.log.read_text().splitlines()[-1]
+            assert one.nothing_left()
+        finally:
+            one.process.kill()
+            one.process.wait()
+
+
+def test_connections_that_are_dropped_while_a_cluster_starts_do_not_end_it() -> None:
+    with (
+        postgres.own_server() as server,
+        tempfile.TemporaryDirectory(prefix="su-", dir="/tmp") as folder,
+    ):
+        base, dropped, stop = Path(folder), [0], threading.Event()
+
+        def drop() -> None:
+            with psycopg.connect(server.url, autocommit=True) as connection:
+                while not stop.wait(0.4):
+                    query = "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = %s"
+                    row = connection.execute(query, ["shoal"]).fetchone()
+                    dropped[0] += row[0] if row else 0
+
+        dropping = threading.Thread(target=drop)
+        dropping.start()
+        process = start_up(base, store_url=server.url)
+        one = Up(process, base / "data", base / "t", "", log=base / "up.log")
+        try:
+            wait_until(lambda: "Shoal is up" in one.log.read_text() or process.poll() is not None, 180, "it is up")
+            assert process.poll() is None, one.log.read_text()
+            assert dropped[0] > 3
+        finally:
+            stop.set()
+            dropping.join()
+            process.terminate()
+            process.wait(90)
+        assert process.returncode == 0, one.log.read_text()
+        assert one.nothing_left()

@@ -1,0 +1,220 @@
+"""Sites that never come to an end, hang or are cut off: the egress proxy keeps its memory, and no connection stays."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import tracemalloc
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+
+import pytest
+
+from shoal.services.addresses import Reach
+from shoal.services.browsers.network.egress import EgressLimits, EgressProxy
+from shoal.services.names import HostNames
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+LOOPBACK = Reach(exceptions=("127.0.0.0/8",))
+MEBIBYTE = 1 << 20
+
+
+@asynccontextmanager
+async def site(handler: Handler) -> AsyncIterator[int]:
+    """A raw server; gives its port."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            await handler(reader, writer)
+        except ConnectionError:
+            pass  # the proxy has had enough
+        finally:
+            writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1]
+
+
+@asynccontextmanager
+async def opened(url: str, request: str = "") -> AsyncIterator[asyncio.StreamReader]:
+    """A connection to a door of the proxy with a request under way, whose answer nobody has read yet."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]), limit=4096)
+    writer.write(request.encode())
+    try:
+        yield reader
+    finally:
+        writer.transport.abort()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+def get(port: int, host: str = "127.0.0.1") -> str:
+    return f"GET http://{host}:{port}/ HTTP/1.1\r\n\r\n"
+
+
+def endless(start: bytes, again: bytes) -> tuple[Handler, list[int]]:
+    """A site that sends `start`, then `again` until its peer takes no more, and the bytes it got rid of."""
+    sent = [0]
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(start)
+        while True:
+            writer.write(again)
+            await writer.drain()
+            sent[0] += len(again)
+
+    return handler, sent
+
+
+HINT = b"HTTP/1.1 103 Early Hints\r\nLink: <" + b"x" * 1000 + b">\r\n\r\n"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "again"),
+    [
+        pytest.param(b"", HINT * 64, id="1xx answers"),
+        pytest.param(b"HTTP/1.1 200 OK\r\n", b"X-Filler: " + b"x" * 65_000 + b"\r\n", id="header lines"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nX: ", b"x" * 65_536, id="one header line"),
+        pytest.param(b"HTTP/1.1 200 ", b"x" * 65_536, id="a reason"),
+        pytest.param(b"", b"x" * 65_536, id="no head at all"),
+        pytest.param(CHUNKED + b"1;", b"x" * 65_536, id="chunk extension"),
+        pytest.param(CHUNKED, b"1;a=b\r\nx\r\n" * 6000, id="chunks"),
+        pytest.param(CHUNKED + b"0\r\n", b"X-Filler: " + b"x" * 65_000 + b"\r\n", id="trailers"),
+        pytest.param(b"HTTP/1.1 200 OK\r\n\r\n", bytes(65_536), id="body"),
+    ],
+)
+async def test_an_answer_without_an_end_does_not_fill_the_proxys_memory(start: bytes, again: bytes) -> None:
+    """Nobody reads it: what comes is held back at the site, or the answer is refused."""
+    handler, sent = endless(start, again)
+    async with site(handler) as port, EgressProxy(LOOPBACK) as proxy:
+        gc.collect()
+        tracemalloc.start()
+        try:
+            async with opened(proxy.url, get(port)):
+                before = -1
+                async with asyncio.timeout(30):
+                    while sent[0] != before:  # until the site is stuck, or was sent away
+                        before = sent[0]
+                        await asyncio.sleep(0.3)
+                _now, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 4 * MEBIBYTE
+        assert sent[0] < 64 * MEBIBYTE
+
+
+async def test_1xx_answers_are_no_way_to_hold_a_page_for_ever() -> None:
+    handler, _sent = endless(b"", HINT)
+    async with site(handler) as port, EgressProxy(LOOPBACK) as proxy:
+        async with opened(proxy.url, get(port)) as reader, asyncio.timeout(10):
+            answer = await reader.read(-1)
+        assert proxy.outcomes["invalid"] == 1
+    assert answer.startswith(b"HTTP/1.1 103 ")
+    assert b"HTTP/1.1 502 Bad Gateway\r\nX-Shoal-Egress: invalid" in answer
+    assert answer.count(b"HTTP/1.1 103 ") <= 64
+
+
+async def test_a_browser_that_takes_nothing_does_not_hold_its_connection_for_ever() -> None:
+    """As a frozen renderer does: the connection stands, the buffers are full, the site waits."""
+    gone = asyncio.Event()
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+            while True:
+                writer.write(bytes(65_536))
+                await writer.drain()
+        finally:
+            gone.set()
+
+    async with (
+        site(handler) as port,
+        EgressProxy(LOOPBACK, limits=replace(EgressLimits(), idle_s=0.5)) as proxy,
+        opened(proxy.url, get(port)),
+    ):
+        await asyncio.wait_for(gone.wait(), 15)
+
+
+async def test_a_site_that_is_cut_off_ends_the_answer_as_broken() -> None:
+    """A partition in the middle of an answer: nothing comes any more, no end and no reset either."""
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf")
+        await writer.drain()
+        await reader.read()
+
+    async with (
+        site(handler) as port,
+        EgressProxy(LOOPBACK, limits=replace(EgressLimits(), idle_s=0.5)) as proxy,
+        opened(proxy.url, get(port)) as reader,
+        asyncio.timeout(10),
+    ):
+        with pytest.raises(ConnectionResetError):
+            await reader.read(-1)
+
+
+async def test_a_site_that_accepts_and_says_nothing_ends() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with (
+        site(handler) as port,
+        EgressProxy(LOOPBACK, limits=replace(EgressLimits(), idle_s=0.5)) as proxy,
+        opened(proxy.url, get(port)) as reader,
+        asyncio.timeout(10),
+    ):
+        with pytest.raises(ConnectionResetError):
+            await reader.read(-1)
+
+
+async def test_an_address_that_is_cut_off_leaves_time_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packets to the first address of a name vanish: the second is tried within the time of the request."""
+
+    async def hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+        await writer.drain()
+
+    connect = asyncio.open_connection
+
+    async def partitioned(host: str, *place: int, **options: int) -> object:
+        if host == "127.0.0.2":
+            await asyncio.Event().wait()
+        return await connect(host, *place, **options)
+
+    monkeypatch.setattr("shoal.services.browsers.network.egress.asyncio.open_connection", partitioned)
+    names = HostNames(resolve=lambda name: ("127.0.0.2", "127.0.0.1"))
+    limits = replace(EgressLimits(), connect_s=2.0)
+    async with (
+        site(hello) as port,
+        EgressProxy(LOOPBACK, names=names, limits=limits) as proxy,
+        opened(proxy.url, get(port, "two.example")) as reader,
+        asyncio.timeout(10),
+    ):
+        assert (await reader.read(-1)).endswith(b"hi")
+
+
+async def test_one_tenants_connections_leave_room_for_the_others() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+        await writer.drain()
+
+    limits = replace(EgressLimits(), connections=16)
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(site(handler))
+        proxy = await stack.enter_async_context(EgressProxy(LOOPBACK, limits=limits))
+        bad, good = await proxy.door("bad"), await proxy.door("good")
+        idle = [await stack.enter_async_context(opened(bad)) for _ in range(32)]
+        ended = [asyncio.create_task(reader.read()) for reader in idle]
+        async with asyncio.timeout(10):
+            while sum(task.done() for task in ended) < 24:
+                await asyncio.sleep(0.01)
+        reader = await stack.enter_async_context(opened(good, get(port)))
+        async with asyncio.timeout(10):
+            assert (await reader.read()).endswith(b"hi")
+        assert sum(task.done() for task in ended) == 24, "half of the connections, and no more"
+        for task in ended:
+            task.cancel()

@@ -1,0 +1,89 @@
+"""Our own expressions meet texts of pages and callers: the time that each takes grows with the text, not its square."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from shoal import agent, prompts, services
+
+_CHARS = 5_000
+_MOST_S = 0.1
+"""Of processor time. The square takes 0.15 s and more here, and an hour for a megabyte; what is linear 0.005 s."""
+_PIECES = (
+    *("a", "A", "1", "0", " ", "-", ".", ",", "@", "/", "(", "((", "[", "{", '"', "'", "“", "<", "&", "#", "*", "\\"),
+    *("a.", "a ", "a-", "a@", "a/", "a1", "1a", "1.", "1,", "1 ", " 000", ".000", ",000", "1-", "ab ", "in ", "x@y."),
+    *("http://", "a=", "a:", "5/", "1 of ", "2020-01-01T", "é", "\u00a0", "a\n", " \n", "\n", "```", "{{"),
+)
+_ENDS = (("", ""), ('"', "\x01"))
+# Only ever matched at a text's first character, by `match` or `fullmatch`; or meets no text of others.
+_AT_START = {
+    *("shoal.agent.actions.dialects.seeact._LETTER", "shoal.agent.actions.primitives.navigation._ABSOLUTE"),
+    *("shoal.agent.actions.primitives.navigation._HOST_AND_PORT", "shoal.agent.chromium.process.find._VERSION"),
+    *(
+        "shoal.agent.chromium.landing._PASSWORD",
+        "shoal.agent.chromium.acting.action_context._BID",
+        "shoal.agent.support.redaction._PREFIX",
+        "shoal.agent.support.web_addresses._SCHEME",
+    ),
+    *(
+        "shoal.services.addresses._HOST_AND_PORT",
+        "shoal.services.web.api.sessions._MEDIA_TYPE",
+        "shoal.services.store.read.reading._CURSOR",
+    ),
+}
+
+
+def expressions() -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Every expression that a module of the product holds, alone or in a tuple."""
+    for room in (agent, services, prompts):
+        for found in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            if ".migrations" in found.name or found.name.endswith("__main__"):
+                continue
+            module = importlib.import_module(found.name)
+            for name, value in vars(module).items():
+                parts = [value, *(value if isinstance(value, tuple | list) else ())]
+                parts += [inner for part in parts[1:] if isinstance(part, tuple) for inner in part]
+                for part in parts:
+                    if isinstance(part, re.Pattern) and isinstance(part.pattern, str):
+                        yield f"{found.name}.{name}", part
+
+
+def _seconds(expression: re.Pattern[str], text: str) -> float:
+    began = time.process_time()
+    for _ in expression.finditer(text):
+        pass
+    return time.process_time() - began
+
+
+@pytest.mark.timeout(300)
+def test_no_expression_takes_the_square_of_a_text() -> None:
+    def too_long(*_: object) -> None:
+        raise TimeoutError
+
+    slow: list[str] = []
+    known = dict(reversed([(one.pattern, (name, one)) for name, one in expressions()]))
+    before = signal.signal(signal.SIGVTALRM, too_long)
+    try:
+        for name, expression in known.values():
+            if name in _AT_START:
+                continue
+            for piece in _PIECES:
+                for start, end in _ENDS:
+                    signal.setitimer(signal.ITIMER_VIRTUAL, _MOST_S)
+                    try:
+                        _seconds(expression, start + piece * (_CHARS // len(piece)) + end)
+                    except TimeoutError:
+                        slow.append(f"{name}: {start!r} {piece!r} {end!r}")
+                    finally:
+                        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+    assert not slow, "\n".join(slow)
+    assert len(known) > 100

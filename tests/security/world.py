@@ -1,0 +1,129 @@
+"""A hostile site, and a worker whose sessions visit it: with Chromium, egress filter and artifact store, no Ray."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from shoal.agent.browser import ContextOptions
+from shoal.agent.sessions.dependencies import SessionLimits
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import Checkpoint, LoopItem, Outcome
+from shoal.agent.worker_messages import Work
+from shoal.services.addresses import Reach
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.session_parts.parts import make_worker
+from shoal.services.browsers.worker import Worker
+from tests.loopback import served
+
+Json = Any
+TENANT = "mallory"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the site says to a request."""
+
+    body: bytes | str = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    write: Callable[[BaseHTTPRequestHandler], None] | None = None  # instead of the body, for what has no end
+
+
+@dataclass
+class Site:
+    """A hostile site: answers by path; notes what is asked for."""
+
+    pages: dict[str, Answer] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    url: str = ""
+
+    def page(self, path: str, html: str) -> str:
+        """Puts a page at `path`; gives its address."""
+        self.pages[path] = Answer(f"<!doctype html><title>A shop</title>{html}")
+        return self.url + path
+
+
+@contextmanager
+def hostile_site() -> Iterator[Site]:
+    """A site on loopback that answers with what a test gives it."""
+    site = Site()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            site.asked.append(self.path)
+            answer = site.pages.get(self.path.partition("?")[0], Answer(status=404))
+            self.send_response(answer.status)
+            body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+            headers = {"Content-Type": "text/html; charset=utf-8", **answer.headers}
+            if answer.write is None:
+                headers.setdefault("Content-Length", str(len(body)))
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            try:
+                answer.write(self) if answer.write is not None else self.wfile.write(body)
+            except ConnectionError:
+                self.close_connection = True  # the browser had enough
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nobody reads it."""
+
+    with served(Handler) as url:
+        site.url = url
+        yield site
+
+
+class Visitors:
+    """Sessions of one tenant on a real worker."""
+
+    def __init__(self, worker: Worker, artifacts: Path) -> None:
+        self._worker = worker
+        self._artifacts = artifacts
+        self._numbers = count(1)
+        self._seen = 0
+
+    async def run(
+        self, spec: Mapping[str, Json], *, item: LoopItem | None = None, checkpoint: Checkpoint | None = None
+    ) -> Outcome:
+        """How one session of the job `spec` ended: its root, or one of its loop's items."""
+        whole = JobSpec.model_validate({"politeness": {"robots": False}} | spec)
+        number = next(self._numbers)
+        depth = 0 if item is None else 1
+        await self._worker.submit([Work(number, 1, number, TENANT, 1, depth, whole, item, checkpoint, None, None)])
+        async with asyncio.timeout(90):
+            while True:
+                for report in (await self._worker.pull(self._seen, self._seen)).reports():
+                    self._seen = report.serial
+                    await self._worker.confirm(report.serial, frozenset(), {})
+                    if report.session == number and report.outcome is not None:
+                        return report.outcome
+
+    def kept(self) -> bytes:
+        """Everything that the tenant may fetch, in one piece."""
+        return b"\n".join(path.read_bytes() for path in sorted(self._artifacts.rglob("*")) if path.is_file())
+
+
+@asynccontextmanager
+async def visitors(folder: Path, context: ContextOptions | None = None) -> AsyncIterator[Visitors]:
+    """A worker that keeps what it finds below `folder`, and may reach this machine only on loopback."""
+    config = WorkerConfig(
+        slots=4,
+        artifacts_url=str(folder / "artifacts"),
+        reach=Reach(exceptions=("127.0.0.1", "localhost")),
+        limits=SessionLimits(session_s=60),
+        context=context or ContextOptions(action_timeout_s=5, navigation_timeout_s=10, download_timeout_s=5),
+        temp_dir=str(folder / "temp"),
+    )
+    worker = await make_worker("visitor", config)
+    try:
+        yield Visitors(worker, folder / "artifacts")
+    finally:
+        await worker.drain(0)
+        await worker.close()

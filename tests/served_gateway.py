@@ -1,0 +1,113 @@
+"""A gateway under uvicorn on a loopback port, in a thread of its own, whose event loop is watched."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+
+from tests.gateway_world import World, world
+
+_EVERY_S = 0.005
+ANSWER_S = 1.0
+PAUSE_S = 0.25
+_AGAIN = 3
+"""What was slow is asked again: on a machine that others use, one answer may be late by no fault of ours."""
+
+
+@dataclass
+class Pauses:
+    """How late the event loop is for something that is due every 5 ms. In processor time of its thread, too: a machine
+    that is busy with others makes a loop late that has done nothing."""
+
+    longest_s: float = 0.0  # of the processor time that one turn of the loop took
+    late_s: float = 0.0  # by the clock
+
+    async def watch(self) -> None:
+        """Looks until it is canceled."""
+        while True:
+            used, due = time.thread_time(), time.monotonic() + _EVERY_S
+            await asyncio.sleep(_EVERY_S)
+            self.late_s = max(self.late_s, time.monotonic() - due)
+            self.longest_s = max(self.longest_s, time.thread_time() - used)
+
+    def reset(self) -> None:
+        """Forgets what was."""
+        self.longest_s = self.late_s = 0.0
+
+
+@dataclass
+class Served:
+    """A gateway that runs."""
+
+    url: str
+    world: World
+    pauses: Pauses
+    loop: asyncio.AbstractEventLoop = field(repr=False)
+
+    def do(self, work: Callable[[World], Any]) -> Any:
+        """Runs a coroutine function in the gateway's loop, and gives its result."""
+        return asyncio.run_coroutine_threadsafe(work(self.world), self.loop).result(30)
+
+    def asked(self, ask: Callable[[], Any]) -> Any:
+        """The answer to an input that is harmless: no 5xx, within a second, and the loop had no pause meanwhile."""
+        for _ in range(_AGAIN):
+            self.pauses.reset()
+            began = time.monotonic()
+            answer = ask()
+            took_s = time.monotonic() - began
+            pause_s = max(self.pauses.longest_s, self.pauses.late_s)
+            assert answer.status_code < 500, answer.text[:1000]
+            if took_s <= ANSWER_S and pause_s <= PAUSE_S:
+                return answer
+        raise AssertionError(f"answered {_AGAIN} times in {took_s:.2f} s or with a pause of {pause_s:.2f} s")
+
+
+@contextmanager
+def served_gateway(prepare: Callable[[World], Any] | None = None, **options: Any) -> Iterator[Served]:
+    """A gateway with these options; `prepare` is awaited with its world before it listens."""
+    ready, ended = threading.Event(), threading.Event()
+    found: list[Served] = []
+    servers: list[uvicorn.Server] = []
+
+    async def live() -> None:
+        async with world(**options) as made:
+            if prepare is not None:
+                await prepare(made)
+            config = uvicorn.Config(made.app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1)
+            server, socket = uvicorn.Server(config), config.bind_socket()
+            pauses = Pauses()
+            watching = asyncio.create_task(pauses.watch())
+            serving = asyncio.create_task(server.serve([socket]))
+            while not server.started:
+                await asyncio.sleep(_EVERY_S)
+            url = f"http://127.0.0.1:{socket.getsockname()[1]}"
+            servers.append(server)
+            found.append(Served(url, made, pauses, asyncio.get_running_loop()))
+            pauses.reset()
+            ready.set()
+            await serving
+            watching.cancel()
+            socket.close()
+
+    def run() -> None:
+        try:
+            asyncio.run(live())
+        finally:
+            ended.set()
+            ready.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert ready.wait(60) and not ended.is_set()
+    try:
+        yield found[0]
+    finally:
+        servers[0].should_exit = True
+        thread.join(20)

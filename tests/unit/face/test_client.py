@@ -1,0 +1,247 @@
+"""The typed clients against a gateway: what they give, what they try again, and how they fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import BaseModel
+
+import shoal
+from shoal import records
+from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec
+from shoal.agent.types import Outcome
+from shoal.agent.worker_messages import Work
+from shoal.client import AsyncClient
+from shoal.services.web.api import views
+from shoal.services.web.api.questions import QuestionView
+from tests.gateway_world import World, completed, failed, loop_of, world
+
+VALUES = ["a", "b", "c", "d"]
+SPEC = JobSpec(
+    url="https://shop.example/",
+    loop=LoopSpec(values=tuple(VALUES)),
+    extract=ExtractSpec(json_schema={"type": "object", "properties": {"name": {"type": "string"}}}),
+)
+
+
+def each(work: Work) -> Outcome:
+    assert work.item is not None
+    return failed() if work.item.value == "c" else completed({"name": work.item.value})
+
+
+def client_of(here: World, key: str = "", **options: Any) -> AsyncClient:
+    return AsyncClient("http://127.0.0.1:8700", key, transport=here.client._transport, **options)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.api.FIRST_PAUSE_S", 0.001)
+
+
+async def test_a_job_is_submitted_followed_and_read() -> None:
+    async with world() as here, client_of(here) as client:
+        submitted = await client.submit(SPEC)
+        assert (submitted.id, submitted.status, submitted.created) == ("j1", shoal.Status.QUEUED, True)
+        await here.run(loop_of(VALUES, each))
+        job = await client.wait("j1")
+        assert (job.status, job.succeeded, job.final) == ("completed", True, True)
+        assert (job.counts.expected, job.counts.completed, job.counts.failed) == (4, 3, 1)
+        assert job.spec["loop"]["values"] == VALUES
+        results = [result async for result in client.results("j1")]
+        assert [result.item and result.item.value for result in results] == VALUES
+        assert [result.record for result in results] == [{"name": "a"}, {"name": "b"}, None, {"name": "d"}]
+        assert results[2].error is not None
+        assert (results[2].error.cls, results[2].error.retryable) == ("NavigationTimeout", True)
+        assert results[0].sources["name"].how == "json-ld"
+        events = [event async for event in client.events("j1")]
+        assert (events[0].name, events[-1].name, events[0].job) == ("job.submitted", "job.finished", "j1")
+        assert events[-1].counts == job.counts
+        assert [event async for event in client.events("j1", after=events[-1].seq)] == []
+        assert [one.id for one in await client.jobs(status=["completed"])] == ["j1"]
+        sessions = await client.sessions("j1")
+        assert len(sessions) == 5
+        detail = await client.session(sessions[1].id)
+        assert detail.record_list[0].value == {"name": "a"}
+
+
+async def test_a_job_is_paused_changed_resumed_canceled_retried_and_deleted() -> None:
+    async with world() as here, client_of(here) as client:
+        await client.submit(SPEC)
+        assert (await client.pause("j1")).status == "paused"
+        changed = await client.change("j1", concurrency=3, priority=5)
+        assert (changed.concurrency, changed.priority, changed.deadline_at) == (3, 5, None)
+        assert (await client.change("j1", concurrency=None)).concurrency is None
+        assert (await client.resume("j1")).status == "queued"
+        assert (await client.cancel("j1")).status == "canceled"
+        assert (await client.retry("j1")).status == "queued"
+        await client.cancel("j1")
+        await client.delete("j1")
+        with pytest.raises(shoal.NotFound):
+            await client.job("j1")
+
+
+async def test_what_is_wrong_has_a_class_a_place_and_advice() -> None:
+    async with world() as here, client_of(here) as client:
+        with pytest.raises(shoal.BadRequest) as caught:
+            await client.submit(
+                {"url": "https://shop.example/", "goal": "x", "max_steps": "5", "loop": {"values": [1]}}
+            )
+        error = caught.value
+        assert (error.status, error.code) == (400, "bad_input")
+        assert {fault.field for fault in error.faults} == {"max_steps", "loop.values[0]"}
+        assert error.request_id
+        assert "faults" in error.advice
+        await client.submit(SPEC, key="k")
+        with pytest.raises(shoal.KeyReused):
+            await client.submit({"url": "https://shop.example/", "goal": "another"}, key="k")
+        with pytest.raises(shoal.NotFound):
+            await client.job("j99")
+    async with world(auth=True) as here:
+        async with client_of(here) as client:
+            with pytest.raises(shoal.AuthenticationFailed):
+                await client.jobs()
+        async with client_of(here, await here.key("read")) as client:
+            assert await client.jobs() == []
+            with pytest.raises(shoal.PermissionDenied):
+                await client.submit(SPEC)
+
+
+async def test_a_batch_is_stored_once_however_often_it_is_submitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.client.BATCH_LINES", 2)
+    specs = [{"url": "https://shop.example/", "goal": f"look {n}"} for n in range(4)]
+    async with world() as here, client_of(here) as client:
+        lines = await client.submit_batch([*specs, {"url": "nowhere"}], key="night")
+        assert [line.job for line in lines] == ["j1", "j2", "j3", "j4", None]
+        assert [line.line for line in lines] == [1, 2, 3, 4, 5]
+        assert lines[4].error is not None
+        assert lines[4].error.errors[0]["field"] == "url"
+        again = await client.submit_batch(specs, key="night")
+        assert [(line.job, line.created) for line in again] == [(f"j{n}", False) for n in (1, 2, 3, 4)]
+        assert len(await client.jobs()) == 4
+
+
+class Flaky(httpx.AsyncBaseTransport):
+    """Fails as `faults` say, request by request, and after that passes on; a fault comes before or after the work."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, faults: list[Callable[[], httpx.Response] | str]) -> None:
+        self.inner = inner
+        self.faults = faults
+        self.paths: list[str] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.paths.append(request.url.path)
+        fault = self.faults.pop(0) if self.faults else None
+        if callable(fault):
+            return fault()
+        answer = await self.inner.handle_async_request(request) if fault != "before" else None
+        if fault is not None:
+            raise httpx.ReadError("the connection broke")
+        assert answer is not None
+        return answer
+
+
+def busy() -> httpx.Response:
+    return httpx.Response(503, json={"code": "store_away", "detail": "away"})
+
+
+async def test_a_submission_whose_answer_is_lost_is_stored_once() -> None:
+    async with world() as here:
+        flaky = Flaky(here.client._transport, ["before", "after", busy, "after"])
+        async with AsyncClient("http://127.0.0.1:8700", transport=flaky) as client:
+            assert (await client.submit(SPEC)).id == "j1"
+            flaky.faults = ["after", busy]
+            lines = await client.submit_batch([{"url": "https://shop.example/", "goal": f"{n}"} for n in range(3)])
+            assert {line.job for line in lines} | {"j1"} == {job.id for job in await client.jobs()}
+            assert len(await client.jobs()) == 4
+            flaky.faults = [busy] * 5
+            with pytest.raises(shoal.ServerUnavailable):
+                await client.jobs()
+            flaky.faults, flaky.paths = ["before"] * 5, []
+            with pytest.raises(shoal.GatewayUnreachable):
+                await client.jobs()
+            assert len(flaky.paths) == 5
+            flaky.paths = []
+            with pytest.raises(shoal.NotFound):
+                await client.job("j99")
+            assert len(flaky.paths) == 1, "what another try cannot change is asked once"
+
+
+async def test_a_line_that_says_not_now_is_sent_again() -> None:
+    def first() -> httpx.Response:
+        said = [{"line": 1, "job": "j7", "created": True}, {"line": 2, "error": {"status": 503, **AWAY}}]
+        return httpx.Response(200, text="\n".join(map(json.dumps, said)))
+
+    def second() -> httpx.Response:
+        return httpx.Response(200, text=json.dumps({"line": 1, "job": "j8", "created": True}))
+
+    def still() -> httpx.Response:
+        return httpx.Response(200, text=json.dumps({"line": 1, "error": {"status": 503, **AWAY}}))
+
+    async with world() as here:
+        specs = [{"url": "https://shop.example/", "goal": f"{n}"} for n in range(2)]
+        flaky = Flaky(here.client._transport, [first, second])
+        async with AsyncClient("http://127.0.0.1:8700", transport=flaky) as client:
+            assert [(one.line, one.job) for one in await client.submit_batch(specs)] == [(1, "j7"), (2, "j8")]
+            flaky.faults = [first, *[still] * 4]
+            lines = await client.submit_batch(specs)
+            assert lines[1].error is not None
+            assert lines[1].error.code == "store_away"
+
+
+AWAY = {"code": "store_away", "detail": "away"}
+
+
+async def test_waiting_ends_in_time_and_leaves_the_job_running() -> None:
+    async with world() as here, client_of(here) as client:
+        await client.submit(SPEC)
+        with pytest.raises(TimeoutError):
+            await client.wait("j1", timeout_s=0.05)
+        assert (await client.job("j1")).status == "queued"
+
+
+async def test_results_become_tables() -> None:
+    async with world() as here, client_of(here) as client:
+        await client.submit(SPEC)
+        await here.run(loop_of(VALUES, each))
+        table = await client.to_arrow("j1")
+        assert table.column("record.name").to_pylist() == ["a", "b", None, "d"]
+        frame = await client.to_pandas("j1")
+        assert list(frame["record.name"].dropna()) == ["a", "b", "d"]
+        assert list(frame["status"]) == ["completed", "completed", "failed", "completed"]
+
+
+async def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    async with world() as here, client_of(here) as client:
+        with pytest.raises(shoal.MissingDependency, match="pip install pandas"):
+            await client.to_pandas("j1")
+
+
+@pytest.mark.parametrize(
+    ("record", "view"),
+    [
+        (records.Artifact, views.ArtifactView),
+        (records.BatchLine, views.SubmittedView),
+        (records.Counts, views.CountsView),
+        (records.Failure, views.ErrorView),
+        (records.Item, views.ItemView),
+        (records.Job, views.JobView),
+        (records.JobSummary, views.JobSummary),
+        (records.LineError, views.LineErrorView),
+        (records.Question, QuestionView),
+        (records.RecordWithSources, views.RecordView),
+        (records.Result, views.ResultView),
+        (records.Session, views.SessionView),
+        (records.SessionDetail, views.SessionDetailView),
+        (records.Source, views.SourceView),
+        (records.SubmittedJob, views.SubmittedJob),
+        (records.Usage, views.UsageView),
+        (records.Wait, views.WaitView),
+    ],
+)
+def test_records_have_every_field_that_the_gateway_shows(record: type[BaseModel], view: type[BaseModel]) -> None:
+    assert set(record.model_fields) == set(view.model_fields)

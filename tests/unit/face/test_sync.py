@@ -1,0 +1,132 @@
+"""The blocking client against a served gateway."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+import shoal
+from shoal.agent.types import Outcome
+from shoal.agent.worker_messages import Work
+from shoal.client import AsyncClient
+from shoal.embedded import run, run_async
+from shoal.sync import Client
+from tests.gateway_world import completed, failed, loop_of
+from tests.unit.cli.conftest import Served, no_logging, no_settings, served
+
+__all__ = ["no_logging", "no_settings", "served"]  # fixtures
+
+SPEC = {"url": "https://shop.example/", "loop": {"values": ["a", "b"]}}
+
+
+def test_a_program_without_asyncio_submits_follows_and_reads(served: Served) -> None:
+    served.work(loop_of(["a", "b"], lambda work: completed({"name": work.item.value if work.item else ""})))
+    with Client(served.url) as client:
+        job = client.submit(SPEC)
+        assert [result.record for result in client.results(job.id)] == [{"name": "a"}, {"name": "b"}]
+        assert [event.name for event in client.events(job.id)][-1] == "job.finished"
+        for event in client.events(job.id):
+            assert event.name == "job.submitted"
+            break  # a loop that is left early ends its stream
+        assert client.wait(job.id, timeout_s=20).succeeded
+        assert len(client.to_pandas(job.id)) == 2
+        with pytest.raises(shoal.NotFound):
+            client.job("j9")
+    with pytest.raises(RuntimeError, match="closed"):
+        client.job("j1")
+
+
+async def test_the_blocking_client_works_where_a_loop_runs(served: Served) -> None:
+    with Client(served.url) as client:
+        assert client.jobs() == []
+
+
+async def test_results_come_while_the_job_runs_in_the_order_of_the_items(served: Served) -> None:
+    values, here = ["a", "b", "c", "d"], served.world
+
+    def each(work: Work) -> Outcome:
+        assert work.item is not None
+        return failed() if work.item.value == "c" else completed({"name": work.item.value})
+
+    async with AsyncClient(served.url) as client:
+        await client.submit({"url": "https://shop.example/", "loop": {"values": values}})
+        (root,) = served.do(here.claim())
+        served.do(here.finish([root], loop_of(values, each)))
+        items = {work.item.value: work for work in served.do(here.claim()) if work.item}
+        seen = aiter(client.results("j1"))
+        served.do(here.finish([items["b"], items["a"]], each))
+        async with asyncio.timeout(60):
+            assert [(await anext(seen)).record for _ in range(2)] == [{"name": "a"}, {"name": "b"}]
+            third = asyncio.ensure_future(anext(seen))
+            served.do(here.finish([items["d"]], each))
+            assert [event.name async for event in until(client, "j1", ended=3)]
+            assert not third.done(), "an item before it has not ended"
+            served.do(here.finish([items["c"]], each))
+            assert (await third).error is not None
+            served.do(here.run(loop_of(values, each)))
+            assert [result.record async for result in seen] == [{"name": "d"}]
+
+
+async def until(client: AsyncClient, job: str, *, ended: int) -> AsyncIterator[shoal.Event]:
+    """The events of a job up to the one that tells of so many ended items."""
+    async for event in client.events(job):
+        yield event
+        if event.counts is not None and event.counts.final >= ended:
+            return
+
+
+def test_the_address_comes_from_the_environment(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Client() as client:  # SHOAL_GATEWAY
+        assert client.url == served.url
+    monkeypatch.setenv("SHOAL_GATEWAY", "http://127.0.0.1:9")
+    monkeypatch.setenv("SHOAL_URL", served.url)
+    with Client() as client:
+        assert client.url == served.url
+    monkeypatch.delenv("SHOAL_URL")
+    monkeypatch.delenv("SHOAL_GATEWAY")
+    with pytest.raises(shoal.GatewayUnreachable, match="SHOAL_URL"):
+        Client()
+    with pytest.raises(ValueError, match="http"):
+        Client("shop.example")
+
+
+def test_run_gives_the_records_of_one_job(served: Served) -> None:
+    served.work(loop_of(["a", "b"], lambda work: completed({"name": work.item.value if work.item else ""})))
+    result = run(SPEC)
+    assert result.records == [{"name": "a"}, {"name": "b"}]
+    assert result.job.succeeded
+
+
+def test_run_of_a_job_that_fails_raises_with_what_there_is(served: Served) -> None:
+    served.work(lambda work: failed())
+    with pytest.raises(shoal.JobFailed, match="navigation_timeout") as caught:
+        run({"url": "https://shop.example/", "goal": "look"})
+    assert caught.value.job.status == "failed"
+    assert caught.value.results[0].error is not None
+
+
+async def test_run_says_how_it_is_called_where_a_loop_runs(served: Served) -> None:
+    with pytest.raises(shoal.ShoalError, match=r"await shoal\.run_async"):
+        run(SPEC)
+
+
+async def test_a_run_that_is_canceled_cancels_its_job(served: Served) -> None:
+    running = asyncio.create_task(run_async(SPEC))
+    async with AsyncClient(served.url) as client:
+        async with asyncio.timeout(20):
+            while not await client.jobs():
+                await asyncio.sleep(0.01)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert (await client.job("j1")).status == "canceled"
+
+
+def test_a_wrong_field_is_told_before_a_cluster_is_started(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SHOAL_GATEWAY")
+    monkeypatch.setattr("shoal.embedded.embedded_cluster", lambda *_: pytest.fail("a cluster was started"))
+    with pytest.raises(shoal.BadRequest) as caught:
+        run({"url": "https://shop.example/", "goal": "look", "max_step": 5})
+    assert caught.value.faults[0].field == "max_step"
