@@ -225,7 +225,7 @@ class StoreMachine(RuleBasedStateMachine):
             return
         if how == "retry" and self.is_over(session.job):
             self.late.discard(session.job)
-        self.do(self.other.settle(id, how))
+        self.do(self.other.resolve_unsure(id, how))
         session.marked = False
         session.status = S.COMPLETED if how == "done" else S.QUEUED
         if how == "retry":

@@ -23,8 +23,8 @@ URL = "http://shop.example/"
 @asynccontextmanager
 async def succession(w: World, config: DispatchConfig) -> AsyncIterator[None]:
     """The dispatcher dies without a word to its workers; another of its name runs for as long as the context lasts."""
-    tasks = [*w.dispatcher._tasks, *(one.puller for one in w.dispatcher._workers.workers.values() if one.puller)]
-    w.dispatcher._workers.workers.clear()
+    tasks = [*w.dispatcher._tasks, *(one.puller for one in w.dispatcher._manager.workers.values() if one.puller)]
+    w.dispatcher._manager.workers.clear()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

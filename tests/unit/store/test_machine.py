@@ -8,5 +8,5 @@ from tests.store_machine import StoreMachine
 
 TestStore = StoreMachine.TestCase
 TestStore.settings = settings(
-    max_examples=8, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=3, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
 )
