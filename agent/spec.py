@@ -70,6 +70,10 @@ class ExtractSpec(_Part):
     json_schema: dict[str, Json] | None = Field(
         None, alias="schema", description="JSON Schema (2020-12) of one record, or of an array of records"
     )
+    accept: Literal["certain", "likely", "weak"] = Field(
+        "likely",
+        description="how sure a value must at least be to be given; what is less sure is listed as a candidate",
+    )
 
     @field_validator("json_schema")
     @classmethod

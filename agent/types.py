@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -168,13 +169,46 @@ class Step:
     seconds: float = 0.0
 
 
+Sureness = Literal["certain", "likely", "weak"]
+"""How sure a value is, best first."""
+
+
+class Reason(StrEnum):
+    """Why a value is as sure as it is."""
+
+    GIVEN = "the job says where the value stands"
+    AGREED = "two places of different kinds say the same"
+    BORNE_OUT = "structured data, and the visible page says the same"
+    ONE_PLACE = "one place names the field and states the value"
+    BY_FORM = "the value was told by its form, without a label"
+    UNSEEN = "the visible page does not state the value"
+    CONTRADICTED = "structured data and the visible page differ"
+    LOOSE_NAME = "the place is named only similarly to the field"
+    AMBIGUOUS = "several places state different values"
+    QUOTED = "a model read the value, and the page states it"
+    CONCLUDED = "a model concluded the value, and the page does not state it word for word"
+
+
 @dataclass(frozen=True, slots=True)
 class FieldSource:
     """Where a field's value came from."""
 
     how: str  # json-ld, microdata, meta, table, label, selector, model, ...
     where: str  # selector of the element, or the text that was found
-    confirmed: bool  # the value was found again in what the page shows
+    confirmed: bool  # the value was found again in what the page visibly shows, and it is not weak
+    sureness: Sureness = "likely"
+    why: str = ""  # the reason for `sureness`, one of `Reason`
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCandidate:
+    """A value that a page may state for a field, and that was not given: it is weak, or others are as good."""
+
+    value: Json
+    how: str  # as in FieldSource
+    where: str  # as in FieldSource
+    sureness: Sureness
+    why: str  # one of `Reason`
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +219,7 @@ class Record:
     sources: Mapping[str, FieldSource] = field(default_factory=dict)  # by field name
     url: str = ""  # the page it was read from
     at: str = ""  # ISO 8601, UTC
+    candidates: Mapping[str, tuple[FieldCandidate, ...]] = field(default_factory=dict)  # of fields not given, by name
 
 
 @dataclass(frozen=True, slots=True)

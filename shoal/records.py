@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from shoal.agent.status import FINAL, Status
+from shoal.agent.types import Sureness
 
 Json = Any
 
@@ -77,7 +78,19 @@ class Source(Reply):
 
     how: str = Field(description="json-ld, microdata, meta, table, label, selector, model, …")
     where: str = Field(description="selector of the element, or the text that was found")
-    confirmed: bool = Field(description="the value was found again in what the page shows")
+    confirmed: bool = Field(description="the value was found again in what the page visibly shows, and it is not weak")
+    sureness: Sureness = Field("likely", description="certain, likely or weak")
+    why: str = Field("", description="the reason for `sureness`, in words")
+
+
+class Candidate(Reply):
+    """A value that a page may state for a field, and that was not given: it is weak, or others are as good."""
+
+    value: Json
+    how: str = Field(description="as of a source")
+    where: str = Field(description="as of a source")
+    sureness: Sureness
+    why: str = Field(description="why it was not given, in words")
 
 
 class Wait(Reply):
@@ -195,6 +208,9 @@ class RecordWithSources(Reply):
 
     value: Json
     sources: Mapping[str, Source]
+    candidates: Mapping[str, tuple[Candidate, ...]] = Field(
+        default_factory=dict, description="by field: the values that were not given, since none of them was sure enough"
+    )
     url: str
     at: str
 
@@ -235,6 +251,9 @@ class Result(Reply):
     attempts: int
     seconds: float
     sources: Mapping[str, Source] = Field(description="where each field's value came from")
+    candidates: Mapping[str, tuple[Candidate, ...]] = Field(
+        default_factory=dict, description="by field: the values that were not given, since none of them was sure enough"
+    )
     screenshot: str | None = Field(description="id of the artifact")
     usage: Usage
 

@@ -12,7 +12,7 @@ from urllib.parse import urldefrag, urljoin
 
 from babel.dates import format_date
 
-from shoal.agent.types import Element, FieldSource, Observation
+from shoal.agent.types import Element, FieldSource, Observation, Reason
 
 Json = Any
 
@@ -148,7 +148,15 @@ class PageText:
         if not isinstance(record, dict):
             return {}
         found = {name: self.find(value) for name, value in record.items() if value is not None}
-        return {name: FieldSource(how, where or "", confirmed=where is not None) for name, where in found.items()}
+        return {
+            name: FieldSource(
+                how,
+                where or "",
+                confirmed=where is not None,
+                why=Reason.CONCLUDED if where is None else Reason.QUOTED,
+            )
+            for name, where in found.items()
+        }
 
 
 def _walk(element: Element) -> Iterator[Element]:

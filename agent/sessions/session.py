@@ -304,9 +304,7 @@ class _Session:
             await self._photograph()
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
         url = self.page.url
-        found_here = (
-            replace(r, value=self.state.hidden.json(r.value), url=r.url or url, at=r.at or stamp) for r in found.records
-        )
+        found_here = (replace(self.state.hidden.record(r), url=r.url or url, at=r.at or stamp) for r in found.records)
         # A page that is read twice, because its first reading was not complete, gives each record once.
         records = not_among(self.state.records, found_here)
         self.state.records = (*self.state.records, *records)

@@ -10,7 +10,7 @@ from typing import Any
 from shoal.agent.browser import Context
 from shoal.agent.errors import SecretRefused
 from shoal.agent.observe.rebuild import rebuilt
-from shoal.agent.types import Action, ActionResult, Element, Observation
+from shoal.agent.types import Action, ActionResult, Element, Observation, Record
 
 Json = Any
 
@@ -81,6 +81,20 @@ class Redactor:
         if isinstance(value, Mapping):
             return {name: self.json(part) for name, part in value.items()}
         return value
+
+    def record(self, record: Record) -> Record:
+        """`record` with references in its values, in the texts that they were found in, and in its candidates."""
+        if not self.values:
+            return record
+        return replace(
+            record,
+            value=self.json(record.value),
+            sources={name: replace(one, where=self.text(one.where)) for name, one in record.sources.items()},
+            candidates={
+                name: tuple(replace(one, value=self.json(one.value), where=self.text(one.where)) for one in several)
+                for name, several in record.candidates.items()
+            },
+        )
 
     def observation(self, seen: Observation) -> Observation:
         """A page as it may be shown: a field holds the reference where it really holds the value.

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
+from shoal.agent.types import Sureness
 from shoal.services.store import ids
 from shoal.services.store.records import DeliveryState, EventRow, JobRow, ResultRow, SessionDetail, SessionRow
 from shoal.services.web.cluster_state.waiting import Cause, Wait
@@ -90,6 +91,18 @@ class SourceView(View):
     how: str
     where: str
     confirmed: bool
+    sureness: Sureness
+    why: str
+
+
+class CandidateView(View):
+    """A value that was not given: it is weak, or others are as good."""
+
+    value: Json
+    how: str
+    where: str
+    sureness: Sureness
+    why: str
 
 
 class RecordView(View):
@@ -97,6 +110,7 @@ class RecordView(View):
 
     value: Json
     sources: dict[str, SourceView]
+    candidates: dict[str, tuple[CandidateView, ...]]
     url: str
     at: str
 
@@ -407,6 +421,7 @@ class ResultView(View):
     attempts: int
     seconds: float
     sources: dict[str, SourceView]
+    candidates: dict[str, tuple[CandidateView, ...]]
     screenshot: str | None
     usage: SpentView
 
@@ -427,8 +442,18 @@ def result_line(row: ResultRow) -> dict[str, Json]:
         "attempts": row.attempts,
         "seconds": row.seconds,
         "sources": {
-            field: {"how": source.how, "where": source.where, "confirmed": source.confirmed}
+            field: {
+                **{"how": source.how, "where": source.where, "confirmed": source.confirmed},
+                **{"sureness": source.sureness, "why": source.why},
+            }
             for field, source in (record.sources.items() if record else ())
+        },
+        "candidates": {
+            field: [
+                {"value": one.value, "how": one.how, "where": one.where, "sureness": one.sureness, "why": one.why}
+                for one in candidates
+            ]
+            for field, candidates in (record.candidates.items() if record else ())
         },
         "screenshot": row.screenshot,
         "usage": {

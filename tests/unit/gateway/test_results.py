@@ -72,7 +72,10 @@ async def test_lines_are_the_promised_objects_in_item_order(here: World) -> None
     assert first["error"] is None
     assert first["screenshot"] == "ab" * 16
     assert first["usage"] == {"model_calls": 1, "prompt_tokens": 100, "completion_tokens": 20}
-    assert first["sources"]["price"] == {"how": "json-ld", "where": "$.price", "confirmed": True}
+    assert first["sources"]["price"] == {"how": "json-ld", "where": "$.price", "confirmed": True} | {
+        "sureness": "likely",
+        "why": "",
+    }
     assert first["attempts"] == 1
     assert broken["status"] == "failed"
     assert broken["sources"] == {}

@@ -15,9 +15,11 @@ from shoal.agent.types import (
     Checkpoint,
     ErrorInfo,
     FanOut,
+    FieldCandidate,
     FieldSource,
     LoopItem,
     Outcome,
+    Reason,
     Record,
     Step,
     Task,
@@ -48,7 +50,9 @@ def test_outcomes_tasks_and_checkpoints_survive_their_columns() -> None:
     error = ErrorInfo("Timeout", "navigation_timeout", "too slow", retryable=True)
     action = ActionResult(Action("click", {"bid": "12"}, submits=True), error=error, value=[1, None])
     task = Task("navigate", "go", Status.COMPLETED, result={"a": 1}, steps=(Step(0, "https://x/", "t", (action,)),))
-    record = Record({"price": 1.5}, {"price": FieldSource("json-ld", "script", confirmed=True)}, "https://x/", "now")
+    source = FieldSource("json-ld", "script", confirmed=True, sureness="certain", why=Reason.BORNE_OUT)
+    other = FieldCandidate("red", "selector", ".color", "weak", Reason.AMBIGUOUS)
+    record = Record({"price": 1.5}, {"price": source}, "https://x/", "now", {"color": (other,)})
     checkpoint = Checkpoint((task,), "https://x/", {"cookies": []}, (record,), Usage(pages=1), "click('12')")
     fan_out = FanOut((LoopItem(0, "a", is_link=False),), checkpoint)
     whole = Outcome(
@@ -62,6 +66,14 @@ def test_outcomes_tasks_and_checkpoints_survive_their_columns() -> None:
     assert '"class":"Timeout"' in (codec.dump_error(error) or "")
     spec = JobSpec.model_validate({"url": "https://x/", "extract": {"schema": {"type": "object"}}})
     assert codec.load_spec(codec.dump_spec(spec)) == spec
+
+
+def test_an_outcome_stored_before_values_said_how_sure_they_are_is_still_read() -> None:
+    source = '{"how":"label","where":"p","confirmed":true}'
+    stored = f'{{"status":"completed","records":[{{"value":{{"a":1}},"sources":{{"a":{source}}}}}]}}'
+    (record,) = codec.load_outcome(stored).records
+    assert record == Record({"a": 1}, {"a": FieldSource("label", "p", True, sureness="likely", why="")})
+    assert record.candidates == {}
 
 
 def test_half_a_surrogate_pair_is_replaced_and_a_split_pair_is_joined() -> None:
