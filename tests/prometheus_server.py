@@ -112,7 +112,9 @@ def prometheus(gateway: str, *others: Scrape) -> Iterator[Prometheus]:
                 stderr=stream,
             )
         try:
-            yield Prometheus(f"http://{wait_until(lambda: _address(log), 20, 'Prometheus listens')}")
+            url = f"http://{wait_until(lambda: _address(log), 20, 'Prometheus listens')}"
+            wait_until(lambda: httpx.get(f"{url}/-/ready", timeout=10).is_success, 60, "Prometheus is ready")
+            yield Prometheus(url)
         finally:
             process.terminate()
             process.wait(15)
