@@ -14,7 +14,7 @@ SCRIPT = f"""
 import asyncio, os, signal, time
 import ray
 from ray.util import list_named_actors
-from shoal.services.browsers import ray_pool
+from shoal.services.browsers.pools import ray_pool
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.pool import WorkerLost
 from shoal.services.browsers.pools.ray_pool import PREFIX, BrowserWorkerActor, RayPool
