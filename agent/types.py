@@ -324,6 +324,15 @@ class FanOut:
         return len(self.items) + self.later
 
 
+@dataclass(frozen=True, slots=True)
+class Incomplete:
+    """A list of which less was given than there is."""
+
+    found: int  # records or items that were given
+    shown: int | None = None  # how many the page says that there are; None: it does not say, or not all of them
+    why: str = ""  # what kept the rest from being given, in words
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How one attempt of a session ended."""
@@ -343,6 +352,7 @@ class Outcome:
     artifacts: tuple[ArtifactRef, ...] = ()
     screenshot: str | None = None  # artifact id of the page that the result came from
     answer: str = ""  # free-text answer, where the goal asked for one
+    incomplete: Incomplete | None = None  # what is known to be missing from its lists
     fan_out: FanOut | None = None
     checkpoint: Checkpoint | None = None  # where a retry goes on
     retry_after_s: float | None = None  # the site's own wish

@@ -124,7 +124,7 @@ async def main(items: int | None, data: Path) -> Exit:
                 rows = [json.loads(line) for line in text.splitlines()]
             report(final, rows, seconds, cluster.url, data)
     say(f"stopped. See it again: SHOAL_DATA_DIR={data} .venv/bin/shoal up")
-    return code
+    return Exit.DONE if code is Exit.PARTIAL else code  # some products of the shop are meant to fail
 
 
 def report(job: dict[str, Json], rows: list[dict[str, Json]], seconds: float, url: str, data: Path) -> None:

@@ -100,6 +100,22 @@ class Wait(Reply):
     for_s: float | None = Field(description="estimate in seconds; None: unknown")
 
 
+class Incomplete(Reply):
+    """A list of a session of which less was given than there is."""
+
+    found: int = Field(description="records or items that were given")
+    shown: int | None = Field(description="how many the page says that there are; None: it does not say")
+    why: str = Field("", description="what kept the rest from being given")
+
+
+class IncompleteLists(Reply):
+    """The lists of a job of which less was given than there is."""
+
+    lists: int = Field(description="how many such lists, each of a session of its own")
+    found: int = Field(description="records or items that they gave")
+    shown: int | None = Field(description="how many their pages say that there are; None: a page does not say")
+
+
 # --- jobs --------------------------------------------------------------------------------------------
 
 
@@ -147,6 +163,9 @@ class JobSummary(Reply):
     started_at: datetime | None
     finished_at: datetime | None
     root_session: str
+    incomplete: IncompleteLists | None = Field(
+        None, description="of an ended job: what its lists are known to lack; None: nothing"
+    )
 
     @property
     def final(self) -> bool:
@@ -157,6 +176,12 @@ class JobSummary(Reply):
     def succeeded(self) -> bool:
         """Whether the job completed, with at least one completed item where it has items."""
         return self.status is Status.COMPLETED and (self.counts.expected == 0 or self.counts.completed > 0)
+
+    @property
+    def partial(self) -> bool:
+        """Whether the job completed, and something is known to be missing: an item, or a part of a list."""
+        counts = self.counts
+        return self.status is Status.COMPLETED and (counts.final > counts.completed or self.incomplete is not None)
 
 
 class Job(JobSummary):
@@ -201,6 +226,7 @@ class Session(Reply):
     screenshot: str | None
     usage: Usage | None
     answer: str
+    incomplete: Incomplete | None = Field(None, description="what its list is known to lack; None: nothing")
 
 
 class RecordWithSources(Reply):

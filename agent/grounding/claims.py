@@ -25,15 +25,25 @@ _SQUEEZED_CHARS = 5
 _MAX_DEPTH = 40
 
 _THINGS = (
-    "results|items|products|entries|articles|matches|hits|records|listings|books|jobs|offers|posts|reviews|pages? found"
+    "results|rows|items|products|entries|articles|matches|hits|records|listings|books|jobs|offers|posts|reviews"
+    "|pages? found"
     "|ergebnisse|treffer|artikel|produkte|einträge|résultats|produits|articles|resultados|productos|risultati|prodotti"
     "|resultaten|producten"
 )
+_RANGE = r"\d[\d.,\u00a0\u202f ]*\s*(?:-|–|—|\.\.|to|bis|à|a|do)\s*\d[\d.,\u00a0\u202f ]*\s+"
+_OF = r"(?:out of|of|von|de|sur|di|van|av|z|/)"
 _NUMBER = r"(\d{1,3}(?:[.,\u00a0\u202f ]\d{3}){1,6}|\d+)"
 _COUNTS = (
     # "1–20 of 134 results", "Showing 1 to 20 of 134"
-    re.compile(rf"(?<!\d)\d+\s*(?:-|–|—|to|bis|à|a)\s*\d+\s+(?:of|von|de|sur|di|van|/)\s+{_NUMBER}\b", re.IGNORECASE),
-    re.compile(rf"(?:of|von|sur|di|van)\s+{_NUMBER}\s+(?:{_THINGS})\b", re.IGNORECASE),
+    re.compile(rf"(?<!\d){_RANGE}{_OF}\s+{_NUMBER}\b", re.IGNORECASE),
+    # "20 of 134 results"
+    re.compile(rf"{_OF}\s+{_NUMBER}\s+(?:{_THINGS})\b", re.IGNORECASE),
+    # "Showing 20 of 134"
+    re.compile(rf"\b(?:showing|displaying|viewing|shown:?|loaded)\s+\d+\s+{_OF}\s+{_NUMBER}\b", re.IGNORECASE),
+    # "200 pages are in this category, out of 345 total"
+    re.compile(rf"\bout of\s+{_NUMBER}\s+(?:in\s+)?total\b", re.IGNORECASE),
+    # the tab of the list itself
+    re.compile(rf"\blist\s*\({_NUMBER}\)", re.IGNORECASE),
 )
 _COUNTED = re.compile(rf"(?<![\w.,])(?<!page )(?<!top ){_NUMBER}\s+({_THINGS})\b", re.IGNORECASE)
 
@@ -140,17 +150,34 @@ def _pruned(value: Json, gone: set[Path], path: Path) -> Json:
     return value
 
 
-def page_count(text: PageText) -> int | None:
-    """How many records the page says that there are, None where it does not say so plainly."""
+def stated_count(text: str) -> int | None:
+    """How many records a page's text says that there are, None where it does not say so plainly."""
     for form in _COUNTS:
-        counts = [_whole(found) for found in form.findall(text.whole)]
+        counts = [_whole(found) for found in form.findall(text)]
         if counts:
             return max(counts)
     by_thing: dict[str, set[int]] = {}
-    for number, thing in _COUNTED.findall(text.whole):
+    for number, thing in _COUNTED.findall(text):
         by_thing.setdefault(thing.casefold(), set()).add(_whole(number))
     # Several counts of one kind are told of the records, not of the list: this lamp has 178 reviews, that one 12.
     return max((max(counts) for counts in by_thing.values() if len(counts) == 1), default=None)
+
+
+_EMPTY = re.compile(
+    r"\b(?:no|0|zero)\s+(?:\w+\s+){0,2}?(?:results?|records?|items?|entries|matches|hits|rows?|data|products?|articles?)\b"
+    r"|\bnothing (?:was |has been )?(?:found|matched|to (?:show|display|see))\b"
+    r"|\b(?:list|table|collection|category) is (?:currently )?empty\b"
+    r"|\bnone found\b|\bno .{1,40} (?:were |was )?found\b"
+    r"|\bkeine (?:\w+ )?(?:ergebnisse|einträge|treffer|daten|artikel|produkte)\b"
+    r"|\baucun(?:e)? (?:résultat|produit|article)|\b(?:sin|no hay) (?:resultados|productos)\b"
+    r"|\bnessun (?:risultato|prodotto|elemento)\b|\bgeen resultaten\b",
+    re.IGNORECASE,
+)
+
+
+def says_empty(text: str) -> bool:
+    """Whether a page's text says that its list has nothing in it."""
+    return _EMPTY.search(text) is not None
 
 
 def _whole(number: str) -> int:

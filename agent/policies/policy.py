@@ -23,8 +23,8 @@ class SessionState:
     """All that a policy may look at: the job, what was done so far, and the page.
 
     One per session, owned by `shoal.agent.sessions.session`. A policy changes `usage`, `proposed` and `decision_from`
-    when it asks a model, `sightings` when it shows pages to one, and `listed`, `cut`, `left_out` and `doubt` while it
-    collects a list. It changes nothing else.
+    when it asks a model, `sightings` when it shows pages to one, and `listed`, `limited`, `cut`, `left_out` and `doubt`
+    while it collects a list. It changes nothing else.
     """
 
     spec: JobSpec
@@ -42,6 +42,7 @@ class SessionState:
     hidden: Redactor = field(default_factory=Redactor)  # values of secrets that were filled in: never shown again
     sightings: list[ShownPage] = field(default_factory=list)  # pages of the running mini goal, where the job wants some
     listed: int | None = None  # how many items a list said that it has, while its items were collected
+    limited: bool = False  # collecting ended at a limit that the caller set
     cut: str = ""  # why collecting ended before the list did, in words; "" when it did not
     left_out: int = 0  # links that would have been items of the loop, but do not lead to http or https
     doubt: str = ""  # why the items that were collected may not be those that were meant, or why none were; in words
@@ -53,6 +54,8 @@ class SessionState:
     def cut_after(self, page: int) -> None:
         """Notes that a list goes on after so many pages, and is not followed further."""
         self.cut = f"the list goes on after page {page:,}, where max_pages ended it"
+        source = self.loop.source if self.loop else None
+        self.limited = source is not None and "max_pages" in source.model_fields_set
 
     async def turn_page(self, action: Action) -> ActionResult:
         """Takes an action that brings further items of a list, while a policy collects them."""
@@ -70,6 +73,8 @@ class Extraction:
 
     records: tuple[Record, ...]
     complete: bool = True  # False: the page shows more than was read
+    empty: bool = False  # the page says that its list has nothing in it
+    why: str = ""  # why there are no records, or not all of them, in words
     missing: tuple[str, ...] = ()  # fields of the schema that the page does not show
     shown: int | None = None  # how many records the page says that there are, where it says so
     schema: Json = None  # what the records were held to, where the job itself has no schema

@@ -42,6 +42,7 @@ from shoal.agent.sessions.loop_items import gather
 from shoal.agent.sessions.once import action_name, begun_anew, in_doubt, page_of
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.session_budget import SessionBudget
+from shoal.agent.sessions.shortfall import incomplete
 from shoal.agent.sessions.token_budget import tokens
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.status import Status
@@ -244,6 +245,9 @@ class _Session:
             result["shown"] = self.state.listed  # the list says that it has more
         if self.state.cut:
             result["cut"] = self.state.cut
+        limit = self.state.loop.max_items if self.state.loop else None
+        if self.state.limited or (limit is not None and found >= limit):
+            result["limited"] = True  # by the caller: what is left out was not asked for
         if self.state.doubt:
             result["doubt"] = self.state.doubt
         if self.state.left_out:
@@ -315,6 +319,10 @@ class _Session:
         }
         if found.shown is not None:
             result["shown"] = found.shown
+        if found.empty:
+            result["empty"] = True
+        if found.why:
+            result["why"] = found.why
         if found.unproven:
             result["not_on_the_page"] = list(found.unproven)
         return Task("extract", plan.plan or "", Status.COMPLETED, result=result), None
@@ -479,7 +487,19 @@ class _Session:
         loops = [result for result in results if isinstance(result, dict)]
         told = [str(result[word]) for result in loops for word in ("doubt", "cut") if word in result]
         told += [_left_out(int(result.get("left_out", 0))) for result in loops]
-        return self._end(Status.COMPLETED, reason="; ".join(filter(None, (plan.thoughts, *told))), answer=answer)
+        missing = incomplete(self.state.history, many=self._asks_for_many)
+        if missing is not None and missing.why:
+            told += [missing.why] if missing.why not in told else []
+        reason = "; ".join(filter(None, (plan.thoughts, *told)))
+        return self._end(Status.COMPLETED, reason=reason, answer=answer, incomplete=missing)
+
+    @property
+    def _asks_for_many(self) -> bool:
+        """Whether the records of this session are a list: by the job's schema, or by the one that a model proposed."""
+        extract, proposed = self.work.spec.extract, self.state.proposed
+        if extract is not None and extract.json_schema is not None:
+            return extract.many
+        return isinstance(proposed, dict) and proposed.get("type") == "array"
 
     def _terminated(self, reason: str, codes: tuple[str, ...]) -> Outcome:
         self.error_codes = (*self.error_codes, *codes)

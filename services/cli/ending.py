@@ -1,4 +1,4 @@
-"""How a command ends: four exit codes, and one clear sentence per error."""
+"""How a command ends: five exit codes, and one clear sentence per error."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class Exit(IntEnum):
     """The command or the job spec is wrong."""
     ENVIRONMENT = 3
     """Something that the command needs is not there: gateway, key, database, browser."""
+    PARTIAL = 4
+    """The job completed, and something is known to be missing: items that failed, a part of a list, or all records."""
 
 
 class Usage(Exception):
@@ -78,10 +80,19 @@ def _sentence(text: str) -> str:
 
 
 def job_exit(job: Mapping[str, Json]) -> Exit:
-    """The exit code of a final job: done when it completed, and not all of its items failed."""
+    """The exit code of a final job: done when it completed, and nothing is known to be missing."""
     counts = job["counts"]
     nothing = counts["expected"] > 0 and counts["completed"] == 0
-    return Exit.DONE if job["status"] == "completed" and not nothing else Exit.FAILED
+    if job["status"] != "completed" or nothing:
+        return Exit.FAILED
+    return Exit.PARTIAL if counts["final"] > counts["completed"] or job.get("incomplete") else Exit.DONE
+
+
+def incomplete_words(lists: Mapping[str, Json]) -> str:
+    """What lists lack, in words: "incomplete: 10 of 57"."""
+    found, shown, n = lists["found"], lists["shown"], lists.get("lists", 1)
+    what = f"{found:,} of {shown:,}" if shown is not None else f"{found:,} record{'' if found == 1 else 's'}"
+    return f"incomplete: {what}" + (f", in {n:,} lists" if n > 1 else "")
 
 
 def tell(text: str) -> None:

@@ -57,6 +57,15 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class IncompleteLists:
+    """The lists of a job of which less was given than there is."""
+
+    lists: int  # sessions with such a list
+    found: int  # records or items that they gave
+    shown: int | None  # how many the pages say that there are; None: one of the pages does not say
+
+
+@dataclass(frozen=True, slots=True)
 class JobRow:
     """A job as it stands."""
 
@@ -78,6 +87,13 @@ class JobRow:
     concurrency: int | None = None  # of its outermost loops
     deadline_at: datetime | None = None
     token_limit: int | None = None  # model tokens of all its sessions
+    incomplete: IncompleteLists | None = None  # of a job that is over: lists that are known to lack something
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it completed, and something is known to be missing: an item, or a part of a list."""
+        counts = self.counts
+        return self.status is Status.COMPLETED and (counts.final > counts.completed or self.incomplete is not None)
 
 
 @dataclass(frozen=True, slots=True)

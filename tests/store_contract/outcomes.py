@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from shoal.agent.status import Status
-from shoal.agent.types import ArtifactRef, Checkpoint, Outcome, Record, Step, Task, Usage
+from shoal.agent.types import ArtifactRef, Checkpoint, Incomplete, Outcome, Record, Step, Task, Usage
 from shoal.services.errors import WrongState
 from shoal.services.events import JobEvent
-from shoal.services.store.records import ClaimRequest
+from shoal.services.store.records import ClaimRequest, IncompleteLists
 from tests.store_contract.fixtures import names
 from tests.store_world import BROKEN, DONE, ERROR, World
 
@@ -146,3 +146,53 @@ async def test_text_from_pages_survives_whatever_it_holds(w: World) -> None:
     (line,) = await w.store.results(job)
     assert line.record is not None
     assert line.record.value == value | {"a": "half \ufffd pair"}
+
+
+async def test_a_job_sums_up_what_its_lists_are_known_to_lack(w: World) -> None:
+    job = await w.submit()
+    await w.finish((await w.claim_one(), Outcome(S.COMPLETED, incomplete=Incomplete(10, 57, "no next page"))))
+    row = await w.check_sums(job)
+    assert (row.status, row.incomplete, row.is_partial) == (S.COMPLETED, IncompleteLists(1, 10, 57), True)
+    detail = await w.store.session(row.root_session)
+    assert detail.row.outcome is not None and detail.row.outcome.incomplete == Incomplete(10, 57, "no next page")
+    finished = (await w.store.events())[-1]
+    assert finished.data["incomplete"] == {"lists": 1, "found": 10, "shown": 57}
+
+
+async def test_a_job_that_lacks_nothing_is_told_so(w: World) -> None:
+    job = await w.submit()
+    await w.finish((await w.claim_one(), Outcome(S.COMPLETED)))
+    row = await w.check_sums(job)
+    assert (row.incomplete, row.is_partial) == (None, False)
+    assert (await w.store.events())[-1].data["incomplete"] is None
+
+
+async def test_lists_of_items_are_summed_and_one_without_a_count_leaves_the_whole_unknown(w: World) -> None:
+    job, _ = await w.open_loop(3)
+    held = await w.claim()
+    ends = (Incomplete(10, 57), Incomplete(0, None), None)
+    await w.finish(
+        *((one, Outcome(S.COMPLETED, incomplete=end)) for one, end in zip(held, ends, strict=True)),
+    )
+    await w.finish((await w.claim_one(), DONE))
+    row = await w.check_sums(job)
+    assert row.incomplete == IncompleteLists(2, 10, None)
+
+
+async def test_a_failed_session_s_list_is_not_among_them(w: World) -> None:
+    job = await w.submit()
+    await w.finish((await w.claim_one(), Outcome(S.FAILED, error=ERROR, incomplete=Incomplete(1, 2))))
+    row = await w.check_sums(job)
+    assert (row.incomplete, row.is_partial) == (None, False)
+
+
+async def test_what_a_list_lacked_is_forgotten_when_its_job_is_reopened(w: World) -> None:
+    job, _ = await w.open_loop(2)
+    first, second = await w.claim()
+    await w.finish((first, BROKEN), (second, DONE))
+    await w.finish((await w.claim_one(), Outcome(S.COMPLETED, incomplete=Incomplete(2, 3))))
+    assert (await w.store.job(job)).incomplete == IncompleteLists(1, 2, 3)
+    assert (await w.store.retry(job)).incomplete is None
+    await w.finish((await w.claim_one(), DONE))
+    await w.finish((await w.claim_one(), DONE))
+    assert (await w.check_sums(job)).incomplete is None

@@ -11,7 +11,7 @@ from typing import Any
 from shoal.agent.decisions.plan import Plan, PlanShape, criterion_schema, plan_from, plan_schema
 from shoal.agent.decisions.step import CallOffer, StepDecision, StepShape, step_schema
 from shoal.agent.errors import ActionInvalid, ReplyInvalid
-from shoal.agent.grounding.claims import page_count
+from shoal.agent.grounding.claims import stated_count
 from shoal.agent.grounding.page_history import ShownPage
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.models.model import Ask, Message, Model
@@ -259,7 +259,7 @@ class ModelPolicy:
 
         async def look() -> CollectedPage:
             seen = await state.observe()
-            state.listed = max(state.listed or 0, page_count(PageText([seen])) or 0) or None
+            state.listed = max(state.listed or 0, stated_count(PageText([seen]).whole) or 0) or None
             return await self._asker.fitting(
                 state, lambda chars: self._point_out(state, wanted, following, seen, chars)
             )

@@ -45,7 +45,7 @@ def next_plan(state: SessionState) -> Plan:
         return _plan("navigate", SEND, "the details are given and the form is not sent yet")
     if spec.extract is not None and not _done(state, "extract"):
         return _plan("extract", EXTRACT, "the page that holds the record is open", require_extraction=True)
-    return _achieved("nothing is left to do")
+    return _achieved("every step of the job was taken")
 
 
 def form_data(state: SessionState) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from typing import Any
 from shoal.agent.status import FINAL
 from shoal.api import Api
 from shoal.errors import ShoalError
-from shoal.services.cli.ending import Exit, job_exit, tell
+from shoal.services.cli.ending import Exit, incomplete_words, job_exit, tell
 from shoal.services.cli.pace import duration
 from shoal.services.cli.printing import OrderedLines
 from shoal.services.cli.progress import shown
@@ -56,6 +56,8 @@ def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
     counts, usage = job["counts"], job["usage"]
     parts = [f"{counts[name]:,} {name}" for name in _ENDS if counts[name]]
     first = f"{job['id']} {job['status']}"
+    if job["status"] in FINAL and job_exit(job) is Exit.PARTIAL:
+        first += " in part"
     if job.get("cancel_requested") and job["status"] not in FINAL:
         first += ", being canceled"
     if counts["expected"] > 1 or len(parts) > 1:
@@ -65,10 +67,11 @@ def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
     if usage["model_calls"]:
         tokens = usage["prompt_tokens"] + usage["completion_tokens"]
         first += f", {usage['model_calls']:,} model calls ({tokens:,} tokens)"
+    missing = [f"  {incomplete_words(job['incomplete'])}"] if job.get("incomplete") else []
     error = job.get("error")
     if error:
-        return [first, f"  {error['code']}: {error['message']}"]
-    return [first, *([f"  {job['reason']}"] if job.get("reason") else [])]
+        return [first, *missing, f"  {error['code']}: {error['message']}"]
+    return [first, *missing, *([f"  {job['reason']}"] if job.get("reason") else [])]
 
 
 def _took_s(job: Mapping[str, Json]) -> float | None:

@@ -18,10 +18,11 @@ from typing import Annotated, Any, BinaryIO
 import orjson
 import typer
 
+from shoal.agent.status import FINAL
 from shoal.api import Api, rows
 from shoal.services.cli.commands.following import follow, summary
 from shoal.services.cli.connection import client_of
-from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.ending import Exit, Usage, incomplete_words, job_exit, tell
 from shoal.services.cli.options import AsJson, Gateway, JobArgument, pairs_from
 from shoal.services.cli.pace import duration
 from shoal.services.cli.printing import binary_stdout
@@ -191,16 +192,31 @@ def _job_cells(job: Json) -> tuple[str, ...]:
     counts = job["counts"]
     bad = counts["final"] - counts["completed"]
     return (
-        *(job["id"], job["status"], f"{counts['expected']:,}", f"{counts['completed']:,}", f"{bad:,}"),
+        *(job["id"], _standing(job), f"{counts['expected']:,}", f"{counts['completed']:,}", f"{bad:,}"),
         *(job["created_at"][:19].replace("T", " "), (job["goal"] or job["url"])[:60]),
     )
 
 
+def _standing(job: Json) -> str:
+    """A job's status in words; one that completed in part does not look like one that lacks nothing."""
+    if job["status"] not in FINAL or job_exit(job) is not Exit.PARTIAL:
+        return str(job["status"])
+    return "completed in part" + (f", {incomplete_words(job['incomplete'])}" if job.get("incomplete") else "")
+
+
 def _session_cells(session: Json) -> tuple[str, ...]:
     item, error = session["item"], session["error"]
-    why = _waiting(session) or (error["message"] if error else session["reason"])
+    why = _waiting(session) or (error["message"] if error else _reason(session))
     value = (item["label"] or item["value"])[:50] if item else ""
     return (session["id"], session["status"], str(session["attempt"]), value, why)
+
+
+def _reason(session: Json) -> str:
+    """Why a session ended as it did, with what its list lacks."""
+    missing = session.get("incomplete")
+    if not missing:
+        return str(session["reason"])
+    return ": ".join(filter(None, (incomplete_words(missing), session["reason"] or missing["why"])))
 
 
 def _waiting(session: Json) -> str:

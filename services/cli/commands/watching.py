@@ -192,6 +192,7 @@ def _as_told(row: JobRow) -> Mapping[str, Json]:
     return {
         **{"job": ids.job_id(row.id), "status": str(row.status), "labels": row.spec.labels},
         **{"counts": counts, "usage": asdict(row.usage), "error": error},
+        "incomplete": row.incomplete and asdict(row.incomplete),
     }
 
 

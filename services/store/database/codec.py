@@ -15,6 +15,7 @@ from pydantic_core import PydanticSerializationError, from_json
 
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.types import Checkpoint, ErrorInfo, LoopItem, Outcome, Task
+from shoal.services.store.records import IncompleteLists
 
 Json = Any
 T = TypeVar("T")
@@ -24,6 +25,7 @@ _CHECKPOINT = TypeAdapter(Checkpoint)
 _ITEM = TypeAdapter(LoopItem)
 _ERROR = TypeAdapter(ErrorInfo)
 _TASKS = TypeAdapter(tuple[Task, ...])
+_INCOMPLETE = TypeAdapter(IncompleteLists)
 _ANY: TypeAdapter[Json] = TypeAdapter(Any)
 
 _ELSEWHERE = {"tasks", "fan_out", "checkpoint", "artifacts"}
@@ -78,6 +80,16 @@ def dump_error(error: ErrorInfo | None) -> str | None:
 def load_error(text: str | None) -> ErrorInfo | None:
     """What `dump_error` wrote."""
     return None if text is None else _ERROR.validate_json(text)
+
+
+def dump_incomplete(lists: IncompleteLists | None) -> str | None:
+    """What is known to be missing from lists, if anything is."""
+    return None if lists is None else _dump(_INCOMPLETE, lists)
+
+
+def load_incomplete(text: str | None) -> IncompleteLists | None:
+    """What `dump_incomplete` wrote."""
+    return None if text is None else _INCOMPLETE.validate_json(text)
 
 
 def dump_spec(spec: JobSpec) -> str:

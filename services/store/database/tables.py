@@ -81,6 +81,7 @@ job = Table(
     Column("archive", Text),  # where in the artifact store its results lie, once its rows are dropped
     Column("in_totals", Boolean, nullable=False, server_default=_FALSE),  # `total` holds its counts of ended items
     Column("retry_below", BigInteger),  # of a retry that is not done: sessions below this id may still be reopened
+    Column("incomplete", Text),  # of a job that is over: the sums of its sessions' `found` and `shown`
     # Updated once per group commit: room on the page keeps those updates off the indexes.
     postgresql_with={"fillfactor": "50"},
 )
@@ -159,6 +160,9 @@ session = Table(
     Column("item", Text),
     Column("checkpoint", Text),
     Column("outcome", Text),  # of the last attempt
+    # Of a session with a list of which less was given than there is.
+    Column("found", Integer),  # records or items that were given; null: nothing is known to be missing
+    Column("shown", Integer),  # how many the page says that there are; null: it does not say
     # Of a session that fanned out.
     Column("children", Integer, nullable=False, server_default=_ZERO),  # of all its loops
     Column("pending_children", Integer, nullable=False, server_default=_ZERO),  # not final yet
@@ -191,6 +195,7 @@ _partial("session_stopping", "stopped and state = 2", session.c.id)
 # For a retry: what it opens, and parents that it has kept waiting.
 _partial("session_retriable", "state in (5, 6, 8)", session.c.job, session.c.id)
 _partial("session_emptied", "state = 2 and pending_children = 0", session.c.job, session.c.id)
+_partial("session_incomplete", "found is not null and state = 4", session.c.job)
 _partial("session_reseating", "reseating and state = 2", session.c.id)
 
 pending_children = Table(

@@ -19,7 +19,7 @@ from shoal.services.store.database.states import FINAL_STATES, State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id
 from shoal.services.store.jobs.webhook_messages import Message, announce
-from shoal.services.store.records import Counts
+from shoal.services.store.records import Counts, IncompleteLists
 
 Json = Any
 
@@ -51,6 +51,7 @@ class LockedJob:
     archive: str | None
     in_totals: Mapping[State, int]  # what its tenant's totals hold of it: all of `ended` once it is over
     retry_below: int | None  # sessions below this id may still be reopened (`shoal.services.store.jobs.reopening`)
+    incomplete: IncompleteLists | None  # once it is over: what its lists are known to lack
     written: list[tuple[int, Status]] = field(default_factory=list)  # sessions, for the progress event
     items_ended: list[tuple[int, Status]] = field(default_factory=list)  # items that are over now, for webhooks
     fanned_out: list[tuple[int, int]] = field(default_factory=list)  # sessions that became loops, with their size
@@ -87,7 +88,7 @@ class LockedJob:
         if self.archive is not None:
             raise WrongState(f"job {job_id(self.id)} is archived: its sessions are gone", job=self.id)
         self.status = Status.QUEUED
-        self.started_at = self.finished_at = self.expires_at = self.error = None
+        self.started_at = self.finished_at = self.expires_at = self.error = self.incomplete = None
         self.cancel_requested = False
         deadline_s = specs_of(tx, [self.id])[self.id].deadline_s
         self.deadline_at = None if deadline_s is None else tx.now + deadline_s
@@ -123,6 +124,7 @@ class LockedJob:
             "expires_at": self.expires_at,
             "in_totals": self.finished_at is not None,
             "retry_below": self.retry_below,
+            "incomplete": codec.dump_incomplete(self.incomplete),
             **{state.column: self.ended[state] for state in FINAL_STATES},
             **asdict(self.usage),
         }
@@ -223,10 +225,26 @@ def close_those_over(tx: Tx, jobs: Iterable[LockedJob], running: Mapping[int, Le
     roots = {row.id: row for row in rows}
     over = [job for job in open_jobs if State(roots[job.root].state) in FINAL_STATES]
     specs = specs_naming(tx, [job.id for job in over], "retention_days")
+    short = _incomplete_lists(tx, [job.id for job in over])
     for job in over:
+        job.incomplete = short.get(job.id)
         days = specs[job.id].artifacts.retention_days
         _close(tx, job, State(roots[job.root].state), roots[job.root].outcome, days)
     return over
+
+
+def _incomplete_lists(tx: Tx, jobs: Sequence[int]) -> dict[int, IncompleteLists]:
+    """What the lists of jobs lack; jobs whose lists lack nothing are left out."""
+    rows = tx.rows("incomplete_lists", ids=tx.many(jobs)) if jobs else ()
+    return {
+        row.job: IncompleteLists(row.lists, int(row.found), int(row.shown) if row.counted == row.lists else None)
+        for row in rows
+    }
+
+
+def incomplete_json(lists: IncompleteLists | None) -> dict[str, Json] | None:
+    """What lists lack, as events carry it."""
+    return None if lists is None else asdict(lists)
 
 
 def _close(tx: Tx, job: LockedJob, state: State, outcome: str | None, days: int | None) -> None:
@@ -246,6 +264,7 @@ def finished_events(tx: Tx, jobs: Sequence[LockedJob]) -> None:
             "counts": counts_json(job.counts(running=0)),
             "usage": asdict(job.usage),
             "error": codec.load_json(codec.dump_error(job.error) or "null"),
+            "incomplete": incomplete_json(job.incomplete),
         }
         tx.event(job.id, job.tenant, JobEvent.FINISHED, data)
         news.append((job, data))
@@ -280,6 +299,7 @@ def locked(row: Row[Any]) -> LockedJob:
         archive=row.archive,
         in_totals=dict(ended) if row.in_totals else {},
         retry_below=row.retry_below,
+        incomplete=codec.load_incomplete(row.incomplete),
     )
 
 

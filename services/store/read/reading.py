@@ -104,6 +104,7 @@ def _job_row(tx: Tx, row: Row[Any], running: Leased) -> JobRow:
         finished_at=_when(job.finished_at),
         root_session=job.root,
         cancel_requested=job.cancel_requested,
+        incomplete=job.incomplete,
         archive=job.archive,
         priority=row.priority,
         concurrency=_limit(job.concurrency, spec.loop.concurrency if spec.loop else None),

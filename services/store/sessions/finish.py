@@ -194,7 +194,10 @@ def _end_columns(end: End) -> dict[str, Json]:
     checkpoint = end.outcome.fan_out.checkpoint if end.outcome.fan_out else end.outcome.checkpoint
     # A completed item needs its checkpoint no more; a parent's is needed when items of its loop are retried.
     forget = end.state is State.COMPLETED and not end.row.children
+    incomplete = end.outcome.incomplete if end.state is State.COMPLETED else None
     return {
+        "found": incomplete and incomplete.found,
+        "shown": incomplete and incomplete.shown,
         "id": end.row.id,
         "fence": end.row.fence,
         "state": int(end.state),

@@ -115,6 +115,22 @@ class RecordView(View):
     at: str
 
 
+class IncompleteView(View):
+    """A list of a session of which less was given than there is."""
+
+    found: int = Field(description="records or items that were given")
+    shown: int | None = Field(description="how many the page says that there are; null: it does not say")
+    why: str = Field(description="what kept the rest from being given")
+
+
+class IncompleteListsView(View):
+    """The lists of a job of which less was given than there is."""
+
+    lists: int = Field(description="how many such lists, each of a session of its own")
+    found: int = Field(description="records or items that they gave")
+    shown: int | None = Field(description="how many their pages say that there are; null: a page does not say")
+
+
 # --- jobs --------------------------------------------------------------------------------------------
 
 
@@ -131,6 +147,9 @@ class JobSummary(View):
     counts: CountsView
     usage: UsageView
     error: ErrorView | None
+    incomplete: IncompleteListsView | None = Field(
+        None, description="of a job that has ended: what its lists are known to lack; null: nothing"
+    )
     cancel_requested: bool
     created_at: Time
     started_at: Time | None
@@ -160,7 +179,7 @@ class JobView(JobSummary):
 
 
 def _job_fields(row: JobRow) -> dict[str, Json]:
-    own = ("id", "tenant", "status", "counts", "usage", "error", "cancel_requested", "root_session")
+    own = ("id", "tenant", "status", "counts", "usage", "error", "incomplete", "cancel_requested", "root_session")
     times = ("created_at", "started_at", "finished_at")
     asked = {"url": row.spec.url, "goal": row.spec.goal, "labels": row.spec.labels, "priority": row.priority}
     return {**{name: getattr(row, name) for name in own + times}, **asked}
@@ -270,6 +289,7 @@ class SessionView(View):
     screenshot: str | None
     usage: UsageView | None
     answer: str
+    incomplete: IncompleteView | None = Field(None, description="what its list is known to lack; null: nothing")
 
     @classmethod
     def of(cls, row: SessionRow, wait: Wait | None = None) -> SessionView:
@@ -280,7 +300,9 @@ class SessionView(View):
 def _session_fields(row: SessionRow, wait: Wait | None) -> dict[str, Json]:
     outcome = row.outcome
     own = SessionView.model_fields.keys() & set(SessionRow.__slots__)
-    ended = ("error", "reason", "error_codes", "url", "at", "seconds", "screenshot", "usage", "answer")
+    ended = (
+        *("error", "reason", "error_codes", "url", "at", "seconds", "screenshot", "usage", "answer", "incomplete"),
+    )
     empty: dict[str, Json] = {"reason": "", "error_codes": [], "url": "", "at": "", "seconds": 0.0, "answer": ""}
     return {
         **{name: getattr(row, name) for name in own},

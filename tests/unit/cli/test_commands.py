@@ -7,6 +7,7 @@ import json
 import shlex
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ import typer
 from typer.testing import Result
 
 from shoal import api
-from shoal.agent.types import Outcome
+from shoal.agent.types import Incomplete, Outcome
 from shoal.agent.worker_messages import Work
 from shoal.embedded import spec_gate
 from shoal.services.cli.app import app
@@ -48,10 +49,11 @@ def test_run_prints_records_to_stdout_and_progress_to_stderr(served: Served, sho
     result = shoal(
         *("run", "find the names", "--url", "https://shop.example/", "--loop-values", str(values)),
         *("--schema", str(schema), "--data", '{"who": "me"}', "--label", "team=x", "--no-robots", "--max-items", "9"),
+        code=4,
     )
     assert records(result.stdout) == [{"name": "a"}, {"name": "b"}, None, {"name": "d"}]
     assert "j1 finished: 4 of 4 items: 3 done, 1 failed" in result.stderr
-    assert "j1 completed: 4 items, 3 completed, 1 failed" in result.stderr
+    assert "j1 completed in part: 4 items, 3 completed, 1 failed" in result.stderr
     (job,) = served.do(served.world.store.jobs(JobFilter()))
     assert job.spec.loop is not None
     assert job.spec.loop.values == ("a", "b", "c", "d")
@@ -72,7 +74,7 @@ def test_lists_go_on_over_pages(served: Served, shoal: Shoal, monkeypatch: pytes
     assert len(shoal("jobs", "--limit", "1000", "--json").stdout.splitlines()) == 5
     loop = served.submit(loop={"values": VALUES})
     served.work(loop_of(VALUES, each))
-    shoal("watch", loop, code=0)
+    shoal("watch", loop, code=4)
     assert shoal("show", loop, "--sessions", "3").stderr.splitlines()[-1].startswith("there are more; --sessions")
     assert "there are more" not in shoal("show", loop, "--sessions", "100").stderr
     assert job == "j5"
@@ -111,6 +113,34 @@ def test_run_of_a_failing_job_ends_with_1_and_says_why(served: Served, shoal: Sh
 def test_run_of_a_loop_in_which_everything_failed_ends_with_1(served: Served, shoal: Shoal) -> None:
     served.work(loop_of(["a", "b"], lambda work: failed()))
     shoal("run", "look", "--url", "https://shop.example/", "--loop-values", '["a", "b"]', code=1)
+
+
+def half_a_list(work: Work) -> Outcome:
+    return replace(completed({"name": "a"}), incomplete=Incomplete(10, 57, "no link leads on"))
+
+
+def test_run_of_a_list_that_is_known_to_lack_records_ends_with_4_and_says_so(served: Served, shoal: Shoal) -> None:
+    served.work(half_a_list)
+    result = shoal("run", "look", "--url", "https://shop.example/", code=4)
+    assert "j1 completed in part" in result.stderr
+    assert "incomplete: 10 of 57" in result.stderr
+    assert "completed in part, incomplete: 10 of 57" in shoal("jobs").stdout
+    told = json.loads(shoal("jobs", "--json").stdout)
+    assert (told["status"], told["incomplete"]) == ("completed", {"lists": 1, "found": 10, "shown": 57})
+    shown = shoal("show", "j1").stdout
+    assert "incomplete: 10 of 57" in shown and "no link leads on" in shown
+
+
+def test_watch_of_a_job_that_is_done_in_part_ends_with_4(served: Served, shoal: Shoal) -> None:
+    job = served.submit()
+    served.work(half_a_list)
+    assert "incomplete: 10 of 57" in shoal("watch", job, code=4).stderr
+    assert "incomplete: 10 of 57" in shoal("watch", job, code=4).stderr, "also when it is over already"
+
+
+def test_a_list_without_any_record_is_told_as_one(served: Served, shoal: Shoal) -> None:
+    served.work(lambda work: replace(completed(), records=(), incomplete=Incomplete(0, None, "no list is there")))
+    assert "incomplete: 0 records" in shoal("run", "look", "--url", "https://shop.example/", code=4).stderr
 
 
 def test_run_with_json_tells_progress_in_json_too(served: Served, shoal: Shoal) -> None:
@@ -214,7 +244,7 @@ def test_files_of_windows_programs_are_read(served: Served, shoal: Shoal, tmp_pa
     values.write_bytes(b"\xef\xbb\xbfhttps://shop.example/1\r\nhttps://shop.example/2\r\n")
     schema.write_bytes(b'\xef\xbb\xbf{"type": "object"}')
     job.write_bytes(b'\xef\xbb\xbf{"url": "https://shop.example/", "goal": "look"}\r\n')
-    shoal("run", "--url", "https://shop.example/", "--loop-values", str(values), "--schema", str(schema))
+    shoal("run", "--url", "https://shop.example/", "--loop-values", str(values), "--schema", str(schema), code=4)
     (stored,) = served.do(served.world.store.jobs(JobFilter()))
     assert stored.spec.loop is not None
     assert stored.spec.loop.values == ("https://shop.example/1", "https://shop.example/2")
@@ -301,7 +331,7 @@ def test_jobs_and_show_tell_people_and_programs(served: Served, shoal: Shoal) ->
     assert "j2" not in shoal("jobs", "--label", "team=x").stdout
     assert "completed" in shoal("jobs").stdout
     shown = shoal("show", job).stdout
-    assert "j1 completed: 4 items, 3 completed, 1 failed" in shown
+    assert "j1 completed in part: 4 items, 3 completed, 1 failed" in shown
     assert "The page did not load within its time." in shown
     assert json.loads(shoal("show", job, "--json").stdout)["counts"]["failed"] == 1
     assert "a dispatcher: none speaks" in shoal("show", "j2").stdout

@@ -106,7 +106,7 @@ async def test_plain_lines_tell_how_it_goes_and_every_end(
     show(await watcher.look(3.0))
     told = capsys.readouterr().err.splitlines()
     assert told[0] == "1 job open: 0 of 2 items: 0 done, 0 failed"
-    assert told[1].startswith("j1 completed: 2 items, 1 completed, 1 failed, in ")
+    assert told[1].startswith("j1 completed in part: 2 items, 1 completed, 1 failed, in ")
     assert len(told) == 2, "what did not change is not said again"
 
 

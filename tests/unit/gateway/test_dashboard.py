@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shoal.agent.types import Action
+from shoal.agent.types import Action, Incomplete
+from shoal.services.store import ids
 from shoal.services.web.http.api_keys import hash_key
 from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.pages.filters import ago, call, clipped, place, size, span
@@ -213,6 +215,22 @@ async def test_the_job_page_groups_failures_and_pages_sessions(here: World) -> N
     assert second.status_code == 200
     assert seen >= 25
     assert second.text != text
+
+
+async def test_a_job_that_is_done_in_part_does_not_look_like_one_that_lacks_nothing(here: World) -> None:
+    part, whole = await here.submit(), await here.submit()
+    short = replace(completed({"n": 1}), incomplete=Incomplete(10, 57, "no link leads on"))
+    await here.run(lambda work: short if ids.job_id(work.job) == part else completed({"n": 1}))
+    listed = (await here.client.get("/")).text
+    assert listed.count("completed in part") == 1 and listed.count("incomplete: 10 of 57") == 1
+    page = (await here.client.get(f"/jobs/{part}")).text
+    assert "completed in part" in page and "incomplete: 10 of 57" in page
+    assert "completed in part" not in (await here.client.get(f"/jobs/{whole}")).text
+    job = (await here.client.get(f"/v1/jobs/{part}")).json()
+    assert (job["status"], job["incomplete"]) == ("completed", {"lists": 1, "found": 10, "shown": 57})
+    session = (await here.client.get(f"/v1/sessions/{job['root_session']}")).json()
+    assert session["incomplete"] == {"found": 10, "shown": 57, "why": "no link leads on"}
+    assert "no link leads on" in (await here.client.get(f"/sessions/{job['root_session']}")).text
 
 
 async def test_results_can_be_downloaded_from_the_page(here: World) -> None:

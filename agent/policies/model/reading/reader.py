@@ -17,7 +17,7 @@ from shoal.agent.decisions.extract import (
     schema_from,
 )
 from shoal.agent.errors import FieldsMissing
-from shoal.agent.grounding.claims import page_count, unproven, without
+from shoal.agent.grounding.claims import says_empty, stated_count, unproven, without
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.models.model import Ask
 from shoal.agent.models.reply import Answer, ReplyDoubt
@@ -67,6 +67,7 @@ class ModelExtractor:
         cut_off = any(answer.cut_off for answer in answers)
         return Extraction(
             records=tuple(Record(value, text.sources(value, "model"), state.page.url) for value in values),
+            empty=not values and says_empty(text.whole),
             complete=whole and not cut_off and len(values) >= (shown or 0),
             missing=fields_missing(values, wanted),
             prompt=_joined(answers),
@@ -165,7 +166,7 @@ def _records(reading: Reading[Json], wanted: ExtractSpec) -> list[Json]:
 def _shown(answers: Sequence[Answer[Json]], text: PageText) -> int | None:
     """How many records the page says that it has: by its own words, and as the model understood it."""
     counts = [answer.value["shown"] for answer in answers if answer.value["shown"] is not None]
-    said = page_count(text)
+    said = stated_count(text.whole)
     return max([*counts, *([said] if said is not None else [])], default=None)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.agent.grounding.claims import says_empty, stated_count
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.fields.candidates import Candidate, block_candidates
@@ -28,8 +28,10 @@ def read_records(facts: Facts, properties: Sequence[Property], locale: str, stam
         score = _fit(group, properties, reading)
         if score > 0 and (best is None or score > best[0]):
             best = (score, group)
+    text = facts.text + "\n" + facts.beside
+    total = stated_count(text)
     if best is None:
-        return Extraction((), missing=tuple(prop.name for prop in properties))
+        return _nothing(properties, total, empty=says_empty(text))
     records: list[Record] = []
     lacking: dict[str, int] = {}
     for block in best[1]["blocks"]:
@@ -39,10 +41,16 @@ def read_records(facts: Facts, properties: Sequence[Property], locale: str, stam
         records.append(Record(value, sources, facts.url, stamp))
         for name in missing:
             lacking[name] = lacking.get(name, 0) + 1
-    total = shown_total(facts.text + "\n" + facts.beside)
     cut = int(best[1]["n"]) > len(best[1]["blocks"])
     complete = not cut and (total is None or total <= len(records))
-    return Extraction(tuple(records), complete, tuple(lacking))
+    return Extraction(tuple(records), complete, missing=tuple(lacking), shown=total)
+
+
+def _nothing(properties: Sequence[Property], total: int | None, *, empty: bool) -> Extraction:
+    """What is said of a page on which no list has the fields of the schema."""
+    names = tuple(prop.name for prop in properties)
+    why = "" if empty else f"the page shows no list whose entries state {', '.join(names)}"
+    return Extraction((), complete=empty or total == 0, empty=empty or total == 0, why=why, missing=names, shown=total)
 
 
 def _reader(block: Mapping[str, Json], reading: Reading) -> FieldReader:
@@ -69,15 +77,3 @@ def _fit(group: Mapping[str, Json], properties: Sequence[Property], reading: Rea
     if share < 0.4:
         return 0.0
     return share * _REGIONS.get(str(group["r"]), 1.0) * (1.0 + 0.02 * min(20, int(group["n"])))
-
-
-_TOTAL = re.compile(
-    r"\b\d+\s*(?:[-–—]|to|bis|a|à|do)\s*\d+\s+(?:of|von|de|z|di|van|sur|out of|av)\s+(\d[\d.,'’\u00a0\u202f ]*\d|\d)",
-    re.I,
-)
-
-
-def shown_total(text: str) -> int | None:
-    """The number of records that a list says it has: "1–12 of 245"; None when it does not say."""
-    hit = _TOTAL.search(text)
-    return int(re.sub(r"\D", "", hit.group(1))) if hit else None

@@ -88,6 +88,7 @@ select id from session where state = 2 and job = :job order by id + 0 desc limit
 update job set status = :status, started_at = :started_at, finished_at = :finished_at, error = :error,
   cancel_requested = :cancel_requested, deadline_at = :deadline_at, concurrency = :concurrency,
   expires_at = :expires_at, in_totals = :in_totals, retry_below = :retry_below,
+  incomplete = :incomplete,
   expected = :expected, completed = :completed, terminated = :terminated, failed = :failed, unsure = :unsure,
   canceled = :canceled, model_calls = :model_calls, prompt_tokens = :prompt_tokens,
   completion_tokens = :completion_tokens, cached_tokens = :cached_tokens, pages = :pages
@@ -335,6 +336,12 @@ select id, checkpoint from session where id in many(:ids, bigint) and checkpoint
 -- name: roots
 -- How some root sessions stand.
 select id, state, outcome from session where id in many(:ids, bigint)
+
+-- name: incomplete_lists
+-- What the completed sessions of some jobs know to be missing from their lists.
+select job, count(*) as lists, sum(found) as found, sum(shown) as shown, count(shown) as counted
+from session where job in many(:ids, bigint) and found is not null and state = 4
+group by job
 
 -- name: loops
 -- Sessions that fanned out, as parents; their job's lock holds them too.

@@ -16,7 +16,7 @@ returning name, value
 -- The jobs of some sessions, locked. Without their specs, as `lock_jobs`: a spec may be long, and a commit have many.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below, incomplete
 from job where id = any(array(select distinct job from session where id = any(cast(:ids as bigint[]))))
 order by id for no key update
 
@@ -24,16 +24,16 @@ order by id for no key update
 -- Jobs as they stand, locked: whoever holds a job's row may change what its sessions are to each other.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below, incomplete
 from job where id = any(cast(:ids as bigint[])) order by id for no key update
 
 -- name: end_attempts
 -- Ends attempts: state, outcome and checkpoint of each, guarded by its fence alone.
 update session s set state = v.state, fence = s.fence + 1, attempt = s.attempt - v.given_back, owner = null,
   lease_until = null, ready_at = v.ready_at, outcome = coalesce(v.outcome, s.outcome),
-  checkpoint = case when v.keep then s.checkpoint else v.checkpoint end
+  found = v.found, shown = v.shown, checkpoint = case when v.keep then s.checkpoint else v.checkpoint end
 from json_to_recordset(cast(:rows as json)) as v (id bigint, fence bigint, state smallint, given_back integer,
-  ready_at double precision, outcome text, keep boolean, checkpoint text)
+  ready_at double precision, outcome text, found integer, shown integer, keep boolean, checkpoint text)
 where s.id = v.id and s.fence = v.fence
 
 -- name: add_children

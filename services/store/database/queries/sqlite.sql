@@ -11,21 +11,21 @@ returning name, value
 -- The jobs of some sessions, as they stand. Without their specs, as `lock_jobs`: see PostgreSQL's.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below, incomplete
 from job where id in (select job from session where id in (select value from json_each(:ids))) order by id
 
 -- name: lock_jobs
 -- Jobs as they stand; the writer's transaction is the lock.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
-  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below, incomplete
 from job where id in (select value from json_each(:ids)) order by id
 
 -- name: end_attempts
 -- Ends an attempt: its state, outcome and checkpoint, guarded by its fence alone.
 update session set state = :state, fence = fence + 1, attempt = attempt - :given_back, owner = null,
   lease_until = null, ready_at = :ready_at, outcome = coalesce(:outcome, outcome),
-  checkpoint = case when :keep then checkpoint else :checkpoint end
+  found = :found, shown = :shown, checkpoint = case when :keep then checkpoint else :checkpoint end
 where id = :id and fence = :fence
 
 -- name: add_children

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from shoal.agent.grounding.claims import says_empty, stated_count
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
-from shoal.agent.policies.rules.fields.records import shown_total
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.values.words import likeness, phrase
 
@@ -142,10 +142,43 @@ def test_an_unlabelled_line_counts_when_all_such_lines_agree() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "total"), [("1–12 of 245", 245), ("Treffer 1 bis 20 von 1.204", 1204), ("12 items", None)]
+    ("text", "total"),
+    [
+        ("1–12 of 245", 245),
+        ("Treffer 1 bis 20 von 1.204", 1204),
+        ("Showing 1 to 10 of 57 entries", 57),
+        ("Showing 1 to 10 of 1,057 rows", 1057),
+        ("Showing 20 of 60", 60),
+        ("1 to 20 of 60\nPage 1 of 3", 60),
+        ("1..50 out of 123", 123),
+        ("The following 200 pages are in this category, out of 345 total.", 345),
+        ("List (57)", 57),
+        ("12 items", 12),
+        ("Page 1 of 6", None),
+        ("4 of 5 stars", None),
+        ("10 of 12 in stock", None),
+        ("a lamp with 178 reviews, and one with 12 reviews", None),
+    ],
 )
 def test_the_count_that_a_list_shows(text: str, total: int | None) -> None:
-    assert shown_total(text) == total
+    assert stated_count(text) == total
+
+
+@pytest.mark.parametrize(
+    ("text", "empty"),
+    [
+        ("No results found", True),
+        ("There are no items in this list.", True),
+        ("No matching records found", True),
+        ("Keine Einträge vorhanden", True),
+        ("0 results", True),
+        ("This list is empty", True),
+        ("10 results", False),
+        ("No shipping costs. 57 products", False),
+    ],
+)
+def test_a_list_may_say_that_it_is_empty(text: str, empty: bool) -> None:
+    assert says_empty(text) is empty
 
 
 @pytest.mark.timeout(10)

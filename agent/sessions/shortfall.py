@@ -1,0 +1,58 @@
+"""What is known to be missing from a session's list, told from its tasks alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from shoal.agent.types import Incomplete, Task
+
+Json = Any
+
+
+def incomplete(history: Iterable[Task], *, many: bool) -> Incomplete | None:
+    """What the session's list is known to lack; None where nothing is known to be missing.
+
+    Args:
+        many: the job asks for many records of one page. One record is never a part of a list.
+    """
+    results = [(task.type, task.result) for task in history if isinstance(task.result, dict)]
+    of_loops = _of_items([result for kind, result in results if kind == "loop"])
+    if of_loops is not None or not many:
+        return of_loops
+    return _of_records([result for kind, result in results if kind == "extract"])
+
+
+def _of_items(loops: list[dict[str, Json]]) -> Incomplete | None:
+    """A list whose items were collected. What the caller's own limit left out was not asked for."""
+    for result in reversed(loops):
+        if result.get("limited"):
+            continue
+        if "shown" in result or "cut" in result:
+            return Incomplete(result["expected"], result.get("shown"), str(result.get("cut", "")))
+    return None
+
+
+def _of_records(readings: list[dict[str, Json]]) -> Incomplete | None:
+    """A list whose records were read, from one page or from several."""
+    if not readings:
+        return None
+    found = sum(reading["records"] for reading in readings)
+    invalid = sum(reading.get("invalid", 0) for reading in readings)
+    shown = max((reading["shown"] for reading in readings if reading.get("shown") is not None), default=None)
+    last = readings[-1]
+    if found == 0 and invalid == 0 and not shown:
+        return None if last.get("empty") else Incomplete(0, None, str(last.get("why", "")))
+    whole = bool(last["complete"]) or (shown is not None and found + invalid >= shown)
+    if whole and not invalid:
+        return None
+    why = "; ".join(filter(None, (str(last.get("why", "")), _unfit(invalid))))
+    if whole:
+        return Incomplete(found, found + invalid, why)
+    return Incomplete(found, shown if shown is not None and shown > found else None, why)
+
+
+def _unfit(invalid: int) -> str:
+    if invalid == 1:
+        return "1 record does not fit the schema"
+    return f"{invalid:,} records do not fit the schema" if invalid else ""
