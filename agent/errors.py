@@ -329,6 +329,10 @@ class FormRefused(FormIncomplete):
     """The site says that it did not take the form."""
 
 
+class FormUnclear(FormIncomplete):
+    """Several forms, or several buttons of one form, may be meant; the message lists them."""
+
+
 class NothingWorks(AgentError):
     """Whatever was tried on the page failed, several times in a row."""
 

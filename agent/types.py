@@ -157,6 +157,20 @@ class ActionResult:
 
 
 @dataclass(frozen=True, slots=True)
+class BeforeSending:
+    """What a page showed just before a form was sent: what the site's answer is compared with. No values of fields."""
+
+    loaded: float = 0.0  # when the document began to load, in ms
+    said: tuple[str, ...] = ()  # its messages and the texts beside its forms, folded and clipped
+    thanks: tuple[str, ...] = ()  # words of thanks that it held already
+    fields: tuple[str, ...] = ()  # of the form, by name
+    shown: tuple[str, ...] = ()  # the details whose value it showed already, by key
+    placed: tuple[str, ...] = ()  # the details that stood in the form's fields, by key
+    purpose: str = ""  # what the form is for, where it says so
+    method: str = ""  # of the form
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One observe, decide, act."""
 
@@ -167,6 +181,7 @@ class Step:
     screenshot: str | None = None  # artifact id
     prompt: str | None = None  # artifact id of prompt and reply, when a model was asked
     seconds: float = 0.0
+    before: BeforeSending | None = None  # the page before it, when it sends a form
 
 
 Sureness = Literal["certain", "likely", "weak"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.agent.types import Action
+from shoal.agent.types import Action, BeforeSending
 
 Json = Any
 
@@ -27,6 +27,7 @@ class StepDecision:
     thought: str
     actions: tuple[Action, ...]
     prompt: str | None = None  # prompt and reply as text, kept as an artifact when a model was asked
+    before: BeforeSending | None = None  # the page now, when the actions send a form
 
 
 @dataclass(frozen=True, slots=True)

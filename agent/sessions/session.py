@@ -381,7 +381,7 @@ class _Session:
         if decision.prompt is not None:
             prompt = await self._keep("prompt", decision.prompt.encode(), "application/json")
         shot = await self._photograph() if self.work.spec.artifacts.screenshots == "all" else None
-        begun = Step(index=len(steps), url=url, thought=decision.thought, results=(), screenshot=shot, prompt=prompt)
+        begun = Step(len(steps), url, decision.thought, (), screenshot=shot, prompt=prompt, before=decision.before)
         results, final = await self._act(decision.actions, steps, begun)
         await self.keep_downloads()
         return replace(begun, results=tuple(results), seconds=round(time.monotonic() - started, 4)), final

@@ -65,6 +65,7 @@ class RulesPolicy:
             page,
             form_data(state),
             steps,
+            goal=state.spec.goal or "",
             error_codes=state.spec.error_codes,
             criterion=state.spec.complete_criterion,
             may_terminate=state.spec.allow_terminate,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.agent.policies.rules.forms.entering import match_option, several
-from shoal.agent.policies.rules.forms.form import Entry, FormField, FormPage, bare
+from shoal.agent.policies.rules.forms.form import Entry, FormField, bare
 from shoal.agent.policies.rules.values.values import read_boolean
 from shoal.agent.policies.rules.values.vocabulary import CONFIRM_WORDS, FORM_NAMES
 from shoal.agent.policies.rules.values.words import Phrase, phrase
@@ -51,17 +51,6 @@ def details_of(data: Mapping[str, Json], prefix: str = "") -> list[Detail]:
         elif value is not None:
             found.append(Detail(key, value))
     return found
-
-
-def choose_form(page: FormPage, details: Sequence[Detail]) -> int | None:
-    """The form whose fields take most of the details; None when none takes any."""
-    best: tuple[float, int] | None = None
-    for form in dict.fromkeys(one.form for one in page.fields):
-        fields = [one for one in page.fields if one.form == form]
-        score = sum(one.score for one in assign(fields, details))
-        if score > 0 and (best is None or score > best[0]):
-            best = (score, form)
-    return best[1] if best else None
 
 
 def assign(fields: Sequence[FormField], details: Sequence[Detail]) -> list[Entry]:

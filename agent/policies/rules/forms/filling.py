@@ -7,17 +7,22 @@ from typing import Any
 
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FormIncomplete
-from shoal.agent.policies.rules.forms.assignment import Detail, assign, choose_form, details_of, slots_of
+from shoal.agent.policies.rules.forms.answer import before_sending
+from shoal.agent.policies.rules.forms.assignment import Detail, assign, details_of, slots_of
+from shoal.agent.policies.rules.forms.buttons import sending_button
+from shoal.agent.policies.rules.forms.choosing import choose_form, describe, field_names, refused_forms
 from shoal.agent.policies.rules.forms.entering import actions_for, is_waiting
-from shoal.agent.policies.rules.forms.form import Entry, FormField, FormPage, leads_on, sending_button
-from shoal.agent.policies.rules.forms.outcome import judge
+from shoal.agent.policies.rules.forms.form import Entry, FormButton, FormField, FormPage, leads_on
+from shoal.agent.policies.rules.forms.outcome import Asked, judge
+from shoal.agent.policies.rules.forms.purpose import form_purpose, is_password, names_of, purposes_in
 from shoal.agent.policies.rules.forms.trail import ON, SEND, entered, entered_here, idle_looks, last_sending, was_sent
 from shoal.agent.policies.rules.overlays import dismissal
 from shoal.agent.types import Action, Step
 
 Json = Any
 
-_MAX_LOOKS = 2  # at a choice that another one has to bring
+_MAX_LOOKS = 2  # at a choice or a field that another one has to bring
+_PASSWORD = names_of("password")
 
 
 def decide_filling(
@@ -25,6 +30,7 @@ def decide_filling(
     data: Mapping[str, Json],
     steps: Sequence[Step],
     *,
+    goal: str = "",
     error_codes: Mapping[str, str],
     criterion: str | None,
     may_terminate: bool = True,
@@ -32,27 +38,30 @@ def decide_filling(
     """The next actions on the way to a sent form.
 
     Raises:
-        FormIncomplete: no form, a required field without a detail, or an answer that is no success.
+        FormIncomplete: no form, a required field without a detail, a detail without a field, or an answer that is no
+            success.
+        FormUnclear: several forms or buttons may be meant.
     """
     closing = dismissal(page, steps)
     if closing is not None:
         return StepDecision("something covers the page", (closing,))
-    details = details_of(data)
+    asked = Asked(details_of(data), goal, error_codes, criterion, may_terminate)
     sent = last_sending(steps)
     if sent is not None:
-        verdict = judge(page, steps, sent, details, error_codes, criterion, may_terminate)
+        verdict = judge(page, steps, sent, asked)
         if verdict is not None:
             return verdict
-    return _fill_or_send(page, details, steps, after_page=sent is not None)
+    return _fill_or_send(page, asked, steps, after_page=sent is not None)
 
 
-def _fill_or_send(
-    page: FormPage, details: Sequence[Detail], steps: Sequence[Step], *, after_page: bool
-) -> StepDecision:
-    form = choose_form(page, details)
+def _fill_or_send(page: FormPage, asked: Asked, steps: Sequence[Step], *, after_page: bool) -> StepDecision:
+    details = asked.details
+    form = choose_form(page, details, asked.goal)
     if form is None and not after_page:
-        raise FormIncomplete("the page shows no form that any of the details fits", fields=[one.key for one in details])
-    fields = [one for one in page.fields if one.form == form] if form is not None else []
+        if idle_looks(steps) < _MAX_LOOKS:
+            return StepDecision("no form is there yet that takes the details", ())
+        raise _no_form(page, asked)
+    fields = page.fields_of(form) if form is not None else []
     plan = assign(fields, details)
     counts = entered_here(steps)
     actions = [action for one in plan for action in actions_for(one, counts)]
@@ -62,17 +71,57 @@ def _fill_or_send(
     if waiting and idle_looks(steps) < _MAX_LOOKS:
         return StepDecision("a choice is not there yet", ())
     _refuse_gaps(fields, plan, waiting)
-    button = sending_button(page, form if form is not None else _only_form(page))
+    place = form if form is not None else _only_form(page)
+    button = sending_button(page, place, asked.goal)
     if button is None:
-        raise FormIncomplete("the form has no button that clearly sends it")
-    unused = sorted({one.key for one in details} - {key for one in plan for key in one.keys} - entered(steps))
+        raise FormIncomplete(
+            f"the form has no button that clearly sends it: {describe(page, place)}; name its button in `goal`"
+        )
     onwards = leads_on(button)
     if after_page and not onwards and was_sent(steps) and form is not None:
         raise FormIncomplete("the form was sent and is still there; it is not sent twice")
-    thought = "all that this page asks for is filled in"
-    if unused and not onwards:
-        thought += f"; the form has no place for: {', '.join(unused)}"
-    return StepDecision(thought, (Action("click", {"bid": button.bid}, ON if onwards else SEND, submits=not onwards),))
+    left = [one for one in details if one.key not in {key for entry in plan for key in entry.keys} | entered(steps)]
+    unused = _unplaced(page, place, button, left, asked.goal)
+    if unused and idle_looks(steps) < _MAX_LOOKS:
+        return StepDecision(f"no field is there yet for: {', '.join(unused)}", ())
+    if unused:
+        raise FormIncomplete(
+            f"no field of the form takes: {', '.join(unused)}; its fields are: {field_names(page, place)}. Nothing was "
+            "sent. Leave these keys out of `data`, or name them as the form does",
+            fields=unused,
+        )
+    click = Action("click", {"bid": button.bid}, ON if onwards else SEND, submits=not onwards)
+    return StepDecision(
+        "all that this page asks for is filled in", (click,), before=before_sending(page, place, details, plan)
+    )
+
+
+def _no_form(page: FormPage, asked: Asked) -> FormIncomplete:
+    """Why nothing is filled in, with the forms that there are."""
+    keys = [one.key for one in asked.details]
+    others = refused_forms(page, asked.details, asked.goal)
+    if others:
+        said = (
+            f"no form of the page is for the goal {asked.goal!r}" if asked.goal else "the forms are for something else"
+        )
+        hint = "name in `goal` what the form does, or start on the page of the right form"
+        return FormIncomplete(f"{said}: {others}; {hint}", fields=keys)
+    forms = [describe(page, form) for form in dict.fromkeys(one.form for one in page.fields)]
+    there = f"its forms are: {'; '.join(forms[:6])}" if forms else "it shows no field at all"
+    return FormIncomplete(f"the page shows no form that takes any of: {', '.join(keys)}; {there}", fields=keys)
+
+
+def _unplaced(page: FormPage, form: int, button: FormButton, left: Sequence[Detail], goal: str) -> list[str]:
+    """The details that neither this page of the form nor, as far as can be told, a later one takes."""
+    asked = [one for one in left if one.value not in (False, "", [])]
+    if leads_on(button):
+        return []
+    if form_purpose(page, form) == "login" or "login" in purposes_in(goal):
+        if purposes_in(goal) - {"login"}:
+            return []  # the rest is for the form behind the login
+        if not any(map(is_password, page.fields_of(form))):
+            asked = [one for one in asked if not set(one.names) & _PASSWORD]  # the next page asks for the password
+    return sorted(one.key for one in asked)
 
 
 def _only_form(page: FormPage) -> int:
@@ -84,7 +133,7 @@ def _only_form(page: FormPage) -> int:
 def _refuse_gaps(fields: Sequence[FormField], plan: Sequence[Entry], waiting: Sequence[Entry]) -> None:
     """Raises FormIncomplete naming the details without a choice, and the required fields that nothing fills."""
     if waiting:
-        said = ", ".join(f"{one.fields[0].label or one.fields[0].name} ({', '.join(one.keys)})" for one in waiting)
+        said = "; ".join(map(_without_choice, waiting))
         raise FormIncomplete(f"the form offers no choice that fits: {said}", fields=[one.keys[0] for one in waiting])
     filled = {field.bid for one in plan for field in one.fields}
     gaps = []
@@ -101,4 +150,12 @@ def _refuse_gaps(fields: Sequence[FormField], plan: Sequence[Entry], waiting: Se
         if empty:
             gaps.append(first.group if first.kind == "radio" and first.group else first.label or first.name)
     if gaps:
-        raise FormIncomplete(f"the form requires what the data does not give: {', '.join(gaps)}", fields=gaps)
+        raise FormIncomplete(
+            f"the form requires what the data does not give: {', '.join(gaps)}; add it to `data`", fields=gaps
+        )
+
+
+def _without_choice(one: Entry) -> str:
+    name = one.fields[0].label or one.fields[0].name
+    labels = [label for label, _, _ in one.fields[0].options if label][:10]
+    return f"{name} ({', '.join(one.keys)})" + (f", it offers: {', '.join(labels)}" if labels else "")

@@ -83,7 +83,20 @@ class Message:
     """One notice that the page shows."""
 
     text: str
-    kind: Literal["error", "success", "alert", "status"]
+    kind: Literal["error", "success", "alert", "status", "note"]  # a note is plain text beside a form
+    aside: bool = False  # in a table, a navigation or a footer: part of the page's content rather than an answer
+
+
+@dataclass(frozen=True, slots=True)
+class FormFacts:
+    """What a form says of itself."""
+
+    form: int  # which form of the page
+    heading: str = ""  # over it
+    named: str = ""  # its name, id, classes and role
+    action: str = ""  # the address that it is sent to
+    method: str = ""
+    send: tuple[str, ...] = ()  # labels of the buttons that submit it
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +120,17 @@ class FormPage:
     heading: str = ""
     overlay: Overlay | None = None
     busy: bool = False
+    forms: tuple[FormFacts, ...] = ()
+    loaded: float = 0.0  # when the document began to load, in ms: another one is another page
+    status: int = 0  # HTTP status of the document; 0: unknown
+
+    def facts_of(self, form: int) -> FormFacts:
+        """What the form says of itself; nothing where it is no form element."""
+        return next((one for one in self.forms if one.form == form), FormFacts(form))
+
+    def fields_of(self, form: int) -> list[FormField]:
+        """The form's fields in document order."""
+        return [one for one in self.fields if one.form == form]
 
 
 async def read_form_page(page: Context, seen: Observation) -> FormPage:
@@ -124,23 +148,46 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
     buttons: list[FormButton] = []
     known = _by_key(extras.get("fields", ()))
     taken: dict[tuple[str, ...], int] = {}
-    form_of_walk = -1
-    for element, forms in _controls(seen.elements):
-        form_of_walk = forms
+    places: dict[int, int] = {}
+    for element, form in _controls(seen.elements):
         if _is_button(element):
-            buttons.append(FormButton(element.bid, _button_label(element), _is_submit(element, forms), forms))
+            buttons.append(FormButton(element.bid, _button_label(element), _is_submit(element, form), form))
         elif (kind := _kind(element)) is not None and (element.visible or kind in ("file", "radio", "checkbox")):
-            fields.append(_field(element, kind, _twin(element, known, taken), form_of_walk))
+            twin = _twin(element, known, taken)
+            fields.append(_field(element, kind, twin, form))
+            if form >= 0 and int(twin.get("form", -1)) >= 0:
+                places.setdefault(form, int(twin["form"]))
     overlay = extras.get("cover")
+    messages = [Message(str(one["t"]), one["k"], bool(one.get("aside"))) for one in extras.get("messages", ())]
+    messages += [Message(one.message, "alert") for one in seen.dialogs if one.kind == "alert" and one.message]
     return FormPage(
         url=seen.url,
         fields=tuple(fields),
         buttons=tuple(one for one in buttons if one.label or one.submit),
-        messages=tuple(Message(str(one["t"]), one["k"]) for one in extras.get("messages", ())),
+        messages=tuple(messages),
         text=str(extras.get("text", "")),
         heading=str(extras.get("h1", "")),
         overlay=_overlay(overlay) if overlay else None,
         busy=bool(extras.get("busy")),
+        forms=_facts(extras.get("forms", ()), places),
+        loaded=float(extras.get("loaded", 0.0)),
+        status=int(extras.get("status", 0)),
+    )
+
+
+def _facts(forms: Sequence[Mapping[str, Json]], places: Mapping[int, int]) -> tuple[FormFacts, ...]:
+    """What the document says of the forms, under the numbers that the observation gives them."""
+    known = [(form, forms[place]) for form, place in places.items() if place < len(forms)]
+    return tuple(
+        FormFacts(
+            form,
+            heading=str(one.get("heading", "")),
+            named=str(one.get("named", "")),
+            action=str(one.get("action", "")),
+            method=str(one.get("method", "")),
+            send=tuple(map(str, one.get("send", ()))),
+        )
+        for form, one in known
     )
 
 
@@ -288,8 +335,8 @@ def leads_on(button: FormButton) -> bool:
     return _names_any(button.words, _NEXT) and not _names_any(button.words, _SEND)
 
 
-def sending_button(page: FormPage, form: int) -> FormButton | None:
-    """The button that sends the form or leads on in it; None when it cannot be told which."""
+def sending_buttons(page: FormPage, form: int) -> list[FormButton]:
+    """The buttons that send the form or lead on in it, the likeliest kind only; [] when it cannot be told which."""
     own = [one for one in page.buttons if one.form == form] or [one for one in page.buttons if form < 0]
     usable = [one for one in own if not _names_any(one.words, _AVOID) or _names_any(one.words, _SEND)]
     submits = [one for one in usable if one.submit]
@@ -297,16 +344,11 @@ def sending_button(page: FormPage, form: int) -> FormButton | None:
         [one for one in submits if _names_any(one.words, _SEND) or _names_any(one.words, _NEXT)],
         submits,
         [one for one in usable if _names_any(one.words, _SEND) or _names_any(one.words, _NEXT)],
+        [one for one in own if one.submit] if len([one for one in own if one.submit]) == 1 else [],
     ):
         if fitting:
-            sends = [one for one in fitting if not leads_on(one)]
-            return (sends or fitting)[-1] if len(fitting) > 1 and not any(map(leads_on, fitting)) else _onward(fitting)
-    return None
-
-
-def _onward(fitting: Sequence[FormButton]) -> FormButton:
-    """Of several, the one that leads on: pages of a form come in order, and sending is last."""
-    return next((one for one in fitting if leads_on(one)), fitting[0])
+            return fitting
+    return []
 
 
 def _names_any(words: Phrase, known: Sequence[Phrase]) -> bool:

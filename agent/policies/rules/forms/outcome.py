@@ -4,66 +4,137 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FormIncomplete, FormRefused
-from shoal.agent.policies.rules.forms.assignment import Detail, assign, choose_form
+from shoal.agent.policies.rules.forms.answer import Answer, answer_of, says_refused, says_thanks
+from shoal.agent.policies.rules.forms.assignment import Detail, assign
+from shoal.agent.policies.rules.forms.choosing import choose_form
 from shoal.agent.policies.rules.forms.entering import actions_for
-from shoal.agent.policies.rules.forms.form import FormPage
+from shoal.agent.policies.rules.forms.form import FormField, FormPage, Message
 from shoal.agent.policies.rules.forms.trail import SEND, entered, is_sending
-from shoal.agent.policies.rules.values.vocabulary import COMMON_WORDS, CRITERION_FILLER, THANKS
+from shoal.agent.policies.rules.values.vocabulary import COMMON_WORDS, CRITERION_FILLER
 from shoal.agent.policies.rules.values.words import phrase, squash
 from shoal.agent.types import Action, Step
 
 _MAX_SENDS = 12  # pages of one form
+_MAX_SAME = 3  # times that a page which does not go on is sent
 _SHARE = 0.25  # of a code's words that a complaint has to hold
 _MAX_LOOKS = 3  # looks at a page that neither confirms nor complains
 
 
-def judge(
-    page: FormPage,
-    steps: Sequence[Step],
-    sent: int,
-    details: Sequence[Detail],
-    error_codes: Mapping[str, str],
-    criterion: str | None,
-    may_terminate: bool,
-) -> StepDecision | None:
-    """What the page says to what was sent: done, refused, or None to go on filling in."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the job wants of a form."""
+
+    details: Sequence[Detail]
+    goal: str = ""
+    error_codes: Mapping[str, str] = field(default_factory=dict)
+    criterion: str | None = None  # what the page shows in the end
+    may_terminate: bool = True
+
+
+def judge(page: FormPage, steps: Sequence[Step], sent: int, asked: Asked) -> StepDecision | None:
+    """What the page says to what was sent: done, refused, or None to go on filling in.
+
+    Raises:
+        FormRefused: the site says that it did not take the form.
+        FormIncomplete: nothing tells what became of it.
+    """
     final = any(result.action.reasoning == SEND for result in steps[sent].results)
     looks = len(steps) - sent - 1
-    same_form = steps[sent].url == page.url and choose_form(page, details) is not None
-    complaints = _complaints(page, same_form)
+    answer = answer_of(page, steps[sent].before, steps[sent].url)
+    complaints = _complaints(answer)
     if complaints:
-        return _refusal(complaints, error_codes, may_terminate)
+        return _refusal(complaints, asked.error_codes, asked.may_terminate)
     if not final:
-        if sum(is_sending(step) for step in steps) > _MAX_SENDS:
-            raise FormIncomplete("the form goes on and on")
+        _refuse_circles(steps)
         return None
-    thanked = _thanks(page)
-    if criterion and not _holds(criterion, page.text):
+    if asked.criterion and not _holds(asked.criterion, page.text):
         if looks < _MAX_LOOKS:
             return StepDecision("the page does not show yet what it has to show in the end", ())
-        raise FormIncomplete(f"the form was sent, but the page does not show: {criterion}")
-    if _another_page(page, details, steps):
+        raise _unknown(answer, f"but the page does not show: {asked.criterion}")
+    if _another_page(page, asked, steps):
         return None
-    if not same_form or thanked or criterion:
-        return StepDecision("the form was sent and the page complains of nothing", (Action("complete"),))
+    reason = "the page shows what it has to show" if asked.criterion else _success(answer, asked.details, looks)
+    if reason:
+        _refuse_left(asked.details, steps)
+        return StepDecision(f"the form was sent: {reason}", (Action("complete"),))
     if looks < _MAX_LOOKS:
         return StepDecision("the page neither confirms nor complains yet", ())
-    raise FormIncomplete("the form was sent, but the page neither confirms nor complains; it may have been taken")
+    raise _unknown(answer, "but the page neither confirms nor complains")
 
 
-def _another_page(page: FormPage, details: Sequence[Detail], steps: Sequence[Step]) -> bool:
+def _success(answer: Answer, details: Sequence[Detail], looks: int) -> str:
+    """By what the page tells that the form was taken; "" where nothing tells it."""
+    page = answer.page
+    if answer.says_thanks():
+        return "the page confirms it"
+    if page.busy or not page.text.strip():
+        return ""
+    if answer.navigated and page.status >= 400:
+        return ""
+    if not answer.same_form and (answer.navigated or answer.before is None or looks > 0):
+        return "the form is gone and the page complains of nothing"
+    if answer.shows_entered(details):
+        return "the page shows what was entered"
+    if answer.navigated and answer.before is not None and answer.before.method == "get":
+        return "the page with its answer is open"
+    return ""
+
+
+def _unknown(answer: Answer, why: str) -> FormIncomplete:
+    """The form was sent and nothing tells what became of it."""
+    told = [f"the form is {'still there' if answer.same_form else 'gone'}"]
+    if answer.navigated and answer.page.status >= 400:
+        told.append(f"the site answered with HTTP {answer.page.status}")
+    new = [one.text for one in answer.messages][:2]
+    told += [f"new on the page: {' / '.join(new)}"] if new else []
+    hint = "say in `complete_criterion` what the page shows when the form was taken"
+    return FormIncomplete(f"the form was sent, {why}; it may have been taken ({'; '.join(told)}); {hint}")
+
+
+def _refuse_circles(steps: Sequence[Step]) -> None:
+    """Ends a form that does not go on, or never ends."""
+    onwards = [step for step in steps if is_sending(step)]
+    if len(onwards) > _MAX_SENDS:
+        raise FormIncomplete(f"the form goes on and on: {_MAX_SENDS} of its pages were filled in")
+    last = [step.before for step in onwards[-_MAX_SAME:]]
+    if len(last) == _MAX_SAME and last[0] is not None and all(one == last[0] for one in last):
+        raise FormIncomplete(
+            f"the form does not go on: its button was pressed {_MAX_SAME} times and the page stayed as it was; "
+            "look at the screenshot for what it asks"
+        )
+
+
+def _refuse_left(details: Sequence[Detail], steps: Sequence[Step]) -> None:
+    """Ends with an error where details are left that no page took."""
+    if all(step.before is None for step in steps):
+        return  # an attempt of an earlier version: it is not known what stood in the fields
+    left = sorted({one.key for one in details if one.value not in (False, "", [])} - entered(steps) - _right(steps))
+    if left:
+        raise FormIncomplete(
+            f"the form was sent and taken, but no field on any of its pages took: {', '.join(left)}; "
+            "leave these keys out of `data`, or give the next form a job of its own",
+            fields=left,
+        )
+
+
+def _right(steps: Sequence[Step]) -> set[str]:
+    """The details that stood in their fields already when a form was sent."""
+    return {key for step in steps if step.before is not None for key in step.before.placed}
+
+
+def _another_page(page: FormPage, asked: Asked, steps: Sequence[Step]) -> bool:
     """Whether the page asks for details that were not entered yet: what looked final was not the last page."""
     if sum(is_sending(step) for step in steps) > _MAX_SENDS:
         return False
-    left = [one for one in details if one.key not in entered(steps)]
-    form = choose_form(page, left) if left else None
+    left = [one for one in asked.details if one.key not in entered(steps) | _right(steps)]
+    form = choose_form(page, left, asked.goal) if left else None
     if form is None:
         return False
-    places = assign([one for one in page.fields if one.form == form], left)
+    places = assign(page.fields_of(form), left)
     return any(actions_for(one, {}) for one in places)
 
 
@@ -75,22 +146,56 @@ class Complaint:
     field: str = ""  # label of the field concerned
 
 
-def _complaints(page: FormPage, same_form: bool) -> list[Complaint]:
-    """What the page says against what was sent; the browser's own checks count only while the form is still there."""
-    found = []
-    for one in page.fields:
-        if one.error:
-            found.append(Complaint(one.error, one.label or one.name))
-        elif one.invalid:
-            found.append(Complaint(f"{one.label or one.name} is marked as invalid", one.label or one.name))
-        elif same_form and one.native_error:
-            found.append(Complaint(one.native_error, one.label or one.name))
+def _complaints(answer: Answer) -> list[Complaint]:
+    """What the page says against what was sent, and the page before did not say."""
+    found = [one for part in answer.fields if (one := _field_complaint(part, answer)) is not None]
     told = {squash(one.text) for one in found}
-    for message in page.messages:
-        bad = message.kind == "error" or (message.kind == "alert" and not _says_thanks(message.text))
-        if bad and squash(message.text) not in told:
+    for message in answer.messages:
+        if _is_complaint(message, answer) and not any(squash(message.text) in text for text in told):
             found.append(Complaint(message.text))
-    return found
+            told.add(squash(message.text))
+    if found or not answer.navigated:
+        return found
+    heading = answer.page.heading
+    if answer.page.status in _REFUSING:
+        return [Complaint(f"{heading} (HTTP {answer.page.status})".strip())]
+    if heading and not answer.same_form and answer.is_new(heading) and says_refused(heading):
+        return [Complaint(heading)]
+    return []
+
+
+_REFUSING = frozenset({400, 401, 403, 409, 413, 415, 422, 429})
+"""HTTP statuses by which a site says that it did not do what it was asked for."""
+
+
+def _field_complaint(part: FormField, answer: Answer) -> Complaint | None:
+    """What is said beside a field; the browser's own checks count only while nothing was sent."""
+    name = part.label or part.name
+    if part.error and answer.is_new(part.error):
+        return Complaint(part.error, name)
+    if part.invalid:
+        return Complaint(f"{name} is marked as invalid", name)
+    if part.native_error and not answer.navigated:
+        return Complaint(part.native_error, name)
+    return None
+
+
+def _is_complaint(message: Message, answer: Answer) -> bool:
+    """Whether a new message says that the form was not taken.
+
+    While the form is there, what is marked as an error is one. On another page much else may be marked so: a button
+    that deletes, a badge, a row of a table. There its words have to say it.
+    """
+    if message.kind in ("success", "status") and not says_refused(message.text):
+        return False
+    if not answer.same_form:
+        loud = message.kind in ("error", "alert") and not message.aside
+        return loud and says_refused(message.text) and not says_thanks(message.text)
+    if message.kind == "error":
+        return not message.aside or says_refused(message.text)
+    if message.kind == "alert":
+        return not says_thanks(message.text)
+    return says_refused(message.text) and not says_thanks(message.text) and not message.aside
 
 
 def _refusal(complaints: Sequence[Complaint], error_codes: Mapping[str, str], may_terminate: bool) -> StepDecision:
@@ -126,20 +231,6 @@ def match_codes(complaints: Sequence[Complaint], error_codes: Mapping[str, str])
 
 
 _COMMON = frozenset(phrase(" ".join(COMMON_WORDS)))
-
-
-def _thanks(page: FormPage) -> bool:
-    return any(one.kind == "success" or _says_thanks(one.text) for one in page.messages) or _says_thanks(
-        f"{page.heading} {page.text[:3000]}"
-    )
-
-
-_THANKS = tuple(squash(text) for text in THANKS)
-
-
-def _says_thanks(text: str) -> bool:
-    said = f" {' '.join(re.sub(r'[^a-z0-9 ]+', ' ', squash(text)).split())} "
-    return any(f" {one} " in said for one in _THANKS)
 
 
 def _holds(criterion: str, text: str) -> bool:

@@ -1,0 +1,174 @@
+"""The page after a form was sent, compared with the page before: what is new, and whether the form is still there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from shoal.agent.policies.rules.forms.assignment import Detail
+from shoal.agent.policies.rules.forms.entering import as_text
+from shoal.agent.policies.rules.forms.form import Entry, FormField, FormPage, Message
+from shoal.agent.policies.rules.forms.form_words import ACCOUNT_PURPOSES, REFUSALS, SAVED
+from shoal.agent.policies.rules.forms.purpose import form_purpose
+from shoal.agent.policies.rules.values.vocabulary import THANKS
+from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.types import BeforeSending
+
+_SAID_CHARS = 120
+_TEXT_CHARS = 3_000
+"""Of a page, in which words of thanks are looked for."""
+_ALIKE = 0.6
+"""Share of a form's fields by which a form on the next page is the same one."""
+_TELLING_CHARS = 4
+"""Shorter values stand on a page by chance."""
+
+
+def before_sending(page: FormPage, form: int, details: Sequence[Detail], plan: Sequence[Entry]) -> BeforeSending:
+    """What has to be known of `page` to judge the page that comes after the form was sent."""
+    return BeforeSending(
+        loaded=page.loaded,
+        said=tuple(dict.fromkeys(_clipped(text) for text in _all_said(page))),
+        thanks=tuple(words_of(_THANKS, page.text[:_TEXT_CHARS])),
+        fields=_names(page.fields_of(form)),
+        shown=tuple(one.key for one in details if is_shown(one, page)),
+        placed=tuple(dict.fromkeys(key for one in plan for key in one.keys)),
+        purpose=form_purpose(page, form) or "",
+        method=page.facts_of(form).method,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A page as the answer to a form that was sent."""
+
+    page: FormPage
+    before: BeforeSending | None  # None: not known, then all that the page says counts as new
+    forms: tuple[int, ...]  # the forms that are the one that was sent
+
+    @property
+    def navigated(self) -> bool:
+        """Whether this is another document than the one before."""
+        return self.before is not None and self.before.loaded != self.page.loaded
+
+    @property
+    def same_form(self) -> bool:
+        """Whether the form is still there."""
+        return bool(self.forms)
+
+    @property
+    def fields(self) -> list[FormField]:
+        """The fields of the form that was sent, as far as it is still there."""
+        return [one for one in self.page.fields if one.form in self.forms]
+
+    def is_new(self, text: str) -> bool:
+        """Whether the page before did not say this."""
+        return self.before is None or _clipped(text) not in self.before.said
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages that the page before did not show."""
+        return [one for one in self.page.messages if self.is_new(one.text)]
+
+    def says_thanks(self) -> bool:
+        """Whether the page confirms that it took the form, in words that the page before did not have."""
+        if any(map(_is_thanks, self.messages)):
+            return True
+        if says_thanks(self.page.heading) and self.is_new(self.page.heading) and not says_refused(self.page.heading):
+            return True
+        known = self.before.thanks if self.before else ()
+        return not self.same_form and bool(set(words_of(_THANKS, self.page.text[:_TEXT_CHARS])) - set(known))
+
+    def shows_entered(self, details: Sequence[Detail]) -> bool:
+        """Whether the page now shows, outside of the fields, what was sent: a comment that was posted."""
+        if self.before is None or not self.navigated:
+            return False
+        still = {squash(one.value) for one in self.fields if one.value}
+        new = [one for one in details if one.key not in self.before.shown and is_shown(one, self.page)]
+        return bool(new) and not any(squash(as_text(one.value)) in still for one in new)
+
+
+def _is_thanks(one: Message) -> bool:
+    """Whether a new message says that the form was taken; plain text beside a form has to give thanks."""
+    if one.kind == "error" or says_refused(one.text):
+        return False
+    if one.kind == "success":
+        return True
+    if one.aside:
+        return False
+    return says_thanks(one.text) or (bool(words_of(_SAVED, one.text)) and (one.kind != "note" or _is_told(one.text)))
+
+
+def _is_told(text: str) -> bool:
+    """Whether plain text tells of something that was done: "Changes saved", but not "Last updated at 10:31"."""
+    return not re.search(r"\d", text) and (len(text.split()) <= _FEW_WORDS or bool(words_of(_DONE, text)))
+
+
+def answer_of(page: FormPage, before: BeforeSending | None, url_before: str) -> Answer:
+    """`page` as what came after the page of which `before` is known."""
+    forms = tuple(form for form in dict.fromkeys(one.form for one in page.fields) if _is_same(page, form, before))
+    if before is None and page.url == url_before and page.fields:
+        forms = tuple(dict.fromkeys(one.form for one in page.fields))
+    return Answer(page, before, forms)
+
+
+def _is_same(page: FormPage, form: int, before: BeforeSending | None) -> bool:
+    if before is None:
+        return False
+    purpose = form_purpose(page, form)
+    if before.purpose in ACCOUNT_PURPOSES and purpose is not None:
+        return purpose == before.purpose  # a site may ask again on a page of its own, with other names
+    if purpose is not None and before.purpose and purpose != before.purpose:
+        return False
+    names = set(_names(page.fields_of(form)))
+    known = set(before.fields)
+    return bool(known) and len(names & known) >= _ALIKE * max(len(known), len(names))
+
+
+def _names(fields: Iterable[FormField]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.name or squash(one.label) for one in fields))
+
+
+def _all_said(page: FormPage) -> Iterable[str]:
+    yield page.heading
+    yield from (one.text for one in page.messages)
+    yield from (one.error for one in page.fields if one.error)
+
+
+def _clipped(text: str) -> str:
+    return squash(text)[:_SAID_CHARS]
+
+
+def is_shown(detail: Detail, page: FormPage) -> bool:
+    """Whether the page's text holds the detail's value."""
+    if not isinstance(detail.value, (str, int, float)) or isinstance(detail.value, bool):
+        return False
+    text = squash(as_text(detail.value))
+    return len(text) >= _TELLING_CHARS and text in squash(page.text)
+
+
+def _plain(text: str) -> str:
+    return f" {' '.join(re.sub(r'[^a-z0-9]+', ' ', squash(text)).split())} "
+
+
+_DONE = tuple(_plain(text) for text in ("was", "were", "been", "successfully", "wurde", "wurden", "erfolgreich"))
+_FEW_WORDS = 4
+_THANKS = tuple(_plain(text) for text in THANKS)
+_SAVED = tuple(_plain(text) for text in SAVED)
+_REFUSALS = tuple(_plain(text) for text in REFUSALS)
+
+
+def words_of(known: Sequence[str], text: str) -> list[str]:
+    """Those of the known phrases that `text` holds as whole words."""
+    said = _plain(text)
+    return [one.strip() for one in known if one in said]
+
+
+def says_thanks(text: str) -> bool:
+    """Whether a site says so when it took a form."""
+    return bool(words_of(_THANKS, text))
+
+
+def says_refused(text: str) -> bool:
+    """Whether a site says so when it did not take a form."""
+    return bool(words_of(_REFUSALS, text))

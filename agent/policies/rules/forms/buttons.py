@@ -1,0 +1,47 @@
+"""Which of a form's buttons sends it for the goal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shoal.agent.errors import FormUnclear
+from shoal.agent.policies.rules.forms.form import FormButton, FormPage, leads_on, sending_buttons
+from shoal.agent.policies.rules.forms.form_words import OWN_EFFECT
+from shoal.agent.policies.rules.forms.purpose import purposes_in
+from shoal.agent.policies.rules.values.words import phrase, squash
+
+
+def sending_button(page: FormPage, form: int, goal: str = "") -> FormButton | None:
+    """The button that sends the form or leads on in it; None when it has none.
+
+    Raises:
+        FormUnclear: several may be meant.
+    """
+    fitting = sending_buttons(page, form)
+    asked = purposes_in(goal)
+    if asked & OWN_EFFECT:
+        named = [one for one in fitting if purposes_in(one.label) & asked]
+        fitting = named or [one for one in fitting if not purposes_in(one.label) & OWN_EFFECT]
+    if not fitting:
+        return None
+    onward = next((one for one in fitting if leads_on(one)), None)
+    if onward is not None:  # pages of a form come in order, and sending is last
+        return onward
+    return _meant(fitting, goal)
+
+
+def _meant(fitting: Sequence[FormButton], goal: str) -> FormButton:
+    """Of several buttons that send, the one that the goal names most, else the plainest: "Save" of "Save and close"."""
+    said = set(phrase(goal))
+    shared = {one.bid: len(set(one.words) & said) for one in fitting}
+    most = max(shared.values())
+    named = [one for one in fitting if shared[one.bid] == most]
+    fewest = min(len(one.words) for one in named)
+    plain = [one for one in named if len(one.words) == fewest]
+    if len({squash(one.label) for one in plain}) > 1:
+        labels = ", ".join(repr(one.label) for one in plain)
+        raise FormUnclear(
+            f"the form has several buttons that may send it: {labels}; say in `goal` which is meant, by its words",
+            buttons=[one.label for one in plain],
+        )
+    return plain[0]

@@ -1,0 +1,165 @@
+"""Which form of a page is filled in: by the goal, by its fields and by its button together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shoal.agent.errors import FormUnclear
+from shoal.agent.policies.rules.forms.assignment import Detail, assign, slots_of
+from shoal.agent.policies.rules.forms.form import Entry, FormPage
+from shoal.agent.policies.rules.forms.form_words import OWN_EFFECT, Purpose
+from shoal.agent.policies.rules.forms.purpose import form_purpose, names_of, purposes_in
+from shoal.agent.policies.rules.values.vocabulary import COMMON_WORDS
+from shoal.agent.policies.rules.values.words import phrase
+
+_PASSWORD, _SEARCH, _NEWSLETTER = map(names_of, ("password", "search", "newsletter"))
+_USER = names_of("username", "email")
+_LITTLE_WORDS = frozenset(phrase(" ".join(COMMON_WORDS)))
+_CLEARLY = 0.3
+"""By how much the likeness of names in one form has to exceed that in another."""
+_SHOWN_FIELDS = 8
+_SHOWN_FORMS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A form that takes some of the details."""
+
+    form: int
+    plan: tuple[Entry, ...]
+    purpose: Purpose | None
+    asked: bool  # the goal names what the form is for
+    gaps: int  # required fields that no detail fills
+    words: int  # words of the goal that the form says of itself
+
+    @property
+    def taken(self) -> int:
+        """How many details it takes."""
+        return len({key for one in self.plan for key in one.keys})
+
+    @property
+    def score(self) -> float:
+        """How well the names of fields and details agree."""
+        return sum(one.score for one in self.plan)
+
+    @property
+    def rank(self) -> tuple[int, bool, int, int]:
+        """The higher, the likelier the form is meant."""
+        return (self.taken, self.asked, -self.gaps, self.words)
+
+
+def choose_form(page: FormPage, details: Sequence[Detail], goal: str = "") -> int | None:
+    """The form that the goal asks for and whose fields take most of the details; None when there is none.
+
+    Raises:
+        FormUnclear: several forms may be meant.
+    """
+    candidates = [one for one in _candidates(page, details, goal) if _is_allowed(page, one, details, goal)]
+    if not candidates:
+        return None
+    top = max(one.rank for one in candidates)
+    best = sorted((one for one in candidates if one.rank == top), key=lambda one: -one.score)
+    alike = [one for one in best if best[0].score - one.score < _CLEARLY]
+    if len({_identity(page, one.form) for one in alike}) > 1:
+        raise FormUnclear(
+            f"{len(alike)} forms of the page take the details equally well: {forms_in_words(page, alike)}; "
+            "say in `goal` which is meant, by words of its heading or button, or start on a page with that form only",
+            forms=[describe(page, one.form) for one in alike],
+        )
+    return alike[0].form
+
+
+def refused_forms(page: FormPage, details: Sequence[Detail], goal: str) -> str:
+    """The forms that would take details but are for something else, in words; "" where there are none."""
+    others = [one for one in _candidates(page, details, goal) if not _is_allowed(page, one, details, goal)]
+    return forms_in_words(page, others)
+
+
+def _candidates(page: FormPage, details: Sequence[Detail], goal: str) -> list[Candidate]:
+    asked = purposes_in(goal) or _purpose_of_details(details, goal)
+    said = set(phrase(goal)) - _LITTLE_WORDS
+    found = []
+    for form in dict.fromkeys(one.form for one in page.fields):
+        fields = page.fields_of(form)
+        plan = tuple(assign(fields, details))
+        if not any(one.score > 0 for one in plan):
+            continue
+        purpose = form_purpose(page, form)
+        filled = {field.bid for one in plan for field in one.fields}
+        gaps = [
+            slot
+            for slot in slots_of(fields)
+            if slot[0].kind in ("text", "date") and slot[0].required and not slot[0].value and slot[0].bid not in filled
+        ]
+        own = set(phrase(_own_words(page, form)))
+        found.append(Candidate(form, plan, purpose, purpose in asked, len(gaps), len(said & own)))
+    return found
+
+
+def _purpose_of_details(details: Sequence[Detail], goal: str) -> frozenset[Purpose]:
+    """What the details alone ask for, where no goal says anything: a name and a password log in."""
+    names = [set(one.names) for one in details]
+    password = [one for one in names if one & _PASSWORD]
+    user = [one for one in names if one & _USER]
+    is_login = not goal and len(password) == 1 and len(user) == 1 and len(names) == 2
+    return frozenset({"login"}) if is_login else frozenset()
+
+
+def _is_allowed(page: FormPage, one: Candidate, details: Sequence[Detail], goal: str) -> bool:
+    """Whether filling in the form does what the goal asks for, as far as both say it."""
+    if one.purpose not in OWN_EFFECT or one.asked:
+        return True
+    asked = purposes_in(goal) or _purpose_of_details(details, goal)
+    if any(purposes_in(label) & asked for label in page.facts_of(one.form).send):
+        return True  # it has a button for it, beside another
+    if asked & OWN_EFFECT:
+        return False
+    names = {name for detail in details for name in detail.names}
+    if one.purpose == "search":
+        return bool(names & _SEARCH) and not asked
+    if one.purpose == "newsletter":
+        return bool(names & _NEWSLETTER) and not asked
+    if one.purpose in ("login", "register", "password"):
+        return one.taken == len(details) or (one.purpose == "login" and bool(names & _PASSWORD))
+    return False
+
+
+def _identity(page: FormPage, form: int) -> tuple[object, ...]:
+    """Equal for forms that do the same: a site may show one twice."""
+    facts = page.facts_of(form)
+    fields = tuple((field.kind, field.name or field.label) for field in page.fields_of(form))
+    return (facts.action, facts.method, facts.send, fields) if facts.send or facts.action else (form,)
+
+
+def _own_words(page: FormPage, form: int) -> str:
+    facts = page.facts_of(form)
+    labels = [one.label for one in page.buttons if one.form == form]
+    return " ".join([facts.heading, facts.named, facts.action, *labels])
+
+
+def forms_in_words(page: FormPage, candidates: Sequence[Candidate]) -> str:
+    """The forms, each by name, fields and button."""
+    said = [describe(page, one.form) for one in candidates[:_SHOWN_FORMS]]
+    more = len(candidates) - len(said)
+    return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+
+
+def describe(page: FormPage, form: int) -> str:
+    """One form by its heading or name, its fields and its button."""
+    facts = page.facts_of(form)
+    name = facts.heading or facts.named or facts.action
+    fields = field_names(page, form)
+    buttons = facts.send or tuple(one.label for one in page.buttons if one.form == form and one.submit)
+    parts = [f"form {name!r}" if name else "a form without a name"]
+    parts += [f"sent to {facts.action}"] if facts.action else []
+    parts += [f"fields {fields}" if fields else "without fields"]
+    parts += [f"button {' / '.join(buttons)}"] if buttons else []
+    return ", ".join(parts)
+
+
+def field_names(page: FormPage, form: int) -> str:
+    """What the fields of a form are called, as a list in words."""
+    names = list(dict.fromkeys(one.group or one.label or one.name for one in page.fields_of(form)))
+    named = [name for name in names if name]
+    return ", ".join(named[:_SHOWN_FIELDS]) + (", …" if len(named) > _SHOWN_FIELDS else "")
