@@ -273,7 +273,10 @@ class ChromiumActionContext:
         if local is not None:
             return local if self._folder is None else await asyncio.to_thread(self._brought, local)
         if self.hooks.fetch is None:
-            raise ActionInvalid(f"there is no file {reference!r}, and the hook 'fetch' for artifacts is not configured")
+            raise ActionInvalid(
+                f"there is no file {reference!r} where the browser runs, and the hook 'fetch' for artifacts is not "
+                "configured; name a file by its full path on the worker's machine, or by an http(s) address"
+            )
         upload = await self.hooks.fetch(reference)
         _allow(reference, len(upload.data))
         return self._keep(upload.name, upload.data)
@@ -285,7 +288,10 @@ class ChromiumActionContext:
             return None
         allowed = self._options.upload_dirs
         if allowed is not None and not any(path.resolve().is_relative_to(Path(one).resolve()) for one in allowed):
-            raise ActionRefused(f"file: {reference} is not in a folder that files may be uploaded from")
+            raise ActionRefused(
+                f"file: {reference} is not in a folder that files may be uploaded from; name an http(s) address, "
+                "or have the operator add its folder to SHOAL_UPLOAD_DIRS"
+            )
         _allow(reference, path.stat().st_size)
         return path
 

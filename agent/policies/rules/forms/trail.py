@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.agent.errors import NothingWorks
-from shoal.agent.types import Step
+from shoal.agent.errors import ActionInvalid, ActionRefused, FormIncomplete, NothingWorks
+from shoal.agent.types import ActionResult, Step
 
 ENTER = "enter "
 SEND = "send the form"
@@ -70,12 +70,23 @@ def idle_looks(steps: Sequence[Step]) -> int:
     return count
 
 
+def _is_final(result: ActionResult) -> bool:
+    """Whether an action that enters a detail was refused for good."""
+    refused = result.error is not None and result.error.code in (ActionInvalid.code, ActionRefused.code)
+    return refused and result.action.reasoning.startswith(ENTER)
+
+
 def refuse_standstill(steps: Sequence[Step]) -> None:
     """Ends what leads nowhere, long before the limit of steps: the page may be broken in this browser alone.
 
     Raises:
+        FormIncomplete: an action was refused for what it was given, which is the same at the next try.
         NothingWorks: in each of the last steps something was tried, and nothing of it worked.
     """
+    refused = [result for result in (steps[-1].results if steps else ()) if result.error and _is_final(result)]
+    if refused and refused[0].error is not None:
+        keys = refused[0].action.reasoning.removeprefix(ENTER)
+        raise FormIncomplete(f"{keys}: {refused[0].error.message}. It is not tried again", fields=keys.split(", "))
     last = steps[-_MOST_FAILED:]
     errors = [result.error for step in last for result in step.results]
     if len(last) == _MOST_FAILED and all(step.results for step in last) and errors[-1] and all(errors):

@@ -172,3 +172,13 @@ def test_a_choice_that_does_not_stay_is_not_made_for_ever() -> None:
     chosen = Step(0, form.url, "", (ActionResult(Action("check", {"bid": "2"}, "enter contact_by")),))
     assert [action.name for action in decide(form, data, chosen).actions] == ["check"], "once more, as elsewhere"
     assert [action.name for action in decide(form, data, chosen, chosen).actions] == ["click"]
+
+
+@pytest.mark.parametrize("code", ["action_invalid", "action_refused"])
+def test_an_upload_that_is_refused_is_not_tried_again(code: str) -> None:
+    refused = ErrorInfo("ActionRefused", code, "file: /etc/plan is not in a folder", retryable=False)
+    upload = Action("upload_file", {"bid": "1", "file": "/etc/plan"}, "enter attachment")
+    with pytest.raises(FormIncomplete, match="attachment: file: /etc/plan") as caught:
+        refuse_standstill([Step(0, "https://x.example/", "", (ActionResult(upload, error=refused),))])
+    assert not caught.value.retryable
+    assert caught.value.details["fields"] == ["attachment"]
