@@ -45,6 +45,7 @@ from shoal.services.interpreter import tune
 from shoal.services.logs import set_up
 from shoal.services.store.records import ClaimRequest, NewJob
 from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.waiting_causes import WaitingCause
 
 ENOUGH = 20
 """Items per tenant after which their shares are compared: fewer would show chance rather than fairness."""
@@ -359,7 +360,7 @@ def bottleneck(found: dict[str, Any]) -> str:
         return "browser slots"
     if found["dispatcher_at_work"] > BUSY:
         return "the dispatcher and its store on this machine"
-    causes = {why: share for why, share in found["waiting_by_cause"].items() if why != "a free slot"}
+    causes = {why: share for why, share in found["waiting_by_cause"].items() if why != WaitingCause.SLOT}
     return max(causes, key=lambda why: causes[why]) if causes else "the number of items"
 
 

@@ -43,6 +43,7 @@ _PREFIX = "dispatcher/"
 """Names of the snapshots in the store."""
 
 _HOUSEKEEPING_S = 2.0
+"""Leases, deadlines and the size of the pool are looked at that often, and the snapshot is written."""
 _SILENT_S = 30.0
 """A dispatcher that said nothing for so long wants nothing."""
 _NEWS_S = 5.0

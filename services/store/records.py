@@ -14,6 +14,7 @@ from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Checkpoint, ErrorInfo, LoopItem, Outcome, Record, Task, Usage
 from shoal.agent.worker_messages import JobLimits, Work
+from shoal.services.store.waiting_causes import WaitingCause
 
 Json = Any
 
@@ -126,7 +127,7 @@ class SessionRow:
     children: int  # how many it fanned out into; 0 for an item
     pending_children: int
     outcome: Outcome | None  # of the last attempt; without tasks (see SessionDetail)
-    waiting_for: str = ""  # why it is not running, "" when it is or is final
+    waiting_for: WaitingCause | None = None  # as far as its row says; None: it runs or is final
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,18 +220,11 @@ class Claimed:
     owner: str  # the worker that runs it
 
 
-# What a partition waits for, by reason of its domain.
-FULL = "domain limit"
-PAUSE = "the site asked for a pause"
-DELAY = "the delay between sessions"
-FREE_SLOT = "a free slot"
-
-
 @dataclass(frozen=True, slots=True)
 class ClaimRefusal:
     """Why a partition gave less than was asked for: its domain has no place, or keeps a pause."""
 
-    why: str  # `FULL`, `PAUSE` or `DELAY`
+    cause: WaitingCause  # DOMAIN_LIMIT, DOMAIN_PAUSE or DOMAIN_DELAY
     wait_s: float  # when to ask again
     limit: int  # sessions on the domain at once, now
 

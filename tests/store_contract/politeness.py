@@ -11,9 +11,10 @@ from shoal.agent.spec import PolitenessSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome, Usage
 from shoal.agent.worker_messages import RateSlot, RateSlotRequest
-from shoal.services.store.records import DELAY, Claimed, ClaimRequest, Claims, Finish
+from shoal.services.store.records import Claimed, ClaimRequest, Claims, Finish
 from shoal.services.store.sql import SqlStore
 from shoal.services.store.throttle.domain_throttle import LONG_LINE_S, LONGEST_LINE_S, PAUSE_S, RECOVER_AFTER
+from shoal.services.store.waiting_causes import WaitingCause
 from tests.store_world import DONE, World, links, loop
 
 ANSWERED = replace(DONE, usage=Usage(pages=1))
@@ -243,7 +244,7 @@ async def test_no_session_starts_where_its_first_page_would_wait_for_long(w: Wor
     claims = await claim(w)
     assert not claims.sessions
     ((key, held),) = claims.held.items()
-    assert (key[0], held.why, held.wait_s) == (job, DELAY, 60 - LONG_LINE_S)
+    assert (key[0], held.cause, held.wait_s) == (job, WaitingCause.DOMAIN_DELAY, 60 - LONG_LINE_S)
     hasty = await open_shop(w)
     other = await open_shop(w, delay_s=5)
     assert {one.work.job for one in (await claim(w, n=1)).sessions} == {hasty, other}, "their pages do not stand there"
@@ -258,7 +259,7 @@ async def test_no_session_that_obeys_robots_starts_where_its_site_s_line_is_long
     await waits(w, *(wish(0, 3, job=n) for n in range(10)))
     claims = await claim(w)
     (held,) = claims.held.values()
-    assert not claims.sessions and (held.why, held.wait_s) == (DELAY, 27 - LONG_LINE_S)
+    assert not claims.sessions and (held.cause, held.wait_s) == (WaitingCause.DOMAIN_DELAY, 27 - LONG_LINE_S)
     w.clock.now += held.wait_s
     assert len((await claim(w)).sessions) == 1
 

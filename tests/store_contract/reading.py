@@ -12,6 +12,7 @@ from shoal.agent.status import Status
 from shoal.agent.types import Outcome, Record, Usage
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store.records import JobFilter, NewJob, SessionRow
+from shoal.services.store.waiting_causes import WaitingCause
 from tests.store_world import BROKEN, DONE, ERROR, World, links, loop, spec
 
 S = Status
@@ -116,7 +117,7 @@ async def test_sessions_are_paged_in_item_order_and_filtered(w: World) -> None:
     assert by_status == {S.QUEUED: 4, S.RUNNING: 2, S.WAITING: 1, S.COMPLETED: 1, S.PAUSED: 0}
     assert len((await w.store.sessions(job, statuses=[S.RUNNING, S.WAITING]))[0]) == 3
     waiting = (await w.store.session(root)).row
-    assert "children" in waiting.waiting_for
+    assert waiting.waiting_for is WaitingCause.CHILDREN
 
 
 async def test_jobs_are_listed_newest_first_and_filtered(w: World) -> None:

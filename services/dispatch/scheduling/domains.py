@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from shoal.agent.spec import PolitenessSpec
-from shoal.services.store.records import DELAY, FULL, PAUSE, ClaimRefusal
+from shoal.services.store.records import ClaimRefusal
+from shoal.services.store.waiting_causes import WaitingCause
 
 
 @dataclass(slots=True)
@@ -71,9 +72,9 @@ class Domains:
         """The store gave less of a partition than was asked for."""
         state = self._domains[domain]
         state.limit = held.limit
-        if held.why == PAUSE:
+        if held.cause is WaitingCause.DOMAIN_PAUSE:
             state.blocked_until = max(state.blocked_until, now + held.wait_s)
-        elif held.why == DELAY:
+        elif held.cause is WaitingCause.DOMAIN_DELAY:
             state.next_start[job] = now + held.wait_s
         else:
             state.refused.add(job)
@@ -103,17 +104,18 @@ class Domains:
         """Seconds until a domain is worth another look; None when none is waited for."""
         return max(0.0, self._timers[0][0] - now) if self._timers else None
 
-    def why(self, domain: int, job: int, rules: PolitenessSpec, now: float) -> str:
-        """What holds `job`, which asks for `rules`, back on `domain`: "" when nothing does."""
+    def why(self, domain: int, job: int, rules: PolitenessSpec, now: float) -> WaitingCause | None:
+        """What holds `job`, which asks for `rules`, back on `domain`; None: nothing does."""
         state = self._domains.get(domain)
         if state is None:
-            return ""
+            return None
         if now < state.blocked_until:
-            return PAUSE
+            return WaitingCause.DOMAIN_PAUSE
         if now < state.next_start.get(job, 0.0):
-            return DELAY
+            return WaitingCause.DOMAIN_DELAY
         mine = rules.per_domain is not None and state.running_by_job[job] >= rules.per_domain
-        return FULL if mine or job in state.refused or state.running >= state.limit else ""
+        full = mine or job in state.refused or state.running >= state.limit
+        return WaitingCause.DOMAIN_LIMIT if full else None
 
     def blocked_s(self, domain: int, job: int, now: float) -> float:
         """Seconds until a pause of `domain`, or the delay that `job` keeps there, ends; 0 without one."""

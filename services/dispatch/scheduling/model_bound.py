@@ -10,6 +10,7 @@ from shoal.services.dispatch.scheduling.fair_queue import Scarce
 from shoal.services.inference.watch import ModelGate
 from shoal.services.store.records import Partition
 from shoal.services.store.store import Store
+from shoal.services.store.waiting_causes import WaitingCause
 
 _REMEMBERED_JOBS = 10_000
 """Jobs that are remembered before it is looked which of them still have ready sessions."""
@@ -41,9 +42,9 @@ class ModelBound:
         self._full = room == 0
         return None if room is None else Scarce(self._needs, room)
 
-    def why(self, partition: Partition) -> str | None:
-        """What keeps this partition waiting, if it is the model server."""
-        return "the model server" if self._full and self._needs(partition) else None
+    def why(self, partition: Partition) -> WaitingCause | None:
+        """MODEL where the model server keeps this partition waiting, else None."""
+        return WaitingCause.MODEL if self._full and self._needs(partition) else None
 
     def _needs(self, partition: Partition) -> bool:
         return self._known.get(partition.job, True)

@@ -13,7 +13,8 @@ from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.scheduling.model_bound import ModelBound
 from shoal.services.dispatch.workers.sizing import Size
 from shoal.services.inference.watch import Admission
-from shoal.services.store.records import FREE_SLOT, Partition
+from shoal.services.store.records import Partition
+from shoal.services.store.waiting_causes import WaitingCause
 
 Json = Any
 
@@ -21,8 +22,7 @@ _SMOOTHING = 0.3
 """Share of the newest look in the rate."""
 _TOLD_LANES = 200
 """Partitions of one cause that the snapshot names, so that their sessions can be counted and told; every status call
-reads
-it."""
+reads them."""
 
 
 class StatusReporter:
@@ -43,11 +43,11 @@ class StatusReporter:
         state, now = self._state, loop_time()
         self._look(now)
         waiting, held = self._waiting(now)
-        partitions = {why: [(partition.job, partition.domain) for partition in some] for why, some in held.items()}
+        partitions = {cause: [(partition.job, partition.domain) for partition in some] for cause, some in held.items()}
         return {
-            "workers": [_worker(one) for one in stats],
-            "slots": sum(one.slots for one in stats),
-            "busy": sum(one.busy for one in stats),
+            "workers": [_worker(worker) for worker in stats],
+            "slots": sum(worker.slots for worker in stats),
+            "busy": sum(worker.busy for worker in stats),
             "leases": len(state.leases),
             "uncommitted": uncommitted.reports,
             "uncommitted_bytes": uncommitted.bytes,
@@ -66,16 +66,16 @@ class StatusReporter:
             "failed": state.failed,
         }
 
-    def _waiting(self, now: float) -> tuple[Counter[str], dict[str, list[Partition]]]:
+    def _waiting(self, now: float) -> tuple[Counter[WaitingCause], dict[WaitingCause, list[Partition]]]:
         """Partitions by what they wait for; and some of those that no free slot would help."""
-        counts: Counter[str] = Counter()
-        held: dict[str, list[Partition]] = {}
+        counts: Counter[WaitingCause] = Counter()
+        held: dict[WaitingCause, list[Partition]] = {}
         for partition in self._state.partitions:
-            why = self._state.domains.why(partition.domain, partition.job, partition.politeness, now)
-            why = why or (self._model_bound and self._model_bound.why(partition)) or FREE_SLOT
-            counts[why] += 1
-            if why != FREE_SLOT and counts[why] <= _TOLD_LANES:
-                held.setdefault(why, []).append(partition)
+            cause = self._state.domains.why(partition.domain, partition.job, partition.politeness, now)
+            cause = cause or (self._model_bound and self._model_bound.why(partition)) or WaitingCause.SLOT
+            counts[cause] += 1
+            if cause is not WaitingCause.SLOT and counts[cause] <= _TOLD_LANES:
+                held.setdefault(cause, []).append(partition)
         return counts, held
 
     def _look(self, now: float) -> None:
@@ -84,16 +84,18 @@ class StatusReporter:
         self._rate += (newest - self._rate) * _SMOOTHING
         self._looked, self._ended = now, self._state.ended
 
-    def _by_job(self, held: Mapping[str, Sequence[Partition]], now: float) -> dict[str, dict[str, tuple[str, float]]]:
+    def _by_job(
+        self, held: Mapping[WaitingCause, Sequence[Partition]], now: float
+    ) -> dict[str, dict[str, tuple[WaitingCause, float]]]:
         """By job and host what its sessions there wait for, and the seconds that are left where that is known."""
-        found: dict[str, dict[str, tuple[str, float]]] = {}
-        for why, partitions in held.items():
+        by_job: dict[str, dict[str, tuple[WaitingCause, float]]] = {}
+        for cause, partitions in held.items():
             for partition in partitions:
                 left_s = round(self._state.domains.blocked_s(partition.domain, partition.job, now), 1)
-                found.setdefault(str(partition.job), {})[partition.host] = (why, left_s)
-        return found
+                by_job.setdefault(str(partition.job), {})[partition.host] = (cause, left_s)
+        return by_job
 
 
-def _worker(one: WorkerStats) -> dict[str, Json]:
+def _worker(stats: WorkerStats) -> dict[str, Json]:
     names = ("name", "slots", "busy", "waiting", "browsers", "browser_restarts", "rss_bytes")
-    return {name: getattr(one, name) for name in names}
+    return {name: getattr(stats, name) for name in names}

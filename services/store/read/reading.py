@@ -21,6 +21,7 @@ from shoal.services.store.ids import job_id, session_id
 from shoal.services.store.jobs.rows import Leased, leased, locked, spec_of
 from shoal.services.store.loops.fanout import item_of
 from shoal.services.store.records import ArtifactRow, EventRow, JobFilter, JobRow, ResultRow, SessionDetail, SessionRow
+from shoal.services.store.waiting_causes import WaitingCause
 
 Json = Any
 
@@ -226,15 +227,15 @@ def _session_row(row: Row[Any], paused: bool) -> SessionRow:
     )
 
 
-def _waiting_for(state: State, paused: bool) -> str:
+def _waiting_for(state: State, paused: bool) -> WaitingCause | None:
     if paused and state in QUEUED_STATES:
-        return "its job to be resumed"
+        return WaitingCause.PAUSED
     return {
-        State.QUEUED: "a free slot",
-        State.DELAYED: "its next try",
-        State.HELD: "the loop's concurrency",
-        State.WAITING: "its children",
-    }.get(state, "")
+        State.QUEUED: WaitingCause.SLOT,
+        State.DELAYED: WaitingCause.RETRY_TIME,
+        State.HELD: WaitingCause.CONCURRENCY,
+        State.WAITING: WaitingCause.CHILDREN,
+    }.get(state)
 
 
 def put_off(tx: Tx, job: int) -> dict[int | None, datetime]:

@@ -20,7 +20,8 @@ from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import RateSlot, RateSlotRequest
 from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
-from shoal.services.store.records import DELAY, FULL, PAUSE, ClaimRefusal, ClaimRequest
+from shoal.services.store.records import ClaimRefusal, ClaimRequest
+from shoal.services.store.waiting_causes import WaitingCause
 
 RECOVER_AFTER = 20
 """Good answers in a row after which a domain that was slowed down gets one more session at once."""
@@ -167,7 +168,7 @@ class DomainThrottles:
         free = limit - self._busy[take.domain]
         if take.rules.per_domain is not None:
             free = min(free, take.rules.per_domain - self._busy_of[key])
-        wait, why = max(pace.blocked_until - now, 0.0), PAUSE
+        wait, cause = max(pace.blocked_until - now, 0.0), WaitingCause.DOMAIN_PAUSE
         delays = []  # each with the last start, and how far ahead the last page lies
         if take.rules.delay_s > 0:
             last_start, last_page = self._last.get(key, (0.0, 0.0))
@@ -177,12 +178,14 @@ class DomainThrottles:
         for delay_s, last, line in delays:
             free = min(free, 1)
             if (left := max(last + delay_s - now, line - LONG_LINE_S)) > wait:
-                wait, why = left, DELAY
+                wait, cause = left, WaitingCause.DOMAIN_DELAY
         n = 0 if wait > 0 else min(take.n, max(free, 0))
         if n < take.n and delays and wait <= 0 and n == 1:
-            wait, why = max(delay_s for delay_s, *_ in delays), DELAY  # the rest, after the one that starts now
+            # The rest has to wait until the delay after the session that starts now is over.
+            wait, cause = max(delay_s for delay_s, *_ in delays), WaitingCause.DOMAIN_DELAY
         if n < take.n:
-            self.held[key] = ClaimRefusal(why, wait, limit) if wait > 0 else ClaimRefusal(FULL, FULL_S, limit)
+            full = ClaimRefusal(WaitingCause.DOMAIN_LIMIT, FULL_S, limit)
+            self.held[key] = ClaimRefusal(cause, wait, limit) if wait > 0 else full
         self._busy[take.domain] += n
         self._busy_of[key] += n
         if n and pace.delay_s > 0:

@@ -12,9 +12,10 @@ from pydantic import Field
 
 from shoal.agent.status import Status
 from shoal.services.errors import ServiceError
+from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.api.views import View
 from shoal.services.web.cluster_state.overview import Overview, overview
-from shoal.services.web.cluster_state.waiting import CAUSES, Cause
+from shoal.services.web.cluster_state.waiting_words import labelled
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
@@ -40,7 +41,7 @@ class StatusView(View):
     capacity: CapacityView
     sessions: dict[str, int]
     waiting: list[str] = Field(description="what waits for what, in sentences")
-    queues: dict[Cause, int] = Field(description="queues (one per job and site) by what they wait for")
+    queues: dict[WaitingCause, int] = Field(description="queues (one per job and site) by what they wait for")
     rate: float = Field(description="sessions of all tenants that end per second, lately")
     drained_in_s: float | None = Field(description="until what is queued now has run, at that rate; null: unknown")
     dispatchers: dict[str, Json] = Field(
@@ -102,22 +103,14 @@ def status_body(seen: Overview) -> Mapping[str, Json]:
         },
         "sessions": {str(status): seen.sessions.get(status, 0) for status in Status},
         "waiting": list(seen.causes),
-        "queues": _queues(seen),
+        "queues": {str(cause): n for cause, n in seen.queues.items()},
         "rate": round(seen.rate, 3),
         "drained_in_s": None if seen.drained_in_s is None else round(seen.drained_in_s, 1),
         "dispatchers": {
-            name: {"age_s": round(snapshot.age_s, 1), **snapshot.data} for name, snapshot in seen.dispatchers.items()
+            name: {"age_s": round(snapshot.age_s, 1), **labelled(snapshot.data)}
+            for name, snapshot in seen.dispatchers.items()
         },
     }
-
-
-def _queues(seen: Overview) -> dict[str, int]:
-    """Queues by cause; a cause that this program does not know is none of the domain's and counts as a slot."""
-    queues: dict[str, int] = {}
-    for words, n in seen.lanes_waiting.items():
-        cause = CAUSES.get(words, Cause.SLOT).value
-        queues[cause] = queues.get(cause, 0) + n
-    return queues
 
 
 async def _checks(deps: GatewayDeps) -> list[str]:

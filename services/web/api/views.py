@@ -12,7 +12,9 @@ from shoal.agent.status import Status
 from shoal.agent.types import Sureness
 from shoal.services.store import ids
 from shoal.services.store.records import DeliveryState, EventRow, JobRow, ResultRow, SessionDetail, SessionRow
-from shoal.services.web.cluster_state.waiting import Cause, Wait
+from shoal.services.store.waiting_causes import WaitingCause
+from shoal.services.web.cluster_state.waiting import Wait
+from shoal.services.web.cluster_state.waiting_words import TEXTS
 
 Json = Any
 
@@ -256,8 +258,8 @@ class SubmittedView(View):
 class WaitView(View):
     """What a session waits for."""
 
-    cause: Cause
-    for_s: float | None = Field(description="about how long, in seconds; null: nobody can say")
+    cause: WaitingCause
+    for_s: float | None = Field(description="about how long, in seconds; null: unknown")
 
 
 class SessionView(View):
@@ -310,7 +312,7 @@ def _session_fields(row: SessionRow, wait: Wait | None) -> dict[str, Json]:
         "error_codes": list(outcome.error_codes) if outcome else [],
         "records": len(outcome.records) if outcome else 0,
         "waiting": wait,
-        "waiting_for": wait.words if wait else row.waiting_for,
+        "waiting_for": wait.words if wait else TEXTS[row.waiting_for].words if row.waiting_for else "",
     }
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from shoal.agent.status import Status
 from shoal.services.store.store import Store
+from shoal.services.store.waiting_causes import WaitingCause
+from shoal.services.web.cluster_state.waiting_words import cause_of, queue_label
 from shoal.services.web.http.api_keys import Caller
 
 Json = Any
 
 PREFIX = "dispatcher/"
 FRESH_S = 10.0
-"""Dispatchers write their snapshot each second; one that is older than this is dead or cut off."""
+"""A dispatcher writes its snapshot about every two seconds; with an older one it counts as dead or cut off."""
 FORGOTTEN_S = 3600.0
-"""A snapshot of this age is of a dispatcher that nobody misses any more."""
+"""Snapshots older than this are no longer shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,29 @@ class Snapshot:
 
     @property
     def fresh(self) -> bool:
-        """Whether the dispatcher still speaks."""
+        """Whether the dispatcher is running, as far as its last snapshot tells."""
         return self.age_s <= FRESH_S
+
+    @property
+    def queues(self) -> Counter[WaitingCause]:
+        """Queues (one job on one site) by what they wait for."""
+        total = Counter[WaitingCause]()
+        for text, n in self.data.get("lanes_waiting", {}).items():
+            total[cause_of(text, WaitingCause.SLOT)] += int(n)
+        return total
+
+    @property
+    def named_queues(self) -> Mapping[WaitingCause, list[tuple[int, int]]]:
+        """Some of those that a free slot would not help, as (job, domain)."""
+        named: dict[WaitingCause, list[tuple[int, int]]] = {}
+        for text, queues in self.data.get("lanes_held", {}).items():
+            named.setdefault(cause_of(text, WaitingCause.SLOT), []).extend((job, domain) for job, domain in queues)
+        return named
+
+    def held(self, job: int, host: str) -> tuple[WaitingCause, float] | None:
+        """What holds a job back on a site, and for how many seconds (0: unknown); None: nothing does."""
+        entry = self.data.get("held", {}).get(str(job), {}).get(host)
+        return None if entry is None else (cause_of(str(entry[0]), WaitingCause.DOMAIN_LIMIT), float(entry[1]))
 
     def number(self, key: str) -> float:
         """A figure of the snapshot; 0 where it has none."""
@@ -46,12 +70,12 @@ class Overview:
 
     @property
     def live(self) -> list[Snapshot]:
-        """Snapshots of dispatchers that still speak."""
+        """Snapshots of dispatchers that are running."""
         return [snapshot for snapshot in self.dispatchers.values() if snapshot.fresh]
 
     @property
     def fresh(self) -> bool:
-        """Whether any dispatcher speaks at all."""
+        """Whether any dispatcher is running."""
         return bool(self.live)
 
     @property
@@ -82,9 +106,9 @@ class Overview:
             told.append(f"{_sessions(queued)} waiting for a browser worker: none is running.")
         elif queued and self.busy >= self.slots:
             told.append(f"{_sessions(queued)} queued while all {self.slots} browser slots are busy.")
-        for cause, partitions in sorted(self.lanes_waiting.items(), key=lambda pair: -pair[1]):
-            queues = "queue (one job on one site) is" if partitions == 1 else "queues (one per job and site) are"
-            told.append(f"{partitions:,} {queues} waiting for {cause}.")
+        for cause, n in sorted(self.queues.items(), key=lambda pair: -pair[1]):
+            queues = "queue (one job on one site) is" if n == 1 else "queues (one per job and site) are"
+            told.append(f"{n:,} {queues} waiting for {queue_label(cause)}.")
         if children := self.sessions.get(Status.WAITING, 0):
             told.append(f"{_sessions(children)} waiting for the items of {'its' if children == 1 else 'their'} loop.")
         if paused := self.sessions.get(Status.PAUSED, 0):
@@ -103,13 +127,9 @@ class Overview:
         return 0.0 if not queued else queued / self.rate if self.rate > 0 else None
 
     @property
-    def lanes_waiting(self) -> Mapping[str, int]:
-        """Queues by what they wait for, over all dispatchers."""
-        total: dict[str, int] = {}
-        for snapshot in self.live:
-            for cause, partitions in snapshot.data.get("lanes_waiting", {}).items():
-                total[cause] = total.get(cause, 0) + int(partitions)
-        return total
+    def queues(self) -> Counter[WaitingCause]:
+        """Queues (one job on one site) by what they wait for, over all dispatchers."""
+        return sum((snapshot.queues for snapshot in self.live), Counter[WaitingCause]())
 
 
 def _sessions(n: int) -> str:
@@ -135,7 +155,7 @@ def overview_of(counts: Mapping[tuple[str, Status], int], every: Mapping[str, Sn
             sessions[status] = sessions.get(status, 0) + n
     snapshots = {name: snapshot for name, snapshot in every.items() if snapshot.age_s <= FORGOTTEN_S}
     if caller.sees is not None:
-        snapshots = {name: _for_tenant(one, caller.sees) for name, one in snapshots.items()}
+        snapshots = {name: _for_tenant(snapshot, caller.sees) for name, snapshot in snapshots.items()}
     return Overview(sessions=sessions, dispatchers=snapshots)
 
 

@@ -16,9 +16,10 @@ from shoal.services.errors import StoreAway
 from shoal.services.metrics import CATALOGUE, family, histogram_family, metric
 from shoal.services.metrics_delta import MetricsDelta
 from shoal.services.store.store import Store
+from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.cluster_state.overview import Overview, Snapshot, every_snapshot, overview_of
-from shoal.services.web.cluster_state.waiting import Cause
-from shoal.services.web.cluster_state.waiting_counts import held_partitions, waiting_by_cause
+from shoal.services.web.cluster_state.waiting_counts import held_queues, waiting_by_cause
+from shoal.services.web.cluster_state.waiting_words import QUEUE_CAUSES, queue_label
 from shoal.services.web.http.api_keys import EVERYBODY
 
 Json = Any
@@ -28,9 +29,6 @@ _TENANTS = 20
 _OTHERS = "(others)"
 """What stands for all tenants but the largest; no tenant can be called so."""
 
-_QUEUED_FOR = ("a free slot", "domain limit", "the site asked for a pause", "the model server")
-"""Causes of waiting that are always told, with 0 where nothing waits for them: a series must not come and go."""
-
 
 @dataclass(frozen=True, slots=True)
 class Values:
@@ -39,7 +37,7 @@ class Values:
     seen: Overview
     counted: Sequence[Snapshot]  # of every dispatcher that ever spoke: a count must not fall when one is silent
     tenants: Mapping[tuple[str, Status], int]  # sessions
-    waiting: Mapping[Cause, int]  # sessions
+    waiting: Mapping[WaitingCause, int]  # sessions
     webhooks: Mapping[str, int]  # messages by state
 
 
@@ -49,7 +47,7 @@ async def read_values(store: Store) -> Values | None:
         webhooks = await store.count_deliveries()
         counts, snapshots = await store.counts_by_status(), await every_snapshot(store)
         seen = overview_of(counts, snapshots, EVERYBODY)
-        held = held_partitions(seen)
+        held = held_queues(seen)
         unclaimable = await store.unclaimable(list(held))
     except StoreAway:
         return None
@@ -94,7 +92,8 @@ def _of_snapshots(seen: Overview) -> Iterator[Family]:
     yield _plain("shoal_leases", sum(snapshot.number("leases") for snapshot in live))
     yield _plain("shoal_reports_uncommitted", sum(snapshot.number("uncommitted") for snapshot in live))
     yield _plain("shoal_reports_uncommitted_bytes", sum(snapshot.number("uncommitted_bytes") for snapshot in live))
-    yield _by_label("shoal_queues_waiting", {**dict.fromkeys(_QUEUED_FOR, 0), **seen.lanes_waiting})
+    queues = {**dict.fromkeys(QUEUE_CAUSES, 0), **seen.queues}  # zeros too: a series must not come and go
+    yield _by_label("shoal_queues_waiting", {queue_label(cause): n for cause, n in queues.items()})
     yield _plain("shoal_queue_age_seconds", max((snapshot.number("queue_age_s") for snapshot in live), default=0))
     yield _plain("shoal_worker_memory_bytes", sum(float(worker.get("rss_bytes", 0)) for worker in workers))
     yield from _of_admission([model for snapshot in live if (model := snapshot.data.get("model"))])

@@ -6,39 +6,38 @@ from collections.abc import Mapping
 
 from shoal.agent.status import Status
 from shoal.services.store.records import Unclaimable
+from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.cluster_state.overview import Overview
-from shoal.services.web.cluster_state.waiting import CAUSES, Cause
 
-COUNTED: tuple[Cause, ...] = tuple(cause for cause in Cause if cause is not Cause.CANCELED)
+COUNTED: tuple[WaitingCause, ...] = tuple(cause for cause in WaitingCause if cause is not WaitingCause.CANCELED)
 """What is told, with 0 where nothing waits for it: a series must not come and go."""
 
-Lane = tuple[int, int]
+Queue = tuple[int, int]
 """Job and domain."""
 
 
-def held_partitions(seen: Overview) -> dict[Lane, Cause]:
+def held_queues(seen: Overview) -> dict[Queue, WaitingCause]:
     """Queues that no free slot would help, as far as the dispatchers name them, each with what it waits for."""
     return {
-        (job, domain): CAUSES.get(words, Cause.SLOT)
-        for snapshot in seen.live
-        for words, partitions in snapshot.data.get("lanes_held", {}).items()
-        for job, domain in partitions
+        queue: cause for snapshot in seen.live for cause, queues in snapshot.named_queues.items() for queue in queues
     }
 
 
-def waiting_by_cause(seen: Overview, unclaimable: Unclaimable, held: Mapping[Lane, Cause]) -> dict[Cause, int]:
+def waiting_by_cause(
+    seen: Overview, unclaimable: Unclaimable, held: Mapping[Queue, WaitingCause]
+) -> dict[WaitingCause, int]:
     """Sessions by what they wait for.
 
     Args:
         seen: sessions by status, and what the dispatchers say.
         unclaimable: what the store knows of those that are queued.
-        held: see `held_lanes`.
+        held: see `held_queues`.
     """
-    counts: dict[Cause, int] = dict.fromkeys(COUNTED, 0)
-    counts[Cause.PAUSED] = seen.sessions.get(Status.PAUSED, 0)
-    counts[Cause.CHILDREN] = seen.sessions.get(Status.WAITING, 0)
-    counts[Cause.RETRY_TIME] = unclaimable.delayed
-    counts[Cause.CONCURRENCY] = unclaimable.held
+    counts: dict[WaitingCause, int] = dict.fromkeys(COUNTED, 0)
+    counts[WaitingCause.PAUSED] = seen.sessions.get(Status.PAUSED, 0)
+    counts[WaitingCause.CHILDREN] = seen.sessions.get(Status.WAITING, 0)
+    counts[WaitingCause.RETRY_TIME] = unclaimable.delayed
+    counts[WaitingCause.CONCURRENCY] = unclaimable.held
     ready = seen.sessions.get(Status.QUEUED, 0) - unclaimable.delayed - unclaimable.held
     for partition, n in unclaimable.in_partitions.items():
         counts[held[partition]] += n
@@ -47,10 +46,10 @@ def waiting_by_cause(seen: Overview, unclaimable: Unclaimable, held: Mapping[Lan
     return counts
 
 
-def _of_ready(seen: Overview) -> Cause:
+def _of_ready(seen: Overview) -> WaitingCause:
     """What sessions wait for that could be claimed now."""
     if not seen.fresh:
-        return Cause.DISPATCHER
+        return WaitingCause.DISPATCHER
     if not seen.slots:
-        return Cause.WORKER
-    return Cause.SLOT if seen.busy >= seen.slots else Cause.TURN
+        return WaitingCause.WORKER
+    return WaitingCause.SLOT if seen.busy >= seen.slots else WaitingCause.TURN

@@ -97,7 +97,7 @@ class Seeder:
             }
             for number, busy in enumerate((4, 4, 3, 4))
         ]
-        waiting = {"a free slot": 1, "the limit of sessions on one site": 1}
+        waiting = {"slot": 1, "domain_limit": 1}
         return {"workers": workers, "slots": 16, "busy": 15, "leases": 19, "ended": 1104, "lanes_waiting": waiting}
 
     async def _simple(self, goal: str, answer: Callable[[Work], Outcome], **spec: object) -> None:

@@ -334,7 +334,7 @@ def test_jobs_and_show_tell_people_and_programs(served: Served, shoal: Shoal) ->
     assert "j1 completed in part: 4 items, 3 completed, 1 failed" in shown
     assert "The page did not load within its time." in shown
     assert json.loads(shoal("show", job, "--json").stdout)["counts"]["failed"] == 1
-    assert "a dispatcher: none speaks" in shoal("show", "j2").stdout
+    assert "a dispatcher: none is running" in shoal("show", "j2").stdout
 
 
 def test_results_come_in_three_formats(served: Served, shoal: Shoal, tmp_path: Path) -> None:

@@ -73,14 +73,12 @@ async def test_jobs_without_a_model_go_on_while_the_model_server_is_away() -> No
         assert (await w.final(runs)).status is Status.COMPLETED
         assert (await w.store.job(waits)).status is Status.QUEUED
         (waiting,) = [[partition.job, partition.domain] for partition in await w.store.partitions()]
-        while (await w.store.states("dispatcher/"))["dispatcher/main"][0]["lanes_held"] != {
-            "the model server": [waiting]
-        }:
+        while (await w.store.states("dispatcher/"))["dispatcher/main"][0]["lanes_held"] != {"model": [waiting]}:
             await asyncio.sleep(0.01)
 
         snapshot, _ = (await w.store.states("dispatcher/"))["dispatcher/main"]
-        assert snapshot["lanes_waiting"] == {"the model server": 1}
-        assert snapshot["held"] == {str(waits): {"shop.example": ["the model server", 0.0]}}
+        assert snapshot["lanes_waiting"] == {"model": 1}
+        assert snapshot["held"] == {str(waits): {"shop.example": ["model", 0.0]}}
 
         server.up = True
         assert (await w.final(waits)).status is Status.COMPLETED

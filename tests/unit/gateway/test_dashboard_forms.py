@@ -50,7 +50,7 @@ async def test_limits_are_changed_by_a_form_where_empty_means_unchanged(here: Wo
     row = await here.store.job(ids.parse_job(job))
     assert (row.concurrency, row.token_limit, row.priority) == (2, None, 3) and row.deadline_at is not None
     page = (await here.client.get(f"/jobs/{job}")).text
-    assert 'placeholder="2"' in page and "a dispatcher: none speaks" in page
+    assert 'placeholder="2"' in page and "a dispatcher: none is running" in page
 
 
 @pytest.mark.parametrize("text", ["many", "0", "1e3"])

@@ -111,7 +111,7 @@ async def test_sessions_are_listed_in_item_order_with_their_cause_of_waiting(her
     )
     assert (first["status"], first["waiting_for"], first["item"]["value"]) == (
         "queued",
-        "a dispatcher: none speaks",
+        "a dispatcher: none is running",
         "a",
     )
     rest = await get(here, f"/v1/jobs/{job}/sessions?limit=2&cursor={page['next']}")

@@ -49,7 +49,7 @@ async def loop(here: World, values: list[str], **spec: Any) -> str:
 
 async def test_without_a_dispatcher_that_is_what_is_waited_for(here: World) -> None:
     job = await here.submit()
-    assert await waits(here, job) == [("dispatcher", None, "a dispatcher: none speaks")]
+    assert await waits(here, job) == [("dispatcher", None, "a dispatcher: none is running")]
     await tell(here, slots=0, busy=0)
     assert await waits(here, job) == [("worker", None, "a browser worker: none is running")]
 
