@@ -1,0 +1,94 @@
+"""Folders and applications, served on the loopback address."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler
+from pathlib import Path
+
+from tests import loopback
+
+START_S = 60
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionError):  # a browser hangs up when it leaves a page
+            super().handle()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def folder(path: Path) -> Iterator[str]:
+    """The address under which the files below `path` can be had."""
+    with loopback.served(functools.partial(_Quiet, directory=str(path))) as url:
+        yield url
+
+
+def free_port() -> int:
+    """A port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def run(*command: str | Path, cwd: Path | None = None) -> None:
+    """Runs a command of a site's own, such as one that fills its database.
+
+    Raises:
+        RuntimeError: it failed; the message holds what it said last.
+    """
+    ended = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=START_S)
+    if ended.returncode:
+        raise RuntimeError(f"{command} ended with {ended.returncode}: {(ended.stderr or ended.stdout)[-2000:]}")
+
+
+@contextmanager
+def program(
+    command: Sequence[str], port: int, *, cwd: Path, env: Mapping[str, str] | None = None, path: str = "/"
+) -> Iterator[str]:
+    """A server of its own process, once it answers on `port`; gives its address."""
+    url = f"http://127.0.0.1:{port}"
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            command, cwd=cwd, env={**os.environ, **(env or {})}, stdout=log, stderr=log, start_new_session=True
+        )
+        try:
+            _until_it_answers(url + path, process, log)
+            yield url
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _until_it_answers(url: str, process: subprocess.Popen[bytes], log: object) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            time.sleep(0.1)
+    log.seek(0)  # type: ignore[attr-defined]
+    said = log.read()[-2000:].decode(errors="replace")  # type: ignore[attr-defined]
+    raise RuntimeError(f"{url} does not answer: {said}")

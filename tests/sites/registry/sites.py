@@ -1,0 +1,19 @@
+"""All sites, and the few that are quick enough for each test run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+
+from tests.sites.registry import docbook, javadoc, man_pages, mkdocs, script_tables, sphinx, trac
+from tests.sites.registry.case import Case
+
+Site = Callable[[], AbstractContextManager[list[Case]]]
+
+ALL: Mapping[str, Site] = {
+    module.NAME: module.site for module in (sphinx, mkdocs, javadoc, man_pages, docbook, script_tables, trac)
+}
+"""By name: serves the site and gives its cases. Entering one raises `cache.Unreachable` where its package is not had."""
+
+QUICK = (docbook.NAME, mkdocs.NAME, man_pages.NAME)
+"""Those that `make test` runs; `make test-sites` runs all."""
