@@ -118,6 +118,8 @@ def main() -> None:
     options = parser.parse_args()
     words = [word.strip().lower() for word in options.sites.split(",") if word.strip()]
     names = [name for name in (QUICK if options.quick else ALL) if not words or any(w in name.lower() for w in words)]
+    if not names:
+        parser.error(f"no site's name has one of {words}: {', '.join(ALL)}")
     found, notes = asyncio.run(measured(names))
     table = rows(found)
     if options.wrong is not None:

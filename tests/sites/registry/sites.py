@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
-from tests.sites.registry import docbook, javadoc, man_pages, mkdocs, script_tables, sphinx, trac
+from tests.sites.registry import (
+    docbook,
+    flask_admin,
+    javadoc,
+    man_pages,
+    mkdocs,
+    otter_wiki,
+    roundup,
+    script_tables,
+    sphinx,
+    trac,
+)
 from tests.sites.registry.case import Case
 
 Site = Callable[[], AbstractContextManager[list[Case]]]
 
 ALL: Mapping[str, Site] = {
-    module.NAME: module.site for module in (sphinx, mkdocs, javadoc, man_pages, docbook, script_tables, trac)
+    module.NAME: module.site
+    for module in (
+        *(sphinx, mkdocs, javadoc, man_pages, docbook, script_tables),
+        *(trac, roundup, flask_admin, otter_wiki),
+    )
 }
 """By name: serves the site and gives its cases. Entering one raises `cache.Unreachable` where its package is not had."""
 
