@@ -1,6 +1,6 @@
 # Every target sets up what it needs by itself; the second time that takes a second.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-fuzz test-vllm test-chaos test-deploy test-cluster unit check bench images pin-images lock clean
+.PHONY: help setup demo up test test-fuzz test-sites test-vllm test-chaos test-deploy test-cluster unit check bench images pin-images lock clean
 
 # Not PYTHON: that one names the Python to make .venv with, for scripts/setup.
 VENV_PYTHON := .venv/bin/python
@@ -23,6 +23,9 @@ test: setup ## checks and all tests
 
 test-fuzz: setup ## 10,000 random specs and requests for a gateway: no 5xx, no slow answer, no pause
 	@scripts/test-fuzz
+
+test-sites: setup ## jobs on sites and applications from package registries, beside the truth (ten minutes)
+	@scripts/test-sites
 
 test-vllm: setup ## tests against real vLLM on the CPU (its own venv, 2.4 GB, kept)
 	@scripts/test-vllm

@@ -1,8 +1,8 @@
 """Records and form outcomes on sites and applications from package registries, beside the truth.
 
-Each site is installed into ~/.cache/shoal-sites and served on the loopback address. Its jobs are written as a user would
-first write them, and run as whole jobs through a cluster, with the rules policy. The truth is parsed by lxml from the
-files that are served, or read from the application's own database.
+Each site is installed into ~/.cache/shoal-sites and served on the loopback address. Its jobs are written as a user
+would first write them, and run as whole jobs through a cluster, with the rules policy. The truth is parsed by lxml
+from the files that are served, or read from the application's own database.
 
     python load-tests/bench/truth.py [--sites WORD,…] [--quick] [--json] [--wrong FILE]
 """
@@ -44,7 +44,13 @@ async def measured(names: Sequence[str]) -> tuple[dict[str, list[Verdict]], list
     notes = []
     with tempfile.TemporaryDirectory(prefix="shoal-bench-") as data:
         settings = load_settings(
-            data_dir=Path(data), port=0, allow_private=True, workers=1, slots_per_worker=4, log_level="error", per_domain=64
+            data_dir=Path(data),
+            port=0,
+            allow_private=True,
+            workers=1,
+            slots_per_worker=4,
+            log_level="error",
+            per_domain=64,
         )
         async with embedded_cluster(settings) as cluster:
             for name in names:

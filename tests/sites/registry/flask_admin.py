@@ -15,7 +15,9 @@ NAME = "Flask-Admin"
 _PACKAGES = ("flask-admin[sqlalchemy]==2.2.1", "flask-sqlalchemy==3.1.1")
 _PROGRAM = Path(__file__).with_name("programs") / "flask_admin_app.py"
 _PRODUCTS = 57
-_QUERY = "SELECT product.*, supplier.name AS supplier FROM product JOIN supplier ON supplier.id = supplier_id ORDER BY id"
+_QUERY = (
+    "SELECT product.*, supplier.name AS supplier FROM product JOIN supplier ON supplier.id = supplier_id ORDER BY id"
+)
 _TYPES = {
     "name": "string",
     "sku": "string",

@@ -62,7 +62,8 @@ def _methods(root: Path, url: str, name: str) -> Case:
 def _classes(root: Path, url: str) -> Case:
     page = parsed(root / _PACKAGE / "package-summary.html")
     rows = [
-        {"class": text(name), "description": text(said) or None} for name, said in _summary(page, ["Class", "Description"])
+        {"class": text(name), "description": text(said) or None}
+        for name, said in _summary(page, ["Class", "Description"])
     ]
     return Case(
         "classes of the package",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.sites.registry import cache, serving
-from tests.sites.registry.case import Case, Json, either, record, records
+from tests.sites.registry.case import Case, Either, Json, either, record, records
 from tests.sites.registry.markup import parsed, text
 
 NAME = "man pages (ncurses, git)"
@@ -36,11 +36,17 @@ def _sections(path: Path) -> dict[str, str]:
     for heading in parsed(path).xpath("//h2"):
         parts = []
         for following in heading.itersiblings():
-            if following.tag == "h2":
+            if following.tag != "pre" and following.tag != "h3":
                 break
             parts.append(text(following))
         found[text(heading)] = " ".join(part for part in parts if part)
     return found
+
+
+def _without_foot(last: str) -> Either:
+    """The text of a page's last section: the line at its end, which repeats the page's name, may count or not."""
+    foot = re.search(r"\s+\S+\(\w+\)$", last)
+    return either(last, last[: foot.start()] if foot else None)
 
 
 def _curses(root: Path, url: str) -> Case:
@@ -49,12 +55,12 @@ def _curses(root: Path, url: str) -> Case:
         sections = _sections(root / f"{name}.html")
         page = parsed(root / f"{name}.html")
         title = text(page.xpath("//h1")[0])
-        named, _, purpose = sections["NAME"].partition(" - ")
+        named = sections["NAME"].partition(" - ")[0]
         found.append(
             {
                 "page": f"{url}/{name}.html",
                 "name": either(title, sections["NAME"], named, title.split()[0]),
-                "see_also": sections.get("SEE ALSO"),
+                "see_also": _without_foot(sections["SEE ALSO"]) if "SEE ALSO" in sections else None,
             }
         )
     return Case(

@@ -47,7 +47,9 @@ def _cases(url: str, database: Path) -> list[Case]:
             {
                 "url": f"{url}/{_LIST}",
                 "extract": {
-                    "schema": records({"id": "integer", "title": "string", "status": "string"}, required=["id", "title"])
+                    "schema": records(
+                        {"id": "integer", "title": "string", "status": "string"}, required=["id", "title"]
+                    )
                 },
             },
             [{name: row[name] for name in ("id", "title", "status")} for row in issues],

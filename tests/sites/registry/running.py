@@ -22,7 +22,14 @@ _LOOK_S = 0.2
 
 
 async def verdicts(cluster: str, cases: Sequence[Case]) -> list[Verdict]:
-    """The figures of the cases. Jobs that send something run one after the other, as their checks count what was sent."""
+    """The figures of the cases. Jobs that send something run one after the other, as their checks count what was sent.
+
+    Raises:
+        ValueError: a case has no truth, so that anything would pass.
+    """
+    empty = [case.name for case in cases if not case.truth and not case.is_form]
+    if empty or not cases:
+        raise ValueError(f"nothing to compare with: {empty or 'there is no case'}")
     async with httpx.AsyncClient(base_url=cluster, timeout=60) as client:
         free = asyncio.Semaphore(_AT_ONCE)
         alone = asyncio.Lock()
@@ -37,7 +44,9 @@ async def verdicts(cluster: str, cases: Sequence[Case]) -> list[Verdict]:
 async def answer(client: httpx.AsyncClient, case: Case) -> Answer:
     """What the gateway gives for the case's job."""
     started = time.monotonic()
-    submitted = await client.post("/v1/jobs", json={"policy": "rules", "artifacts": {"screenshots": "none"}, **case.spec})
+    submitted = await client.post(
+        "/v1/jobs", json={"policy": "rules", "artifacts": {"screenshots": "none"}, **case.spec}
+    )
     if submitted.status_code != 201:
         refused = {"status": "failed", "error": {"message": f"refused: {submitted.text[:500]}"}}
         return Answer(refused, [])

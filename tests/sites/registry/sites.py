@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
 from tests.sites.registry import (
+    django_admin,
     docbook,
     flask_admin,
     javadoc,
@@ -25,10 +26,10 @@ ALL: Mapping[str, Site] = {
     module.NAME: module.site
     for module in (
         *(sphinx, mkdocs, javadoc, man_pages, docbook, script_tables),
-        *(trac, roundup, flask_admin, otter_wiki),
+        *(trac, roundup, flask_admin, django_admin, otter_wiki),
     )
 }
-"""By name: serves the site and gives its cases. Entering one raises `cache.Unreachable` where its package is not had."""
+"""By name: serves the site and gives its cases. Raises `cache.Unreachable` where its package cannot be had."""
 
 QUICK = (docbook.NAME, mkdocs.NAME, man_pages.NAME)
 """Those that `make test` runs; `make test-sites` runs all."""

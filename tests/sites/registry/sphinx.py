@@ -32,7 +32,9 @@ def site() -> Iterator[list[Case]]:
 
 def _pages() -> Path:
     try:
-        said = subprocess.run(["apt-cache", "depends", "python3-doc"], capture_output=True, text=True, timeout=60).stdout
+        said = subprocess.run(
+            ["apt-cache", "depends", "python3-doc"], capture_output=True, text=True, timeout=60
+        ).stdout
     except FileNotFoundError as error:
         raise cache.Unreachable("apt-cache: there is no apt here") from error
     packages = [line.split()[-1] for line in said.splitlines() if "Depends: python3." in line]

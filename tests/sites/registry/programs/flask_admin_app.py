@@ -50,7 +50,9 @@ class ProductView(ModelView):
 
 def seed() -> None:
     chance = random.Random(18)
-    makers = [Supplier(name=name, city=city) for name, city in zip(MAKERS, ("Graz", "Porto", "Brno", "Oslo"))]
+    makers = [
+        Supplier(name=name, city=city) for name, city in zip(MAKERS, ("Graz", "Porto", "Brno", "Oslo"), strict=True)
+    ]
     db.session.add_all(makers)
     for n in range(1, 58):
         kind = chance.choice(KINDS)

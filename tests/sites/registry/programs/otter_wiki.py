@@ -1,8 +1,8 @@
-"""An Otter Wiki with seeded pages and accounts: python otter_wiki.py FOLDER PORT. Runs in the wiki's own environment."""
+"""An Otter Wiki with seeded pages and accounts: python otter_wiki.py FOLDER PORT. It has its own environment."""
 
 import os
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 FOLDER = Path(sys.argv[1])
@@ -39,8 +39,8 @@ with app.app_context():
             name=name,
             email=f"{name.lower()}@office.example",
             password_hash=generate_password_hash("correct horse 7", method="scrypt"),
-            first_seen=datetime.now(timezone.utc),
-            last_seen=datetime.now(timezone.utc),
+            first_seen=datetime.now(UTC),
+            last_seen=datetime.now(UTC),
             is_approved=True,
             email_confirmed=True,
         )

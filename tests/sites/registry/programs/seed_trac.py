@@ -2,7 +2,7 @@
 
 import random
 import sys
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 from trac.env import Environment
 from trac.perm import PermissionSystem
@@ -44,7 +44,7 @@ def seed(env: Environment) -> None:
     milestone = Milestone(env)
     milestone.name = "spring"
     milestone.insert()
-    start = datetime(2026, 1, 5, 9, tzinfo=timezone.utc)
+    start = datetime(2026, 1, 5, 9, tzinfo=UTC)
     for number in range(1, 58):
         ticket = Ticket(env)
         ticket["summary"] = f"{chance.choice(NOUNS).capitalize()} {number} {chance.choice(FAULTS)}"

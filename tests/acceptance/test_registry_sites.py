@@ -1,0 +1,70 @@
+"""Jobs on sites and applications that were not written here, beside a truth that is had by other means.
+
+Each test run takes those of `QUICK`; `make test-sites` (REGISTRY_SITES=all) takes all. `load-tests/bench/truth.py`
+prints the figures, and docs/truth.md has them with their date.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+
+import pytest
+
+from tests.embedded import Up
+from tests.sites.registry.cache import Unreachable
+from tests.sites.registry.running import verdicts
+from tests.sites.registry.sites import ALL, QUICK
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a site's jobs have to reach. It is raised with each class of fault that is mended, and never lowered."""
+
+    stated: int  # values that the truth holds, at least: a truth that shrank would let anything pass
+    right: float  # share of them that is given and right, at least
+    wrong: int = 0  # at most
+    invented: int = 0  # at most
+    dishonest: int = 0  # lists that are given in part and called complete, at most
+    misjudged: int = 0  # forms whose outcome is told wrong, at most
+
+
+FLOORS: dict[str, Floor] = {
+    "Sphinx (Python manual)": Floor(660, 0.0, invented=1, dishonest=3),
+    "MkDocs (its manual)": Floor(200, 0.4, wrong=1, dishonest=1),
+    "Javadoc (commons-lang3)": Floor(180, 0.3, wrong=50, invented=2, dishonest=3),
+    "man pages (ncurses, git)": Floor(68, 0.25, wrong=1, dishonest=1),
+    "DocBook (Debian Reference)": Floor(400, 0.98),
+    "script tables (npm)": Floor(1900, 0.03, dishonest=8),
+    "Trac": Floor(390, 0.25, wrong=51, dishonest=1, misjudged=1),
+    "Roundup": Floor(250, 0.3, dishonest=1),
+    "Flask-Admin": Floor(480, 0.2, dishonest=1, misjudged=2),
+    "Django admin": Floor(490, 0.0, misjudged=2),
+    "Otter Wiki": Floor(40, 0.8),
+}
+
+
+@pytest.mark.parametrize("name", list(ALL) if os.environ.get("REGISTRY_SITES") == "all" else QUICK)
+def test_its_records_and_outcomes_are_the_truth(cluster: Up, name: str) -> None:
+    try:
+        with ALL[name]() as cases:
+            done = asyncio.run(verdicts(cluster.url, cases))
+    except Unreachable as error:
+        pytest.skip(f"{name} cannot be installed: {error}")
+    floor = FLOORS[name]
+    said = "\n".join(f"{verdict.case}: {fault}" for verdict in done for fault in verdict.faults[:6])
+    stated = sum(verdict.stated for verdict in done)
+    assert stated >= floor.stated
+    assert sum(verdict.right for verdict in done) >= floor.right * stated, said
+    assert sum(len(verdict.wrong) for verdict in done) <= floor.wrong, said
+    assert sum(len(verdict.invented) for verdict in done) <= floor.invented, said
+    assert sum(verdict.lists - verdict.lists_honest for verdict in done) <= floor.dishonest, said
+    assert sum(verdict.outcomes - verdict.outcomes_right for verdict in done) <= floor.misjudged, said
+
+
+def test_every_site_has_a_floor() -> None:
+    assert set(FLOORS) == set(ALL)
+    assert set(QUICK) < set(ALL)

@@ -1,0 +1,1 @@
+"""The books of a small library, for Django's admin."""
