@@ -16,7 +16,8 @@ from tests.deploy import helm, schemas
 from tests.deploy.api_rules import pod_security, problems, quantity, within
 from tests.deploy.cases import CASES, EXTERNAL, TRIAL, Case
 from tests.deploy.charts import chart_of_version
-from tests.deploy.objects import matches, named, of_kind, pods, title
+from tests.deploy.objects import named, of_kind, pods, title
+from tests.deploy.reach import reaches
 
 pytestmark = pytest.mark.timeout(600)  # beside other rings on two cores
 
@@ -265,32 +266,6 @@ def test_an_operator_adds_the_cluster_s_own_public_networks() -> None:
     assert told == ",".join(values["networkPolicy"]["refusedNetworks"])
 
 
-def _reaches(objects: list[Json], source: str, target: str, port: int) -> bool:
-    """Whether policies let a Ray pod of one kind reach a port of another: both its egress and the other's ingress."""
-    by_part = {pod.labels["app.kubernetes.io/component"]: pod for pod in pods(of_kind(objects, "RayCluster"))}
-
-    def allowed(part: str, other: str, direction: str, peers: str) -> bool:
-        for policy in of_kind(objects, "NetworkPolicy"):
-            if matches(policy["spec"]["podSelector"], by_part[part].labels):
-                for rule in policy["spec"].get(direction, ()):
-                    peer = any(
-                        matches(p["podSelector"], by_part[other].labels)
-                        for p in rule.get(peers, ())
-                        if "podSelector" in p
-                    )
-                    ports = rule.get("ports")
-                    fits = ports is None or any(
-                        p["port"] <= port <= p.get("endPort", p["port"])
-                        for p in ports
-                        if isinstance(p.get("port"), int)
-                    )
-                    if peer and fits:
-                        return True
-        return False
-
-    return allowed(source, target, "egress", "to") and allowed(target, source, "ingress", "from")
-
-
 def test_browsers_reach_of_the_head_only_what_nodes_need() -> None:
     objects = next(case for case in CASES if case.name == "external stores").objects()
     spec = of_kind(objects, "RayCluster")[0]["spec"]
@@ -301,14 +276,14 @@ def test_browsers_reach_of_the_head_only_what_nodes_need() -> None:
     ]
     assert all(ports == {"node-manager-port": 6380, "object-manager-port": 6381} for ports in told)
     for port in (6379, 6380, 6381):
-        assert _reaches(objects, "browser", "head", port) and _reaches(objects, "control", "head", port)
+        assert reaches(objects, "browser", "head", port) and reaches(objects, "control", "head", port)
     for port in (8265, 10001, 52365, 8080, 8000, 10002, 19999):
-        assert not _reaches(objects, "browser", "head", port), port
+        assert not reaches(objects, "browser", "head", port), port
     workers = {int(nodes[0]["rayStartParams"][f"{end}-worker-port"]) for end in ("min", "max")}
     for port in (6380, 6381, *workers):
         for one, other in (("control", "browser"), ("browser", "control"), ("head", "browser"), ("head", "control")):
-            assert _reaches(objects, one, other, port), (one, other, port)
-    assert not any(_reaches(objects, "browser", "browser", port) for port in (22, 6380, 10002, 52365))
+            assert reaches(objects, one, other, port), (one, other, port)
+    assert not any(reaches(objects, "browser", "browser", port) for port in (22, 6380, 10002, 52365))
 
 
 def test_amounts_are_compared_as_numbers() -> None:
