@@ -281,6 +281,11 @@ class FieldsMissing(AgentError):
 
     code = "fields_missing"
 
+    def __init__(self, message: str | None = None, **details: object) -> None:
+        super().__init__(message, **details)
+        if details.get("awaited"):  # content was still coming when the wait for it ended
+            self.recourse = Recourse.RETRY
+
 
 class RecordInvalid(AgentError):
     """What was read from the page does not fit the job's schema."""

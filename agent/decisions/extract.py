@@ -20,6 +20,7 @@ from shoal.agent.types import Record
 Json = Any
 
 _MOST_PROBLEMS = 20
+_ENTRY_CHARS = 200  # of an entry that was left out, in what is told of it
 _ADDRESS = re.compile(r"ur[il]|link|href|address|image|picture|photo|src|web", re.IGNORECASE)
 
 
@@ -42,6 +43,14 @@ class Problem:
         return f"{where}, {self.path}: {self.message}" if self.path else f"{where}: {self.message}"
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is left of a page's records once they are held to the schema."""
+
+    records: tuple[Record, ...]
+    left_out: tuple[str, ...] = ()  # of each entry of a list that is not valid: what is wrong, and what was read
+
+
 async def validate_records(records: Sequence[Record], extract: ExtractSpec) -> list[Problem]:
     """The first things that keep `records` from being valid against the schema of `extract`; empty when nothing does.
 
@@ -62,22 +71,49 @@ async def validate_records(records: Sequence[Record], extract: ExtractSpec) -> l
 
 
 async def check_records(
-    records: Sequence[Record], extract: ExtractSpec, *, url: str, missing: Sequence[str] = ()
-) -> None:
-    """Lets records pass that were read from the page at `url` and are valid.
+    records: Sequence[Record], extract: ExtractSpec, *, url: str, missing: Sequence[str] = (), awaited: str = ""
+) -> Checked:
+    """The records that were read from the page at `url` and are valid; of a list, also what is wrong with the others.
 
     Args:
         missing: fields that the page does not show, as who read them says.
+        awaited: what of the page was waited for in vain, in words; "" when nothing was.
 
     Raises:
-        FieldsMissing: they are not valid, and the page does not show some fields.
-        RecordInvalid: they are not valid though it does.
+        FieldsMissing: none is valid, and the page does not show some fields.
+        RecordInvalid: none is valid though it does, or the list as a whole is not.
     """
     problems = await validate_records(records, extract)
+    kept, left_out = list(records), []
+    while extract.many and problems and all(problem.index >= 0 for problem in problems):
+        faulty = {problem.index: problem for problem in reversed(problems)}
+        if len(faulty) == len(kept):
+            break
+        left_out += [f"{problem.path}: {problem.message} in {_short(kept[i])}" for i, problem in sorted(faulty.items())]
+        kept = [record for place, record in enumerate(kept) if place not in faulty]
+        problems = await validate_records(kept, extract)
     if problems and missing:
-        raise FieldsMissing(f"{url} does not show: {', '.join(missing)}", fields=tuple(missing))
+        raise FieldsMissing(_lacking(records, url, missing, awaited), fields=tuple(missing), awaited=awaited)
     if problems:
         raise RecordInvalid(f"{url}: " + "; ".join(str(problem) for problem in problems[:5]))
+    return Checked(tuple(kept), tuple(left_out))
+
+
+def _short(record: Record) -> str:
+    text = json.dumps(record.value, ensure_ascii=False)
+    return text if len(text) <= _ENTRY_CHARS else text[:_ENTRY_CHARS] + "…"
+
+
+def _lacking(records: Sequence[Record], url: str, missing: Sequence[str], awaited: str) -> str:
+    """What is missing, in words; of a field that the page states several times or not clearly, what it may be."""
+    candidates = {name: several for record in records for name, several in record.candidates.items()}
+    absent = [name for name in missing if name not in candidates]
+    parts = [f"{url} does not show: {', '.join(absent)}"] if absent else []
+    for name, several in candidates.items():
+        if name in missing:
+            values = " or ".join(f"{str(one.value)[:60]!r} ({one.where[:80]})" for one in several[:3])
+            parts.append(f"{name} is not certain on {url}, {several[0].why}: {values}")
+    return "; ".join([*parts, awaited] if awaited else parts)
 
 
 def not_among(told: Iterable[Record], found: Iterable[Record]) -> tuple[Record, ...]:

@@ -78,6 +78,7 @@ class Extraction:
     missing: tuple[str, ...] = ()  # fields of the schema that the page does not show
     shown: int | None = None  # how many records the page says that there are, where it says so
     schema: Json = None  # what the records were held to, where the job itself has no schema
+    awaited: str = ""  # what was waited for in vain, in words: what is missing may come another time
     unproven: tuple[str, ...] = ()  # fields whose value was dropped, because the page does not say it
     prompt: str | None = None  # prompt and reply as text, kept as an artifact when a model was asked
 

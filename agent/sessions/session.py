@@ -16,7 +16,7 @@ from pathlib import Path
 
 from shoal.agent.actions.sending import sends
 from shoal.agent.browser import ObserveOptions
-from shoal.agent.decisions.extract import check_records, not_among
+from shoal.agent.decisions.extract import Checked, check_records, not_among
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import (
     ActionInvalid,
@@ -70,6 +70,7 @@ _HELP_MARGIN_S = 30.0
 """Beyond the time that people have for an answer: it still has to be typed in."""
 
 _LAST_PAGE_CHARS = 40_000
+_ENTRIES_TOLD = 20  # of a list's entries that are no valid records
 _EVIDENCE_S = 5.0
 """How long a failed session may take to photograph its page."""
 
@@ -303,34 +304,41 @@ class _Session:
         found = await self.deps.policy.extract(self.state)
         if found.prompt is not None:
             await self._keep("prompt", found.prompt.encode(), "application/json")
-        await self._check(found)
+        checked = await self._check(found)
         if self.work.spec.artifacts.screenshots == "all":
             await self._photograph()
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
         url = self.page.url
-        found_here = (replace(self.state.hidden.record(r), url=r.url or url, at=r.at or stamp) for r in found.records)
+        found_here = (replace(self.state.hidden.record(r), url=r.url or url, at=r.at or stamp) for r in checked.records)
         # A page that is read twice, because its first reading was not complete, gives each record once.
         records = not_among(self.state.records, found_here)
         self.state.records = (*self.state.records, *records)
         result: dict[str, Json] = {
             "records": len(records),
             "missing": list(found.missing),
-            "complete": found.complete,
+            "complete": found.complete and not checked.left_out,
         }
+        if checked.left_out:
+            result["left_out"] = len(checked.left_out)
+            result["left_out_entries"] = [self.state.hidden.text(entry) for entry in checked.left_out[:_ENTRIES_TOLD]]
         if found.shown is not None:
             result["shown"] = found.shown
         if found.empty:
             result["empty"] = True
         if found.why:
             result["why"] = found.why
+        if found.awaited:
+            result["awaited"] = found.awaited
         if found.unproven:
             result["not_on_the_page"] = list(found.unproven)
         return Task("extract", plan.plan or "", Status.COMPLETED, result=result), None
 
-    async def _check(self, found: Extraction) -> None:
+    async def _check(self, found: Extraction) -> Checked:
         extract = ExtractSpec(json_schema=found.schema) if found.schema is not None else self.work.spec.extract
-        if extract is not None:
-            await check_records(found.records, extract, url=self.page.url, missing=found.missing)
+        if extract is None:
+            return Checked(found.records)
+        url = self.page.url
+        return await check_records(found.records, extract, url=url, missing=found.missing, awaited=found.awaited)
 
     # --- navigate ------------------------------------------------------------------------------------
 

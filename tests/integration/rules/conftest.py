@@ -25,6 +25,7 @@ class Site:
     url: str
     sent: list[dict[str, list[str]]] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
+    pages: dict[str, str] = field(default_factory=dict)  # by path: what the test itself puts there
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -35,6 +36,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.site.requests.append(self.path)
         if parts.path.startswith("/shelf"):
             return self._answer(_shelf(int(parse_qs(parts.query).get("page", ["1"])[0]), parts.path))
+        if parts.path in self.site.pages:
+            return self._answer(self.site.pages[parts.path])
         if parts.path == "/crowd":
             crowd = "".join(f"<p>Thing {n}" for n in range(20_001))
             return self._answer(f"<!doctype html><html lang=en><h1>Crowd</h1>{crowd}")

@@ -23,7 +23,7 @@
 
   const out = {
     url: location.href, title: document.title, lang: document.documentElement.lang || '', canonical,
-    ready: document.readyState, busy: false, scripts: 0, truncated: false,
+    ready: document.readyState, busy: '', empty: [], scripts: 0, truncated: false,
     jsonld: [], meta: [], items: [], pairs: [], headings: [], named: [], anchors: [], text: '', aside: '', groups: [],
   };
 
@@ -37,7 +37,19 @@
     const name = meta.getAttribute('property') || meta.getAttribute('name') || meta.getAttribute('http-equiv');
     if (name && out.meta.length < 200) out.meta.push([name, meta.content.slice(0, MAX_TEXT)]);
   }
-  out.busy = Boolean(document.querySelector('[aria-busy="true"]'));
+  out.busy = pending();
+  // What says by itself that content is still coming: in words for people, '' when nothing does.
+  function pending() {
+    const seen = (el) => el.checkVisibility ? el.checkVisibility() : true;
+    for (const el of document.querySelectorAll('[aria-busy="true"],[role="progressbar"]:not([aria-valuenow])')) {
+      if (seen(el)) return el.hasAttribute('aria-busy') ? 'aria-busy' : 'a progress bar';
+    }
+    for (const el of document.querySelectorAll('[class*="skeleton" i],[class*="shimmer" i],[class*="placeholder-glow"],[class*="spinner" i],[class*="loading" i],[class*="loader" i]')) {
+      if (seen(el) && el !== document.body && el.getBoundingClientRect().height > 0 && line(el.textContent).length < 40) return 'a placeholder for content';
+    }
+    if (document.readyState === 'loading') return 'the document';
+    return '';
+  }
 
   // --- selectors -----------------------------------------------------------------------------------
   const selectors = new Map();
@@ -67,6 +79,97 @@
     return made;
   }
 
+  // --- tables --------------------------------------------------------------------------------------
+  // Tables of HTML and of ARIA alike: rows, cells, and the column that a cell stands in, with what spans counted in.
+  const HEAD_ROLE = /^(columnheader|rowheader)$/;
+  const role = (el) => el.getAttribute('role') || '';
+  const ROWS = document.querySelector('[role="row"]') !== null;  // an attribute is not asked of each element for nothing
+  const isRow = (el) => el.tagName === 'TR' || (ROWS && role(el) === 'row');
+  const tableOf = (row) => row.tagName === 'TR' ? row.closest('table') : row.closest('[role="table"],[role="grid"],[role="treegrid"]');
+  const isHead = (cell) => cell.tagName === 'TH' || HEAD_ROLE.test(role(cell));
+  function cellsOf(row) {
+    if (row.tagName === 'TR' && role(row) !== 'row') return [...row.cells];
+    const found = [...row.querySelectorAll('[role="cell"],[role="gridcell"],[role="columnheader"],[role="rowheader"],td,th')];
+    return found.length ? found : [...(row.cells || [])];
+  }
+  const span = (cell) => Math.max(1, Math.min(cell.colSpan || Number(cell.getAttribute('aria-colspan')) || 1, 100));
+  const down = (cell) => Math.max(1, Math.min(cell.rowSpan || Number(cell.getAttribute('aria-rowspan')) || 1, 500));
+  const grids = new Map();
+  function gridOf(table) {
+    const known = grids.get(table);
+    if (known) return known;
+    const all = table.tagName === 'TABLE' ? [...table.rows] : [...table.querySelectorAll('[role="row"]')];
+    const rows = all.filter((row) => tableOf(row) === table).slice(0, 5000);
+    const byRow = new Map(), open = [];  // open: column -> [cell, rows that it still covers]
+    let width = 0;
+    for (const row of rows) {
+      const at = new Map();
+      let column = 0;
+      const past = () => { while (open[column] && open[column][1] > 0) { at.set(column, open[column][0]); open[column][1] -= 1; column += 1; } };
+      for (const cell of cellsOf(row)) {
+        const told = Number(cell.getAttribute('aria-colindex'));
+        past();
+        if (told) column = told - 1;
+        for (let i = span(cell); i > 0; i--, column++) {
+          at.set(column, cell);
+          open[column] = [cell, down(cell) - 1];
+        }
+      }
+      past();
+      width = Math.max(width, column);
+      byRow.set(row, at);
+    }
+    const heads = headRows(table, rows, byRow, width);
+    const made = {rows, byRow, width, heads, names: columnNames(heads, byRow, width)};
+    grids.set(table, made);
+    return made;
+  }
+  // The rows that name the columns: those of thead, else the first ones whose cells are all header cells or all bold.
+  function headRows(table, rows, byRow, width) {
+    const bold = (cell) => isHead(cell) || (cell.childElementCount === 1 && /^(B|STRONG)$/.test(cell.firstElementChild.tagName) && cell.firstElementChild.textContent.trim() === cell.textContent.trim());
+    const heading = (row) => {
+      const cells = cellsOf(row);
+      return cells.length > 1 && cells.every((c) => bold(c) || !c.textContent.trim()) && cells.filter((c) => c.textContent.trim()).length > 1;
+    };
+    const inHead = rows.filter((row) => row.parentElement.tagName === 'THEAD');
+    if (inHead.length) return inHead.filter((row) => new Set(byRow.get(row).values()).size > 1 || width === 1);
+    const found = [];
+    for (const row of rows.slice(0, 3)) {
+      if (!heading(row)) { if (found.length || !sectionRow(row, byRow, width)) break; continue; }
+      found.push(row);
+    }
+    return found.length < rows.length ? found : found.slice(0, 1);
+  }
+  function columnNames(heads, byRow, width) {
+    if (!heads.length) return null;
+    const names = [];
+    for (let i = 0; i < width; i++) {
+      const said = [];
+      for (const row of heads) {
+        const cell = byRow.get(row).get(i);
+        const text = cell ? line(cell.textContent).replace(/[\u25b2\u25bc\u2191\u2193\u21c5]/g, '').trim() || cell.getAttribute('aria-label') || '' : '';
+        if (text && !said.includes(text)) said.push(text);
+      }
+      names.push(said);
+    }
+    return names;
+  }
+  // A row whose one cell spans the columns says what follows; it states nothing itself.
+  function sectionRow(row, byRow, width) {
+    const cells = new Set((byRow || gridOf(tableOf(row)).byRow).get(row).values());
+    const full = [...cells].filter((cell) => cell.textContent.trim());
+    const wide = width || gridOf(tableOf(row)).width;
+    return wide > 1 && full.length <= 1 && [...cells].some((cell) => span(cell) > 1 && span(cell) >= wide - 1);
+  }
+  function notARecord(row) {
+    const table = tableOf(row);
+    if (!table) return false;
+    const grid = gridOf(table);
+    if (!grid.byRow.has(row)) return false;
+    return grid.heads.includes(row) || sectionRow(row, grid.byRow, grid.width) || (row.parentElement.tagName === 'TFOOT')
+      || cellsOf(row).every(isHead);
+  }
+
   // --- structure -----------------------------------------------------------------------------------
   const foreign = (a) => {
     const to = a.href.split('#')[0];
@@ -74,6 +177,7 @@
   };
   const STATE = /^(first|last|odd|even|active|current|selected|is-|has-|js-)/;
   const kind = (el) => {
+    if (isRow(el)) return 'row';
     for (const name of el.classList) if (!STATE.test(name)) return el.localName + '.' + name;
     return el.localName;
   };
@@ -108,7 +212,7 @@
     // lines of a list of properties are none.
     if (/^(DT|DD|P|OPTION|H[1-6]|TH|TD|LABEL|BR|BUTTON|SCRIPT|STYLE|SOURCE)$/.test(el.tagName)) return false;
     if (el.querySelector('h1')) return false;
-    if (el.tagName === 'TR') return el.querySelectorAll(':scope > td').length >= 3;
+    if (isRow(el)) return cellsOf(el).filter((cell) => !isHead(cell)).length >= 3;
     if (el.tagName === 'SECTION' && el.id) return false;  // a chapter of a document
     const [count, chars] = leaves(el);
     if (count >= 12) return false;
@@ -124,7 +228,8 @@
     return count >= 3 && chars >= 60;
   }
   function isBlock(el) {
-    return !/^(DT|DD|OPTION|BR|SCRIPT|STYLE|SOURCE|TH|TD|COL|COLGROUP|BUTTON)$/.test(el.tagName) && leaves(el)[0] > 0;
+    return !/^(DT|DD|OPTION|BR|SCRIPT|STYLE|SOURCE|TH|TD|COL|COLGROUP|BUTTON)$/.test(el.tagName) && !/^(cell|gridcell)$/.test(role(el))
+      && !HEAD_ROLE.test(role(el)) && (leaves(el)[0] > 0 || (isRow(el) && el.querySelector('input,select,textarea') !== null));
   }
   function repeats(el) {
     const byKind = new Map();
@@ -133,14 +238,17 @@
       if (byKind.has(key)) byKind.get(key).push(c); else byKind.set(key, [c]);
     }
     const found = [];
-    for (const members of byKind.values()) {
-      const loneRow = MANY && members[0].tagName === 'TR' && members[0].querySelector('td');
+    for (let members of byKind.values()) {
+      const rows = isRow(members[0]);
+      if (rows) members = members.filter((m) => !notARecord(m));
+      if (!members.length) continue;
+      const loneRow = MANY && rows;
       if (members.length < 2 && !loneRow) continue;
       const accept = MANY ? isBlock : (m) => isCard(m, members.length);
       const fitting = members.filter((m, i) => (i > 60 && !MANY) || accept(m));
       if (!fitting.length) continue;
       const first = shape(fitting[Math.min(1, fitting.length - 1)]);
-      const same = fitting.filter((m, i) => i > 60 || alike(shape(m), first));
+      const same = rows ? fitting : fitting.filter((m, i) => i > 60 || alike(shape(m), first));
       if (same.length >= 2 || (loneRow && same.length)) found.push(same);
     }
     return found;
@@ -200,7 +308,7 @@
   const newSink = (el) => ({items: [], pairs: [], headings: [], named: [], text: '', s: selector(el)});
   const names = (el) => (el.id ? el.id + ' ' : '') + (typeof el.className === 'string' ? el.className : '');
 
-  function pair(how, label, value, el, ctx, parts) {
+  function pair(how, label, value, el, ctx, parts, more) {
     label = line(label).replace(/[:：]\s*$/, '');
     value = clean(value);
     let struck = ctx.struck;
@@ -213,7 +321,7 @@
     sink.pairs.push({how, l: label, t: value, s: selector(el), v: ctx.hidden ? 0 : 1, r: ctx.region, o: order,
       x: ctx.target ? 1 : 0, h: link ? link.href : picture ? picture.currentSrc || picture.src : '', p: parts || [],
       z: stamp ? stamp.getAttribute('datetime') || stamp.getAttribute('value') || stamp.getAttribute('aria-label') : '',
-      st: struck ? 1 : 0, ar: ctx.around});
+      st: struck ? 1 : 0, ar: ctx.around, ...more});
   }
 
   function named(el, text, ctx, parts, at, sized) {
@@ -251,34 +359,110 @@
     return text;
   }
 
-  function tableRows(table, texts, ctx) {
-    const rows = [...table.rows].filter((row) => row.closest('table') === table);
-    const cells = rows.map((row) => [...row.cells]);
-    const headed = cells.length > 1 && cells[0].length > 1 && cells[0].every((c) => c.tagName === 'TH') && cells.slice(1).some((r) => r.some((c) => c.tagName === 'TD'));
-    if (headed && cells.length === 2) {
-      cells[1].forEach((cell, i) => cells[0][i] && pair('table', texts.get(cells[0][i]) || '', texts.get(cell) || '', cell, ctx));
+  const said = (cell) => texts.get(cell) || '';
+  // What a cell states: its text, else the value of the one control in it.
+  function cellPair(labels, cell, ctx, box, empty) {
+    if (!cell) return;
+    const names = labels.filter(Boolean);
+    if (!names.length) return;
+    const text = said(cell);
+    const control = text.trim() ? null : cell.querySelector('input,select,textarea');
+    if (control && control.type !== 'hidden') controlPair(control, ctx, names);
+    else if (text.trim() || struckTexts.has(cell)) pair('table', names[0], text, cell, ctx, [], {ls: names.slice(1), b: box});
+    else if (empty && sink.pairs.length < MAX_PAIRS) sink.pairs.push({how: 'table', l: line(names[0]), t: '', s: selector(cell), v: 1, r: ctx.region, o: order, em: 1, ls: names.slice(1), b: box});
+  }
+  function tableRows(table, ctx) {
+    const grid = gridOf(table), box = order;
+    const body = grid.rows.filter((row) => !grid.heads.includes(row));
+    if (grid.heads.length && body.length === 1 && grid.width > 1) {
+      for (const [i, cell] of grid.byRow.get(body[0])) cellPair([grid.names[i].join(' '), ...grid.names[i].slice(-1)], cell, ctx, box);
       return;
     }
-    const two = cells.every((r) => r.length <= 2);
-    for (const row of cells) {
-      if (row.length === 2 && row[1].tagName === 'TD' && (row[0].tagName === 'TH' || (two && !headed))) {
-        pair('table', texts.get(row[0]) || '', texts.get(row[1]) || '', row[1], ctx);
-      } else if (row.length === 4 && row[0].tagName === 'TH' && row[2].tagName === 'TH') {
-        pair('table', texts.get(row[0]) || '', texts.get(row[1]) || '', row[1], ctx);
-        pair('table', texts.get(row[2]) || '', texts.get(row[3]) || '', row[3], ctx);
+    for (const row of body) {
+      const cells = cellsOf(row), firstHead = cells.length > 1 && isHead(cells[0]);
+      if (cells.length === 2 && !isHead(cells[1]) && (firstHead || (grid.width === 2 && !grid.heads.length))) {
+        cellPair([said(cells[0])], cells[1], ctx, box);
+      } else if (cells.length % 2 === 0 && cells.every((cell, i) => isHead(cell) === (i % 2 === 0))) {
+        for (let i = 0; i < cells.length; i += 2) cellPair([said(cells[i])], cells[i + 1], ctx, box);
+      } else if (cells.length === 2 && !isHead(cells[1]) && grid.width === 2 && grid.heads.length) {
+        // A two-column table with heads ("Property", "Value") still names its values by its first column.
+        cellPair([said(cells[0])], cells[1], ctx, box);
       }
     }
   }
-  function columnNames(row) {
-    const table = row.closest('table');
-    const head = table && (table.tHead ? table.tHead.rows[table.tHead.rows.length - 1] : table.rows[0]);
-    if (!head || head === row || ![...head.cells].some((c) => c.tagName === 'TH')) return null;
-    const list = [];
-    for (const cell of head.cells) for (let i = 0; i < Math.min(cell.colSpan, 20); i++) list.push(line(cell.textContent));
-    return list;
+  function recordRow(row, ctx) {
+    const table = tableOf(row);
+    const grid = table && gridOf(table), at = grid && grid.byRow.get(row);
+    if (!at) return;
+    for (const [i, cell] of at) {
+      const names = grid.names && grid.names[i] || [];
+      if (names.length) cellPair([names[names.length - 1], ...(names.length > 1 ? [names.join(' ')] : [])], cell, ctx, order, true);
+      else pair('column', String(i + 1), said(cell), cell, ctx);
+    }
   }
 
-  const texts = new Map(), struckTexts = new Map();
+  // --- controls ------------------------------------------------------------------------------------
+  // What the fields of a form hold. Passwords and what is not filled in by people are left out.
+  const NO_VALUE = /^(hidden|password|submit|button|reset|image|file|search)$/;
+  const CONTROL_ROLE = /^(checkbox|switch|radio|textbox|combobox|spinbutton|slider)$/;
+  const isControl = (el) => /^(INPUT|SELECT|TEXTAREA)$/.test(el.tagName) || (el.hasAttribute('contenteditable') && el.contentEditable === 'true') || CONTROL_ROLE.test(role(el));
+  function controlLabels(el) {
+    const outside = (node) => {
+      let text = '';
+      for (let n = node.firstChild; n; n = n.nextSibling) {
+        if (n.nodeType === 3) text += n.data;
+        else if (n.nodeType === 1 && n !== el && !n.contains(el) && !SKIP.has(n.tagName)) text += ' ' + n.textContent;
+        else if (n.nodeType === 1 && n !== el && n.contains(el)) text += ' ' + outside(n);
+      }
+      return text;
+    };
+    const found = [...(el.labels || [])].map(outside);
+    for (const id of (el.getAttribute('aria-labelledby') || '').split(/\s+/)) {
+      const other = id && document.getElementById(id);
+      if (other) found.push(other.textContent);
+    }
+    found.push(el.getAttribute('aria-label') || '');
+    const cell = el.closest('td,dd');
+    const before = cell && cell.previousElementSibling;
+    if (before && /^(TH|TD|DT)$/.test(before.tagName)) found.push(before.textContent);
+    if (el.type === 'radio') {
+      const legend = el.closest('fieldset') && el.closest('fieldset').querySelector('legend');
+      found.length = 0;
+      if (legend) found.push(legend.textContent);
+    }
+    const name = el.getAttribute('name') || '';
+    found.push(name, el.id, el.getAttribute('title') || '');
+    return [...new Set(found.map((text) => line(text.replace(/[*:：]\s*$/, '').replace(/\[\]$/, ''))).filter((text) => text && text.length <= 60))];
+  }
+  function controlPair(el, ctx, given) {
+    const tag = el.tagName, type = (el.getAttribute('type') || '').toLowerCase();
+    if (sink.pairs.length >= MAX_PAIRS || (tag === 'INPUT' && NO_VALUE.test(type)) || role(el) === 'search' || el.closest('[role="search"]')) return;
+    let text = '', exact = '', options = [];
+    const checkable = type === 'checkbox' || /^(checkbox|switch)$/.test(role(el));
+    if (tag === 'SELECT') {
+      const chosen = [...el.selectedOptions].filter((o) => o.value !== '' || o.defaultSelected);
+      text = chosen.map((o) => line(o.text)).join('\n');
+      options = [...el.options].filter((o) => o.value !== '' && !o.disabled).slice(0, 1000).map((o) => line(o.text).slice(0, 100));
+    } else if (checkable) {
+      text = String(tag === 'INPUT' ? el.checked : el.getAttribute('aria-checked') === 'true');
+    } else if (type === 'radio' || role(el) === 'radio') {
+      if (!(tag === 'INPUT' ? el.checked : el.getAttribute('aria-checked') === 'true')) return;
+      text = line((el.labels && el.labels[0] || el).textContent || '') || el.value;
+    } else if (tag === 'INPUT' || tag === 'TEXTAREA') {
+      text = el.value;
+      exact = /^(number|date|datetime-local|month|week|time|range|color)$/.test(type) ? el.value : '';
+    } else text = el.getAttribute('aria-valuetext') || el.getAttribute('aria-valuenow') || el.innerText || '';
+    text = clean(text).slice(0, MAX_TEXT);
+    const labels = given || controlLabels(el);
+    if (!labels.length || (!text && !options.length) || (asked && !given && !asked.test(labels.join(' ')))) return;
+    const form = el.closest('form');
+    const beside = form ? [...form.elements].filter((e) => e.offsetParent !== null && !NO_VALUE.test(e.type) && e.tagName !== 'BUTTON').length : 0;
+    sink.pairs.push({how: 'control', l: labels[0], ls: labels.slice(1), t: text, z: exact, s: selector(el), v: ctx.hidden ? 0 : 1, r: ctx.region, o: order,
+      x: ctx.target ? 1 : 0, h: type === 'url' ? text : '', p: [], st: 0, ar: ctx.around, b: form ? 'form' + [...document.forms].indexOf(form) : 0,
+      op: options, w: form && (beside < 2 || form.getAttribute('role') === 'search') ? 1 : 0, ck: checkable ? 1 : 0});
+  }
+
+  const texts = new Map(), struckTexts = new Map(), tableGroups = new Map();
   // Returns the element's text (the visible part of it, unless all of it is hidden, without what is struck through,
   // unless all of it is), and its text parts.
   function walk(el, ctx, depth) {
@@ -288,9 +472,15 @@
     const groups = el.childElementCount ? repeats(el) : [];
     const memberOf = new Map();
     for (const members of groups) {
-      const group = MANY && out.groups.length < 200 ? {s: selector(el), k: kind(members[0]), n: members.length, r: ctx.region, blocks: []} : null;
-      if (group) out.groups.push(group);
-      for (const m of members) memberOf.set(m, group);
+      const table = MANY && isRow(members[0]) ? tableOf(members[0]) : null;
+      let group = table && tableGroups.get(table);  // the bodies of one table are one list
+      if (group) group.n += members.length;
+      else if (MANY && out.groups.length < 200) {
+        group = {s: selector(table || el), k: kind(members[0]), n: members.length, r: ctx.region, blocks: []};
+        out.groups.push(group);
+        if (table) tableGroups.set(table, group);
+      }
+      for (const m of members) memberOf.set(m, group || null);
     }
     for (let child = el.firstChild; child; child = child.nextSibling) {
       if (child.nodeType === 3) {
@@ -310,6 +500,7 @@
       }
       if (child.nodeType !== 1) continue;
       if (child.tagName === 'BR' || child.tagName === 'HR') { text += '\n'; own.push('\n'); continue; }
+      if (!ctx.card && !ctx.region && isControl(child)) controlPair(child, ctx);
       if (SKIP.has(child.tagName)) continue;
       if (++nodes > MAX_NODES || depth > 200) { out.truncated = true; break; }
       if (child.localName === 'svg') {
@@ -344,6 +535,7 @@
         inner.item = {type: child.getAttribute('itemtype') || '', props: {}, s: selector(child), r: inner.region, card: inner.card ? 1 : 0, v: hidden ? 0 : 1};
         inner.item_ = inner.item;
       }
+      if (!child.firstChild && out.empty.length < 30 && out.scripts && !hidden && !inner.region && /^(DIV|SECTION|MAIN|ARTICLE|UL|OL|DL|TABLE|TBODY|SPAN|P|H1|H2)$/.test(child.tagName)) out.empty.push(child.localName + ' ' + names(child));
       const prop = child.getAttribute('itemprop');
       if (prop) inner.prop = true;
       if (block) { own.push('\n'); beside.push('\n'); }
@@ -355,11 +547,7 @@
       if (child.getAttribute('role') === 'img' && child.getAttribute('aria-label')) { sub = child.getAttribute('aria-label'); subParts = [sub]; }
       if (group && sink !== outer) {
         sink.text = clean(sub).slice(0, 2000);
-        if (child.tagName === 'TR') {
-          const columns = columnNames(child);
-          if (columns) [...child.cells].forEach((cell, i) => columns[i] && pair('table', columns[i], texts.get(cell) || '', cell, inner));
-          else [...child.cells].forEach((cell, i) => pair('column', String(i + 1), texts.get(cell) || '', cell, inner));
-        }
+        if (isRow(child)) recordRow(child, inner);
         sink = outer;
       }
       if (block) { blocks = true; own.push('\n'); beside.push('\n'); }
@@ -398,13 +586,13 @@
       const few = parts.length > 1 && size <= 80 ? parts : [];
       named(el, whole, ctx, few, at, size && size <= 80);
     }
-    if (tag === 'TABLE') tableRows(el, texts, ctx);
+    if (tag === 'TABLE' || /^(table|grid|treegrid)$/.test(role(el))) { if (!MANY || sink !== out) tableRows(el, ctx); }
     else if (tag === 'DL') {
       let label = '';
       for (const node of el.querySelectorAll('dt,dd')) {
         if (node.closest('dl') !== el) continue;
         if (node.tagName === 'DT') label = texts.get(node) || '';
-        else pair('definition-list', label, texts.get(node) || '', node, ctx);
+        else pair('definition-list', label, texts.get(node) || '', node, ctx, [], {b: order});
       }
     } else if (size && size <= 400 && !/^(TR|TBODY|THEAD|TD|TH|DT|DD|UL|OL|SELECT)$/.test(tag) && !HEADING.test(tag)) {
       const kids = el.children;
@@ -415,7 +603,7 @@
           for (let n = kids[0].nextSibling; n; n = n.nextSibling) rest += n.nodeType === 3 ? n.data : n.nodeType === 1 ? ' ' + (texts.get(n) || '') : '';
           let before = '';
           for (let n = el.firstChild; n && n !== kids[0]; n = n.nextSibling) if (n.nodeType === 3) before += n.data;
-          if (!before.trim()) pair('label', label, rest.trim().replace(/^[:：]\s*/, ''), kids[1], ctx);
+          if (!before.trim()) pair('label', label, rest.trim().replace(/^[:：]\s*/, ''), kids[1], ctx, [], {b: el.parentElement ? selector(el.parentElement) : 0});
         }
       }
       if (!blocks || tag === 'P' || tag === 'LI' || tag === 'DIV') {

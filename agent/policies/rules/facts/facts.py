@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,9 +51,21 @@ class Facts:
         return str(self.data.get("aside", ""))
 
     @property
-    def busy(self) -> bool:
-        """The page says itself that it is still loading, or scripts have shown next to nothing yet."""
-        return bool(self.data.get("busy")) or (self.scripted and len(self.text) < 200)
+    def busy(self) -> str:
+        """What says by itself that content is still coming, in words; "" when nothing does."""
+        said = str(self.data.get("busy") or "")
+        waits = _LOADING.search(self.text[:2000]) if self.scripted and not said else None
+        return f'the text "{waits.group().strip()}"' if waits else said
+
+    @property
+    def bare(self) -> bool:
+        """Scripts run, and have shown next to nothing yet."""
+        return self.scripted and len(self.text) < 200
+
+    @property
+    def empty(self) -> Sequence[str]:
+        """Visible elements that hold nothing where scripts run: tag, id and classes."""
+        return list(self.data.get("empty", ()))
 
     @property
     def scripted(self) -> bool:
@@ -61,7 +74,10 @@ class Facts:
 
     @property
     def pairs(self) -> Sequence[Mapping[str, Json]]:
-        """Labels with values: `how`, `l` label, `t` text, `s` selector, `v` visible, `r` region, `x` in fragment."""
+        """Labels with values: `how`, `l` label, `t` text, `s` selector, `v` visible, `r` region, `x` in fragment.
+        Of a `control`: `ls` further labels, `op` options, `ck` a check box, `w` of a form that asks rather than edits.
+        `b` is the block of facts that it belongs to, `em` says that the cell is empty.
+        """
         return list(self.data.get("pairs", ()))
 
     @property
@@ -115,6 +131,13 @@ class Facts:
     def documents(self) -> list[Json]:
         """The JSON-LD blocks that parse."""
         return [found for text in self.data.get("jsonld", ()) for found in _parsed(str(text))]
+
+
+_LOADING = re.compile(
+    r"(?mi)^\s*(?:loading|please wait|just a moment|l[äa]dt|wird geladen|bitte warten|chargement|cargando"
+    r"|na[čc][íi]t[áa]n[íi])"
+    r"[\w ]{0,20}(?:\.{2,}|…)?\s*$"
+)
 
 
 def _parsed(text: str) -> Iterator[Json]:

@@ -27,6 +27,7 @@ TRUST: Mapping[str, float] = {
     "microdata": 0.97,
     "table": 0.93,
     "definition-list": 0.93,
+    "control": 0.93,
     "label": 0.92,
     "heading": 0.97,
     "meta": 0.88,
@@ -36,7 +37,16 @@ TRUST: Mapping[str, float] = {
 """How far a value is trusted by where it stands, when its name fits fully."""
 
 _ASIDE = 0.75  # an aside may hold the record's box of facts, but more often somebody else's
-_CONCEPT = 0.97  # a synonym says a little less than the property's own name
+_CONCEPT = 0.96  # a synonym says a little less than the property's own name
+_LABEL_TAGS = frozenset({"label", "dt", "legend", "caption", "button", "option", "summary", "th"})
+"""Elements that name something, or do something, and hold no value of a record by their class."""
+_LABEL_WORDS = frozenset(
+    phrase(
+        "label lbl heading header head caption legend key term hint help placeholder button btn toggle tab filter "
+        "search input title prefix form"
+    )
+)
+"""Words in a class name that make an element the name of a value rather than the value."""
 _AROUND_WORDS = frozenset(word for text in AROUND for word in phrase(text))
 
 
@@ -44,7 +54,7 @@ _AROUND_WORDS = frozenset(word for text in AROUND for word in phrase(text))
 class Candidate:
     """One value that the page states, and its names."""
 
-    how: str  # json-ld, microdata, meta, table, definition-list, label, heading, selector
+    how: str  # json-ld, microdata, meta, table, definition-list, control, label, heading, selector
     where: str  # selector, or path in the structured data
     raw: Raw
     labels: tuple[Phrase, ...]  # what the page calls it
@@ -56,6 +66,12 @@ class Candidate:
     in_fragment: bool = False  # in the part of the page that its address names
     size: float = 0.0  # font size in CSS pixels, 0 when unknown
     order: int = 0  # position in the document
+    box: str = ""  # the table, list or form that it is a line of; "" outside of one
+    asking: bool = False  # a control of a form that searches or orders, rather than shows what is stored
+    empty: bool = False  # the place is there and holds nothing
+    options: tuple[str, ...] = ()  # of a select: all that it offers
+    ticked: bool = False  # a check box: it says yes or no and nothing else
+    level: int = 0  # of a heading
 
     @property
     def structured(self) -> bool:
@@ -109,25 +125,48 @@ PRICED = Property("price", frozenset(), False, False, (("price",),), (), next(c 
 """What a currency is looked for in."""
 
 
-def likeness_to(prop: Property, candidate: Candidate) -> float:
-    """How well the candidate is what the property asks for, by its names and by where it stands; 0 to 1."""
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well the names of a place fit a property, whatever the place is."""
+
+    likeness: float  # 0 to 1
+    own: bool  # by the property's own name, or by where schema.org puts it; else by a synonym
+
+
+def fit_of(prop: Property, candidate: Candidate) -> Fit:
+    """How well the candidate is called what the property asks for."""
     concept = prop.concept
     if candidate.struck and not (concept and concept.name == "old_price"):
-        return 0.0
-    score = 0.0
+        return Fit(0.0, own=False)
     if concept and candidate.path in concept.paths:
-        score = 1.0 - 0.02 * concept.paths.index(candidate.path)
-    elif concept and candidate.how == "meta" and candidate.path in concept.metas:
-        score = 1.0 - 0.03 * concept.metas.index(candidate.path)
-    for label in candidate.labels:
-        score = max(score, best_likeness(prop.phrases, label))
-        if concept and score < _CONCEPT:
-            synonym = _CONCEPT * best_likeness(_names(concept.names), label)
-            # A page with "Name: X" and another heading: a `name` is X, while a `title` is the heading.
-            score = max(score, synonym * (0.94 if candidate.how == "heading" else 1.0))
-    if candidate.path and candidate.how != "meta" and score and not (concept and candidate.path in concept.paths):
-        score *= 0.93 ** candidate.path.count(".")
-    score *= TRUST[candidate.how]
+        return Fit(1.0 - 0.02 * concept.paths.index(candidate.path), own=True)
+    if concept and candidate.how == "meta" and candidate.path in concept.metas:
+        return Fit(1.0 - 0.03 * concept.metas.index(candidate.path), own=True)
+    labels = _value_names(prop, candidate)
+    own = max((best_likeness(prop.phrases, label) for label in labels), default=0.0)
+    synonym = 0.0
+    if concept and own < _CONCEPT:
+        synonym = _CONCEPT * max((best_likeness(_names(concept.names), label) for label in labels), default=0.0)
+        # A page with "Name: X" and another heading: a `name` is X, while a `title` is the heading.
+        synonym *= 0.94 if candidate.how == "heading" else 1.0
+    nested = 0.93 ** candidate.path.count(".") if candidate.path and candidate.how != "meta" else 1.0
+    return Fit(max(own, synonym) * nested, own=own >= synonym)
+
+
+def _value_names(prop: Property, candidate: Candidate) -> Sequence[Phrase]:
+    """The candidate's names, without the class names that say that the element only names the value."""
+    if candidate.how != "selector":
+        return candidate.labels
+    plain = [label for label in candidate.labels if not _LABEL_WORDS & set(label)]
+    if len(plain) == len(candidate.labels):
+        return candidate.labels
+    naming = _LABEL_WORDS - wanted_words(prop)
+    return [label for label in candidate.labels if not naming & set(label)]
+
+
+def likeness_to(prop: Property, candidate: Candidate, fit: Fit | None = None) -> float:
+    """How well the candidate is what the property asks for, by its names and by where it stands; 0 to 1."""
+    score = (fit or fit_of(prop, candidate)).likeness * TRUST[candidate.how]
     if candidate.aside:
         score *= 0.0 if candidate.how == "selector" else _ASIDE
     if candidate.foreign and not prop_mentions(prop, _AROUND_WORDS):
@@ -176,18 +215,25 @@ def _of_pair(one: Mapping[str, Json]) -> Candidate:
     return Candidate(
         str(one["how"]),
         str(one["s"]),
-        Raw(str(one["t"]), tuple(one.get("p", ())), str(one.get("z", "")), str(one.get("h", ""))),
-        (phrase(str(one["l"])),),
+        Raw(str(one["t"]), tuple(one.get("p", ())), str(one.get("z", "")), str(one.get("h", "")), named=True),
+        tuple(dict.fromkeys(phrase(str(label)) for label in (one["l"], *one.get("ls", ())))),
         visible=bool(one["v"]),
         struck=bool(one.get("st")),
         aside=one.get("r") == "aside",
         foreign=_is_foreign(str(one.get("ar", ""))),
         in_fragment=bool(one.get("x")),
         order=int(one.get("o", 0)),
+        box=str(one.get("b") or ""),
+        asking=bool(one.get("w")),
+        empty=bool(one.get("em")),
+        options=tuple(one.get("op", ())),
+        ticked=bool(one.get("ck")),
     )
 
 
 def _of_named(one: Mapping[str, Json]) -> Iterator[Candidate]:
+    if one["g"] in _LABEL_TAGS:
+        return
     labels = [phrase(token) for token in str(one["c"]).split()]
     labels += [phrase(str(one["pr"]).split(":")[-1])] if one.get("pr") else []
     labels += [phrase(one["rel"])] if one.get("rel") else []
@@ -253,6 +299,7 @@ def _of_headings(facts: Facts) -> Iterator[Candidate]:
             Raw(whole_text(str(one["t"]), str(one.get("ti", ""))), href=str(one.get("h", ""))),
             (("title",), ("heading",), ("headline",)) if place == 0 else (("heading", "further"),),
             order=int(one["o"]),
+            level=int(one["l"]),
         )
 
 

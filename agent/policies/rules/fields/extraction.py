@@ -1,28 +1,36 @@
-"""One page's record or records, read again once when scripts may still bring what is missing."""
+"""One page's record or records, read again while scripts may still bring what is missing."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from shoal.agent.errors import FieldsMissing, GoalNeedsModel
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.facts.facts import Facts, read_facts
-from shoal.agent.policies.rules.fields.candidates import name_stems
+from shoal.agent.policies.rules.fields.candidates import name_stems, wanted_words
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
 from shoal.agent.policies.rules.fields.records import read_records
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
+from shoal.agent.policies.rules.values.words import phrase
 from shoal.agent.types import Record
 
-_SETTLE_S = 5.0
+_LATE_S = 8.0
 """How long a page may take for what its scripts still bring."""
+_LOOK_S = 0.4
+"""Between two looks at a page whose content is still coming."""
+_SETTLE_S = 5.0
+"""How long a page's requests and changes may take to end."""
 
 
 async def extract_page(state: SessionState) -> Extraction:
     """What the page states of the job's schema: one record, or many where the schema is of an array.
 
     What the page does not state stays out of the record and is named in `missing`. One call reads the page; only when a
-    field is missing and scripts may still bring it, the page is given time to settle and is read once more.
+    field is missing and scripts may still bring it, the page is waited for and read again.
 
     Raises:
         FieldsMissing: the page states none of the fields.
@@ -33,16 +41,38 @@ async def extract_page(state: SessionState) -> Extraction:
     properties = properties_of(wanted.record_schema)
     if not properties:
         raise GoalNeedsModel("the schema names no properties: without a model nothing says what to read")
-    words = name_stems(properties)
-    facts = await read_facts(state.page, many=wanted.many, words=words)
-    found = _read(facts, properties, state, wanted.many)
+    facts, found = await _look(state, properties)
+    waits: list[str] = []
+    began = time.monotonic()
     if _may_still_come(found, facts, properties):
-        await state.page.settle(budget_s=_SETTLE_S)
-        facts = await read_facts(state.page, many=wanted.many, words=words)
-        found = _read(facts, properties, state, wanted.many)
+        if not await state.page.settle(budget_s=_SETTLE_S):
+            waits.append("its requests to end")
+        facts, found = await _look(state, properties)
+        while (cause := _coming(found, facts, properties)) and time.monotonic() - began < _LATE_S:
+            waits.append(cause)
+            await asyncio.sleep(_LOOK_S)
+            facts, found = await _look(state, properties)
+    awaited = _told(waits, began) if _coming(found, facts, properties) or "its requests to end" in waits else ""
+    found = replace(found, awaited=awaited)
     if not found.records and not wanted.many:
-        raise FieldsMissing(f"{facts.url} states none of: {', '.join(found.missing)}", fields=found.missing)
+        said = f"{facts.url} states none of: {', '.join(found.missing)}{awaited and '; ' + awaited}"
+        raise FieldsMissing(said, fields=found.missing, awaited=awaited)
     return found
+
+
+async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Facts, Extraction]:
+    wanted = state.spec.extract
+    many, accept = wanted is not None and wanted.many, wanted.accept if wanted is not None else "likely"
+    facts = await read_facts(state.page, many=many, words=name_stems(properties))
+    locale = state.spec.browser.locale or ""
+    stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
+    if many:
+        return facts, read_records(facts, properties, locale, stamp, accept)
+    read = read_record(page_reader(facts, locale), properties, accept)
+    if not read.sources and not read.candidates:
+        return facts, Extraction((), missing=read.missing)
+    record = Record(read.value, read.sources, facts.url, stamp, read.candidates)
+    return facts, Extraction((record,), missing=read.missing)
 
 
 def _may_still_come(found: Extraction, facts: Facts, properties: Sequence[Property]) -> bool:
@@ -50,18 +80,40 @@ def _may_still_come(found: Extraction, facts: Facts, properties: Sequence[Proper
 
     An optional field that a finished page does not show is no reason to wait: waiting would cost more than the page.
     """
-    if not facts.scripted and not facts.busy:
+    if found.empty or (not facts.scripted and not facts.busy):
         return False
     required = {prop.name for prop in properties if prop.required}
-    return not found.records or bool(required & set(found.missing)) or (facts.busy and bool(found.missing))
+    if not found.records or required & set(found.missing):
+        return True
+    return bool(found.missing) and (facts.bare or bool(_coming(found, facts, properties)))
 
 
-def _read(facts: Facts, properties: Sequence[Property], state: SessionState, many: bool) -> Extraction:
-    locale = state.spec.browser.locale or ""
-    stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
-    if many:
-        return read_records(facts, properties, locale, stamp)
-    value, sources, missing = read_record(page_reader(facts, locale), properties)
-    if not sources:
-        return Extraction((), missing=tuple(missing))
-    return Extraction((Record(value, sources, facts.url, stamp),), missing=tuple(missing))
+def _coming(found: Extraction, facts: Facts, properties: Sequence[Property]) -> str:
+    """What says that what is missing may still come, in words; "" when nothing does.
+
+    That is what the page says itself, an empty element that is called as a missing field is, and, where nothing was
+    found or a required field is missing, an empty element that may hold anything.
+    """
+    missing = [prop for prop in properties if prop.name in found.missing]
+    if found.empty or (found.records and not missing):
+        return ""
+    if facts.busy:
+        return facts.busy
+    needed = not found.records or any(prop.required for prop in missing)
+    names = {word for prop in missing for word in wanted_words(prop)}
+    for element in facts.empty:
+        tag, _, own = element.partition(" ")
+        if names & {word for token in own.split() for word in phrase(token)}:
+            return f"the empty {tag} {own}".strip()
+        if needed and facts.scripted and (tag in _HOLDERS or (tag in ("div", "section") and own)):
+            return f"the empty {tag} {own}".strip()
+    return ""
+
+
+_HOLDERS = ("main", "article", "ul", "ol", "dl", "table", "tbody")
+
+
+def _told(waits: Sequence[str], began: float) -> str:
+    """What was waited for in vain, for the error's message."""
+    causes = ", ".join(dict.fromkeys(waits))
+    return f"waited {time.monotonic() - began:.1f} s for {causes}" if causes else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,10 +10,11 @@ from shoal.agent.grounding.claims import says_empty, stated_count
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.fields.candidates import Candidate, block_candidates
-from shoal.agent.policies.rules.fields.fields import FieldReader, VisibleText, read_record
+from shoal.agent.policies.rules.fields.fields import FieldReader, ReadRecord, read_record
 from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.policies.rules.fields.visible_text import VisibleText
 from shoal.agent.policies.rules.values.values import Reading
-from shoal.agent.types import FieldSource, Record
+from shoal.agent.types import Record, Sureness
 
 Json = Any
 
@@ -20,12 +22,17 @@ _TRIED = 4  # blocks of a group that are read to judge it
 _REGIONS = {"": 1.0, "aside": 0.5, "nav": 0.2, "header": 0.2, "footer": 0.2, "dialog": 0.1}
 
 
-def read_records(facts: Facts, properties: Sequence[Property], locale: str, stamp: str) -> Extraction:
-    """The records of the best fitting group of repeated blocks; none when no group has what the schema requires."""
+def read_records(
+    facts: Facts, properties: Sequence[Property], locale: str, stamp: str, accept: Sureness = "likely"
+) -> Extraction:
+    """The records of the best fitting group of repeated blocks; none when no group has what the schema requires.
+
+    A block that states less than half of the fields is no record.
+    """
     reading = Reading(facts.lang or locale, facts.url)
     best: tuple[float, Mapping[str, Json]] | None = None
     for group in facts.groups:
-        score = _fit(group, properties, reading)
+        score = _fit(group, properties, reading, accept)
         if score > 0 and (best is None or score > best[0]):
             best = (score, group)
     text = facts.text + "\n" + facts.beside
@@ -33,14 +40,11 @@ def read_records(facts: Facts, properties: Sequence[Property], locale: str, stam
     if best is None:
         return _nothing(properties, total, empty=says_empty(text))
     records: list[Record] = []
-    lacking: dict[str, int] = {}
-    for block in best[1]["blocks"]:
-        value, sources, missing = read_record(_reader(block, reading), properties)
-        if not _is_record(value, sources, properties):
-            continue
-        records.append(Record(value, sources, facts.url, stamp))
-        for name in missing:
-            lacking[name] = lacking.get(name, 0) + 1
+    lacking: Counter[str] = Counter()
+    for read in _all_read(best[1], properties, reading, accept):
+        if _is_record(read, properties):
+            records.append(Record(read.value, read.sources, facts.url, stamp, read.candidates))
+            lacking.update(read.missing)
     cut = int(best[1]["n"]) > len(best[1]["blocks"])
     complete = not cut and (total is None or total <= len(records))
     return Extraction(tuple(records), complete, missing=tuple(lacking), shown=total)
@@ -53,26 +57,41 @@ def _nothing(properties: Sequence[Property], total: int | None, *, empty: bool) 
     return Extraction((), complete=empty or total == 0, empty=empty or total == 0, why=why, missing=names, shown=total)
 
 
+def _all_read(
+    group: Mapping[str, Json], properties: Sequence[Property], reading: Reading, accept: Sureness
+) -> list[ReadRecord]:
+    """The group's blocks as records, without what all of them take from the same words: the heading of the list."""
+    read = [read_record(_reader(block, reading), properties, accept) for block in group["blocks"]]
+    for prop in properties:
+        given = [one for one in read if prop.name in one.sources]
+        values = {repr(one.value[prop.name]) for one in given}
+        if len(given) > 2 and len(values) == 1 and {one.sources[prop.name].how for one in given} == {"heading"}:
+            for one in given:
+                del one.value[prop.name], one.sources[prop.name]
+    return read
+
+
 def _reader(block: Mapping[str, Json], reading: Reading) -> FieldReader:
     candidates: list[Candidate] = block_candidates(block)
     return FieldReader(candidates, reading, VisibleText(str(block.get("text", "")), reading, candidates))
 
 
-def _is_record(value: Mapping[str, Json], sources: Mapping[str, FieldSource], properties: Sequence[Property]) -> bool:
+def _is_record(read: ReadRecord, properties: Sequence[Property]) -> bool:
     """A block that states at least half of the fields; headers, fillers and advertisements state less."""
-    return bool(sources) and len(sources) * 2 >= len(properties)
+    return bool(read.sources) and len(read.sources) * 2 >= len(properties)
 
 
-def _fit(group: Mapping[str, Json], properties: Sequence[Property], reading: Reading) -> float:
+def _fit(group: Mapping[str, Json], properties: Sequence[Property], reading: Reading, accept: Sureness) -> float:
     """How well a group's blocks hold what the schema asks for; more blocks count a little."""
     blocks = group["blocks"][:_TRIED]
     if not blocks:
         return 0.0
     filled = 0.0
     for block in blocks:
-        _, sources, missing = read_record(_reader(block, reading), properties)
-        filled += len(sources) / len(properties) if properties else 0.0
-        filled -= 0.25 * sum(prop.required and prop.name in missing for prop in properties) / max(1, len(properties))
+        read = read_record(_reader(block, reading), properties, accept)
+        filled += len(read.sources) / len(properties) if properties else 0.0
+        lacking = sum(prop.required and prop.name in read.missing for prop in properties)
+        filled -= 0.25 * lacking / max(1, len(properties))
     share = filled / len(blocks)
     if share < 0.4:
         return 0.0

@@ -29,6 +29,7 @@ class Raw:
     exact: str = ""  # machine-readable twin: datetime, content, value or aria-label
     href: str = ""  # where it links to, or the picture's address
     structured: bool = False  # written for machines: a plain number has a decimal point
+    named: bool = False  # it stands in a line of facts, right beside its label
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,9 @@ def _string(prop: Property, kind: str, raw: Raw, reading: Reading) -> str | None
         text = text if len(text) <= _MAX_NAME else ""
     if kind == "gtin":
         digits = re.sub(r"[\s-]", "", text)
-        text = digits if re.fullmatch(r"\d{8,14}|\d{9}[\dXx]", digits) else ""
+        # Beside a label that says so, other codes than the standard's count as well: shops have their own.
+        own = text if raw.named and re.fullmatch(r"(?=.*\d)\w{6,40}", text) else ""
+        text = digits if re.fullmatch(r"\d{8,14}|\d{9}[\dXx]", digits) else own
     text = text or clean(raw.exact)
     if prop.pattern and text:
         text = fitting(prop.pattern, text)

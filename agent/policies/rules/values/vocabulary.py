@@ -364,6 +364,15 @@ FALSE_WORDS = _words(
     "no, false, nein, non, ne, nie, nao, não, off, none, not included, ✗, ✘, ☐, ❌, ×, n, falsch, faux"
 )
 
+NO_VALUE = _words(
+    """
+    n/a, na, not available yet, tbd, tba, unknown, loading, please select, please choose, select, choose, select one,
+    choose one, select an option, choose an option, not set, none selected, no selection, untitled, bitte wahlen,
+    keine angabe, k.a., null, undefined, nan, not specified, empty, lorem ipsum
+    """
+)
+"""What stands where a value is missing."""
+
 OUT_OF = _words("out of, of, von, sur, de, z, su, van, /, av, do")
 """Between a rating and its best value."""
 

@@ -42,7 +42,8 @@ def pair(label: str, text: str, **more: Any) -> dict[str, Any]:
 def read(properties: dict[str, Any], **facts: Any) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
     page = Facts({"url": "http://example.test/p", "lang": "en", **facts})
     schema = {"type": "object", "properties": properties, **facts.get("schema", {})}
-    return read_record(page_reader(page), properties_of(schema))
+    found = read_record(page_reader(page), properties_of(schema))
+    return found.value, found.sources, list(found.missing)
 
 
 def test_likeness_of_names() -> None:
@@ -97,9 +98,9 @@ def test_references_alternatives_and_nested_objects() -> None:
     }
     pairs = [pair("Preis", "1.299,00 €"), pair("Gewicht", "2,5 kg"), pair("Verfügbarkeit", "Ausverkauft")]
     facts = Facts({"url": "http://example.test/", "lang": "de", "pairs": pairs})
-    value, _, missing = read_record(page_reader(facts), properties_of(schema))
-    assert value == {"price": {"amount": 1299, "currency": "EUR"}, "weight": 2.5, "stock": "sold_out"}
-    assert missing == []
+    found = read_record(page_reader(facts), properties_of(schema))
+    assert found.missing == ()
+    assert found.value == {"price": {"amount": 1299, "currency": "EUR"}, "weight": 2.5, "stock": "sold_out"}
 
 
 def test_the_main_entity_is_the_one_that_the_page_is_about() -> None:

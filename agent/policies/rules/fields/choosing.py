@@ -1,0 +1,200 @@
+"""Which of several places gives a field's value, how sure it is, and what is no answer because places differ.
+
+Structured data that the visible page bears out is certain, and so is what two kinds of places say. One good place is
+likely. The rest is weak. Where structured data and the visible page disagree, the visible text wins for typed and short
+values, and is not confirmed: people see the page, and stale markup is common. Equally good places that differ are no
+answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.agent.policies.rules.fields.candidates import Candidate, Fit
+from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.policies.rules.fields.visible_text import VisibleText
+from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
+
+Json = Any
+
+ENOUGH = 0.5
+"""The least score of what may be a value."""
+_STRONG = 0.78  # from here on what is visible may overrule what is not
+_CLOSE = 0.03  # scores nearer than this are equal
+_BIGGER = 1.15  # a font larger by this factor is meant to be seen first
+_SHORT = 80  # characters of a string that may be compared with structured data
+GOOD_FIT = 0.85  # the least likeness of a name that is not only similar
+_LONG = 200  # characters of a text that a class name alone does not prove
+_TELLING = 3  # characters of a text that are found in a page by more than chance
+MOST_CANDIDATES = 5
+_CLASS_SYNONYMS = ("name", "author", "brand")
+"""Texts that a class name gives by a synonym too; `section` or `details` are classes of anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate whose text converts."""
+
+    score: float
+    candidate: Candidate
+    value: Json
+    fit: Fit
+
+    def as_candidate(self, reason: Reason) -> FieldCandidate:
+        """What the record lists of a value that is not given."""
+        return FieldCandidate(self.value, self.candidate.how, self.candidate.where, "weak", reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one field: a value with its source, or the candidates that were not good enough."""
+
+    value: Json = None
+    source: FieldSource | None = None  # None: no value is given
+    candidates: tuple[FieldCandidate, ...] = ()
+
+    def held_to(self, accept: Sureness) -> Answer:
+        """Itself, or without its value where that is less sure than `accept`."""
+        if self.source is None or SURENESS_ORDER.index(self.source.sureness) <= SURENESS_ORDER.index(accept):
+            return self
+        source = self.source
+        given = FieldCandidate(self.value, source.how, source.where, source.sureness, source.why)
+        return Answer(candidates=(given, *self.candidates)[:MOST_CANDIDATES])
+
+
+SURENESS_ORDER: tuple[Sureness, ...] = ("certain", "likely", "weak")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The best of some candidates; `rivals` are those that differ and are as good, and then there is no best."""
+
+    best: Scored | None = None
+    rivals: tuple[Scored, ...] = ()
+
+
+def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, title: str | None) -> Answer:
+    """The answer that all candidates of a field together give.
+
+    Args:
+        title: the document's title; None for a block of a page, which has none.
+    """
+    visible = choose([one for one in scored if not one.candidate.structured and one.candidate.visible], shown, prop)
+    machine = choose([one for one in scored if one.candidate.structured], shown, prop)
+    if machine.best is None and not machine.rivals:
+        hidden = [one for one in scored if not one.candidate.structured and not one.candidate.visible]
+        machine = choose(hidden, shown, prop)
+    if machine.best is not None:
+        return _settled(prop, machine.best, visible, shown)
+    if visible.best is not None:
+        return _seen(prop, visible.best, scored, title)
+    rivals = {_key(one.value): one for one in reversed((*visible.rivals, *machine.rivals))}
+    listed = sorted(rivals.values(), key=lambda one: (-one.score, one.candidate.order))
+    return Answer(candidates=tuple(one.as_candidate(Reason.AMBIGUOUS) for one in listed[:MOST_CANDIDATES]))
+
+
+def choose(scored: Sequence[Scored], shown: VisibleText, prop: Property) -> Choice:
+    """The best of `scored`; none when equally good ones differ."""
+    if not scored:
+        return Choice()
+    top = max(one.score for one in scored)
+    equal = [one for one in scored if top - one.score < _CLOSE]
+    if len({_key(one.value) for one in equal}) == 1:
+        return Choice(max(equal, key=lambda one: one.score))
+    for narrower in (_in_fragment, _largest, lambda ones: [one for one in ones if shown.has(prop, one.value)]):
+        fewer = narrower(equal)
+        if fewer and len({_key(one.value) for one in fewer}) == 1:
+            return Choice(max(fewer, key=lambda one: one.score))
+    if all(isinstance(one.value, str) for one in equal):  # one text quoted in part, or in another case
+        longest = max(equal, key=lambda one: len(one.value))
+        if all(squash(one.value) in squash(longest.value) for one in equal):
+            return Choice(max(equal, key=lambda one: one.score))
+        if prop.concept and prop.concept.kind in ("name", "image", "url"):
+            return Choice(max(equal, key=lambda one: (one.score, -one.candidate.order)))
+    return Choice(rivals=tuple(equal))
+
+
+def _settled(prop: Property, machine: Scored, visible: Choice, shown: VisibleText) -> Answer:
+    """Structured data, or what is hidden, against what is visible."""
+    seen = [one for one in (visible.best, *visible.rivals) if one is not None]
+    agreeing = next((one for one in seen if _agree(machine.value, one.value)), None)
+    if agreeing is not None:
+        # The page's own tags for search engines add the site's name: the visible text is the value.
+        given = agreeing if machine.candidate.how == "meta" and agreeing.fit.likeness >= GOOD_FIT else machine
+        return _given(given, "certain", Reason.BORNE_OUT, confirmed=True)
+    if shown.has(prop, machine.value):
+        telling = not isinstance(machine.value, str) or len(machine.value) >= _TELLING
+        sureness: Sureness = "certain" if telling and machine.candidate.structured else "likely"
+        return _given(machine, sureness, Reason.BORNE_OUT, confirmed=True)
+    best = visible.best
+    short = best is not None and (not isinstance(best.value, str) or len(best.value) <= _SHORT)
+    if best is not None and best.score >= _STRONG and (short or machine.candidate.how == "meta"):
+        return _given(best, _by_place(prop, best)[0], Reason.CONTRADICTED, confirmed=False)
+    good = machine.candidate.structured and machine.fit.likeness >= GOOD_FIT
+    return _given(machine, "likely" if good else "weak", Reason.UNSEEN, confirmed=False)
+
+
+def _seen(prop: Property, best: Scored, scored: Sequence[Scored], title: str | None) -> Answer:
+    """The answer of a visible place that no structured data speaks about."""
+    sureness, reason = _by_place(prop, best)
+    if best.candidate.how == "heading" and title is not None:
+        borne_out = squash(str(best.value)) in squash(title) if best.value else False
+        if best.candidate.level == 1:
+            sureness, reason = ("certain", Reason.AGREED) if borne_out else (sureness, reason)
+        elif not borne_out:
+            sureness, reason = "weak", Reason.LOOSE_NAME
+    others = [one for one in scored if one.fit.likeness >= GOOD_FIT and _key(one.value) == _key(best.value)]
+    if sureness == "likely" and any(_independent(one.candidate, best.candidate) for one in others):
+        sureness, reason = "certain", Reason.AGREED
+    return _given(best, sureness, reason, confirmed=sureness != "weak")
+
+
+def _by_place(prop: Property, one: Scored) -> tuple[Sureness, Reason]:
+    """How sure a value is that only this visible place states."""
+    candidate, concept = one.candidate, prop.concept
+    if not candidate.visible:
+        return "weak", Reason.UNSEEN
+    if one.fit.likeness < GOOD_FIT or candidate.asking or candidate.foreign:
+        return "weak", Reason.LOOSE_NAME
+    if candidate.how == "selector" and isinstance(one.value, str) and not prop.format and not prop.enum:
+        kind = concept.kind if concept else "text"
+        synonym = not one.fit.own and kind == "text" and concept is not None and concept.name not in _CLASS_SYNONYMS
+        wordy = concept is None or concept.name != "description"
+        if synonym or (wordy and (len(one.value) > _LONG or "\n" in candidate.raw.text.strip())):
+            return "weak", Reason.LOOSE_NAME
+    return "likely", Reason.ONE_PLACE
+
+
+def _independent(one: Candidate, other: Candidate) -> bool:
+    """Whether two places were written apart: a heading and a line of facts, not an element and what it stands in."""
+    return (one.how == "heading") != (other.how == "heading") and "selector" not in (one.how, other.how)
+
+
+def _given(one: Scored, sureness: Sureness, reason: Reason, *, confirmed: bool) -> Answer:
+    source = FieldSource(one.candidate.how, one.candidate.where, confirmed and sureness != "weak", sureness, reason)
+    return Answer(one.value, source)
+
+
+def _key(value: Json) -> str:
+    return squash(value) if isinstance(value, str) else repr(float(value) if isinstance(value, int) else value)
+
+
+def _in_fragment(scored: Sequence[Scored]) -> list[Scored]:
+    return [one for one in scored if one.candidate.in_fragment]
+
+
+def _largest(scored: Sequence[Scored]) -> list[Scored]:
+    sizes = [one.candidate.size for one in scored]
+    big = max(sizes)
+    rest = [size for size in sizes if size < big]
+    return [one for one in scored if one.candidate.size == big] if rest and big >= _BIGGER * max(rest) > 0 else []
+
+
+def _agree(one: Json, other: Json) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        first, second = squash(one), squash(other)
+        return first == second or (min(len(first), len(second)) > 2 and (first in second or second in first))
+    return _key(one) == _key(other)

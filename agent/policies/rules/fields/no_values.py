@@ -1,0 +1,83 @@
+"""What stands where a value could, and is none: a label, a placeholder, the field's own name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from shoal.agent.policies.rules.fields.candidates import Candidate
+from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.policies.rules.values.values import Raw
+from shoal.agent.policies.rules.values.vocabulary import CONCEPTS, NO_VALUE
+from shoal.agent.policies.rules.values.words import Phrase, fold, phrase, squash
+
+Json = Any
+
+_PLACEHOLDERS = frozenset(squash(text) for text in NO_VALUE)
+_SPEAKING = ("availability", "currency", "rating")
+"""Kinds whose values may be the field's own name: "In stock" is a value of `in_stock`."""
+
+
+def is_no_value(prop: Property, candidate: Candidate, value: Json, names: Collection[Phrase]) -> bool:
+    """Whether `value` only says what something is called, or that nothing is there.
+
+    Args:
+        names: what the fields of the schema are called.
+    """
+    if not isinstance(value, str) or candidate.structured:
+        return False
+    text = value.strip()
+    if not text or squash(text.strip("<>[]() ")) in _PLACEHOLDERS or not any(sign.isalnum() for sign in text):
+        return True
+    if candidate.how == "control":
+        return False
+    if text.endswith((":", "：")):
+        return True
+    if prop.concept and prop.concept.kind in _SPEAKING:
+        return False
+    said = phrase(text)
+    if said in prop.phrases or (prop.concept is not None and said in {phrase(name) for name in prop.concept.names}):
+        return True
+    # The head of a list that is drawn with plain boxes: "Name" beside "Status".
+    return candidate.how == "label" and said in names
+
+
+def without_label(raw: Raw, prop: Property) -> Raw:
+    """`raw` without the property's own name in front: "SKU: 12-3" is the sku "12-3", "by Ann" the author "Ann"."""
+    if raw.structured or "string" not in prop.types or len(raw.text) > 200:
+        return raw
+    words = raw.text.split()
+    if prop.concept and prop.concept.name in ("sku", "gtin"):
+        lead = next((i for i, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
+        if lead and all(set(phrase(word)) <= _CODE_WORDS for word in words[:lead]):
+            return replace(raw, text=" ".join(words[lead:]), parts=())
+    names: list[Phrase] = list(prop.phrases)
+    if prop.concept:
+        names += [phrase(name) for name in prop.concept.names]
+    for count in (3, 2, 1):
+        head = " ".join(words[:count])
+        colon = head.endswith((":", "："))
+        number = len(words) == count + 1 and any(sign.isdigit() for sign in words[-1])  # "Version 3.11"
+        if len(words) > count and phrase(head) in names and (colon or fold(head) in _LEADS or number):
+            return replace(raw, text=" ".join(words[count:]).lstrip(": #"), parts=())
+    return raw
+
+
+_CODE_WORDS = {word for one in CONCEPTS if one.name in ("sku", "gtin") for name in one.names for word in phrase(name)}
+_LEADS = frozenset(
+    {
+        "by",
+        "von",
+        "par",
+        "written by",
+        "posted by",
+        "posted on",
+        "published",
+        "published on",
+        "ref",
+        "ref.",
+        "sku",
+        "no.",
+    }
+)

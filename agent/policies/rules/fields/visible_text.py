@@ -1,0 +1,75 @@
+"""What a record's visible text says, for finding values again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from shoal.agent.policies.rules.fields.candidates import Candidate
+from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.policies.rules.values.currencies import read_currency
+from shoal.agent.policies.rules.values.numbers import decimal_of, number_tokens, read_price
+from shoal.agent.policies.rules.values.stock import read_stock, stock_line
+from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.policies.rules.values.words import squash
+
+Json = Any
+
+
+class VisibleText:
+    """What the record's visible text says, for finding values again."""
+
+    def __init__(self, text: str, reading: Reading, candidates: Sequence[Candidate] = ()) -> None:
+        self._text = text
+        self._reading = reading
+        self._candidates = candidates
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the visible text, clipped in number."""
+        rows = re.split(r"\n| [·•|] ", self._text)
+        return [row.strip() for row in rows if row.strip()][:600]
+
+    @cached_property
+    def _squashed(self) -> str:
+        return squash(self._text)
+
+    @cached_property
+    def _numbers(self) -> set[Decimal]:
+        numbers: set[Decimal] = set()
+        for line in self.lines:
+            if len(line) <= 300:
+                for token in number_tokens(line):
+                    for price in (False, True):
+                        value = decimal_of(token, self._reading.lang, price=price)
+                        if value is not None:
+                            numbers.add(value)
+        for one in self._candidates:
+            if one.visible and not one.struck and len(one.raw.parts) > 1:
+                amount = read_price(one.raw.text, self._reading.lang, one.raw.parts)
+                if amount is not None:
+                    numbers.add(amount)
+        return numbers
+
+    def has(self, prop: Property, value: Json) -> bool:
+        """Whether the visible text says `value`."""
+        kind = prop.concept.kind if prop.concept else "text"
+        if isinstance(value, bool):
+            states = {read_stock(line) for line in self.lines if len(line) <= 60 and stock_line(line)}
+            states = states or {found for line in self.lines if len(line) <= 80 and (found := read_stock(line))}
+            return kind == "availability" and bool(states) and states <= ({"in"} if value else {"out", "preorder"})
+        if isinstance(value, (int, float)):
+            return Decimal(str(value)) in self._numbers
+        if not isinstance(value, str):
+            return False
+        if kind == "currency":
+            return any(read_currency(line, self._reading.lang) == value for line in self.lines if len(line) <= 60)
+        if kind == "availability":
+            wanted = read_stock(value)
+            return any(stock_line(line) == wanted for line in self.lines) if wanted else squash(value) in self._squashed
+        if kind in ("image", "url") or prop.format.startswith("uri"):
+            return any(one.raw.href == value and one.visible for one in self._candidates)
+        return squash(value)[:200] in self._squashed

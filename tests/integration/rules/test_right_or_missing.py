@@ -1,0 +1,315 @@
+"""A value is the page's own or it is missing: no label, no heading of a section, no placeholder, no other's value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from shoal.agent.browser import Context
+from shoal.agent.errors import FieldsMissing
+from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.spec import JobSpec
+
+if TYPE_CHECKING:
+    from tests.integration.rules.conftest import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "number"}
+FLAG = {"type": "boolean"}
+TEXTS = {"type": "array", "items": TEXT}
+
+
+async def read(
+    page: Context,
+    site: Site,
+    body: str,
+    *,
+    many: bool = False,
+    accept: str = "likely",
+    headline: str = "T",
+    **wanted: Any,
+) -> Extraction:
+    """What the policy reads of a page with this body, by a schema of the fields `wanted`."""
+    site.pages["/here"] = (
+        f'<!doctype html><html lang="en"><head><title>{headline}</title></head><body>{body}</body></html>'
+    )
+    record = {"type": "object", "properties": wanted}
+    schema = {"type": "array", "items": record} if many else record
+    url = f"{site.url}/here"
+    await page.goto(url)
+    job = JobSpec.model_validate({"url": url, "extract": {"schema": schema, "accept": accept}})
+    return await RulesPolicy().extract(SessionState(spec=job, loop=None, item=None, page=page))
+
+
+async def value(page: Context, site: Site, body: str, **wanted: Any) -> dict[str, Any]:
+    """The one record of such a page."""
+    (record,) = (await read(page, site, body, **wanted)).records
+    return dict(record.value)
+
+
+async def values(page: Context, site: Site, body: str, **wanted: Any) -> list[Any]:
+    """The records of such a page."""
+    return [record.value for record in (await read(page, site, body, many=True, **wanted)).records]
+
+
+# --- labels and headings ---------------------------------------------------------------------------------
+
+
+async def test_an_element_that_is_classed_like_a_field_and_holds_its_label_gives_no_value(
+    page: Context, site: Site
+) -> None:
+    body = """<main><h1>Ticket 12</h1>
+      <p><span class="status">Status:</span> <b>open</b></p><p class="category-label">Category</p>
+      <div class="category">Category:</div><h2 class="description">DESCRIPTION</h2></main>"""
+    found = await value(page, site, body, title=TEXT, status=TEXT, category=TEXT, description=TEXT)
+    assert found == {"title": "Ticket 12", "status": "open"}
+
+
+async def test_the_name_is_the_pages_heading_and_no_line_of_a_list_inside_the_text(page: Context, site: Site) -> None:
+    body = """<main><h1>json.dumps</h1><p>Writes text.</p><h2>Parameters</h2>
+      <dl><dt>name</dt><dd>what the file is called</dd><dt>indent</dt><dd>how deep</dd></dl></main>"""
+    assert await value(page, site, body, name=TEXT) == {"name": "json.dumps"}
+
+
+async def test_a_line_of_the_records_own_facts_names_it_though_the_heading_says_something_else(
+    page: Context, site: Site
+) -> None:
+    body = """<main><h1>Contact details</h1>
+      <table><tr><th>Name</th><td>Ann Lee</td></tr><tr><th>Phone</th><td>123 456</td></tr></table></main>"""
+    assert await value(page, site, body, name=TEXT, phone=TEXT) == {"name": "Ann Lee", "phone": "123 456"}
+
+
+async def test_the_head_of_a_list_of_plain_boxes_gives_no_values(page: Context, site: Site) -> None:
+    body = """<main><h1>Builds</h1><div class="r"><div>Status</div><div>Owner</div></div>
+      <p>There is nothing here yet.</p></main>"""
+    found = await read(page, site, body, name=TEXT, status=TEXT, owner=TEXT)
+    assert found.records[0].value == {"name": "Builds"}
+    assert set(found.missing) == {"status", "owner"}
+
+
+async def test_placeholders_are_no_values(page: Context, site: Site) -> None:
+    body = """<main><h1>Part 7</h1><dl><dt>Color</dt><dd>-</dd><dt>Weight</dt><dd>n/a</dd><dt>Size</dt><dd>—</dd>
+      <dt>Material</dt><dd>Steel</dd></dl></main>"""
+    assert await value(page, site, body, color=TEXT, weight=TEXT, size=TEXT, material=TEXT) == {"material": "Steel"}
+
+
+async def test_cards_that_all_stand_under_one_heading_are_not_all_called_by_it(page: Context, site: Site) -> None:
+    cards = "".join(
+        f'<div class="card"><h3>Our products</h3><span class="sku">K-{n}</span><span class="price">€{n}.00</span></div>'
+        for n in (1, 2, 3, 4)
+    )
+    found = await values(page, site, f"<main><h1>Our products</h1>{cards}</main>", name=TEXT, sku=TEXT, price=NUMBER)
+    assert found == [{"sku": f"K-{n}", "price": n} for n in (1, 2, 3, 4)]
+
+
+# --- controls --------------------------------------------------------------------------------------------
+
+
+EDIT = """<main><h1>Edit book</h1><form method="post">
+  <div class="field title"><label for="t">Title:</label> <input id="t" name="title" value="Dune"></div>
+  <p><label>Status <select name="status"><option value="">Choose…</option><option value="3">Draft</option>
+    <option value="4" selected>Published</option></select></label></p>
+  <table><tr><th><label for="d">Description</label></th><td><textarea id="d" name="d">A desert.
+Sand.</textarea></td></tr>
+  <tr><th>Pages</th><td><input type="number" name="num" value="412"></td></tr></table>
+  <p><input type="checkbox" name="active" id="a" checked><label for="a">Active</label></p>
+  <p><input type="checkbox" name="sold" id="s"><label for="s">Sold out</label></p>
+  <p><label>Published on <input type="date" name="on" value="1965-08-01"></label></p>
+  <fieldset><legend>Binding</legend><label><input type="radio" name="b" value="h"> Hardcover</label>
+    <label><input type="radio" name="b" value="p" checked> Paperback</label></fieldset>
+  <div id="lbl">Notes</div><div contenteditable="true" aria-labelledby="lbl">Handle with care</div>
+  <label>Password <input type="password" name="password" value="geheim"></label>
+  <label>Owner <input name="owner" placeholder="Who owns it?"></label><button>Save</button></form></main>"""
+
+
+async def test_an_edit_page_gives_the_values_of_its_controls_and_not_their_labels(page: Context, site: Site) -> None:
+    found = await value(
+        page,
+        site,
+        EDIT,
+        title=TEXT,
+        status=TEXT,
+        description=TEXT,
+        pages={"type": "integer"},
+        active=FLAG,
+        sold_out=FLAG,
+        published={"type": "string", "format": "date"},
+        binding=TEXT,
+        notes=TEXT,
+        password=TEXT,
+        owner=TEXT,
+    )
+    assert found == {
+        "title": "Dune",
+        "status": "Published",
+        "description": "A desert.\nSand.",
+        "pages": 412,
+        "active": True,
+        "sold_out": False,
+        "published": "1965-08-01",
+        "binding": "Paperback",
+        "notes": "Handle with care",
+    }
+
+
+async def test_a_search_form_is_no_record(page: Context, site: Site) -> None:
+    body = """<main><h1>Results</h1><form><label>Status <select name="status"><option selected>open</option>
+      <option>closed</option></select></label></form><p>Nothing was found.</p></main>"""
+    found = await read(page, site, body, name=TEXT, status=TEXT)
+    assert found.records[0].value == {"name": "Results"}
+    assert [one.value for one in found.records[0].candidates["status"]] == ["open"]
+
+
+async def test_a_long_list_of_options_is_a_list_of_values(page: Context, site: Site) -> None:
+    countries = [f"Country {n}" for n in range(250)]
+    options = "".join(f"<option value={n}>{name}</option>" for n, name in enumerate(countries))
+    body = f'<main><h1>Order</h1><label>Countries <select name="c"><option value="">Choose</option>{options}</select>'
+    assert await value(page, site, body, countries=TEXTS) == {"countries": countries}
+
+
+# --- tables ----------------------------------------------------------------------------------------------
+
+
+async def test_rows_that_span_the_columns_are_no_records(page: Context, site: Site) -> None:
+    rows = "".join(
+        f"<tr><td colspan=3>Group {group}</td></tr>"
+        + "".join(f"<tr><td>p{group}{n}</td><td>{n}</td><td>text {n}</td></tr>" for n in (1, 2))
+        for group in "AB"
+    )
+    body = f"<main><h1>Parts</h1><table><tr><th>Name</th><th>Count</th><th>Remarks</th></tr>{rows}</table></main>"
+    found = await values(page, site, body, name=TEXT, remarks=TEXT)
+    assert found == [{"name": f"p{g}{n}", "remarks": f"text {n}"} for g in "AB" for n in (1, 2)]
+
+
+async def test_all_bodies_of_a_table_and_rows_of_every_class_are_one_list(page: Context, site: Site) -> None:
+    body = """<main><h1>Tickets</h1><table><thead><tr><th>Id</th><th>Summary</th></tr></thead>
+      <tbody><tr class="open"><td>1</td><td>One</td></tr><tr class="closed"><td>2</td><td>Two</td></tr></tbody>
+      <tbody><tr class="open"><td>3</td><td>Three</td></tr></tbody><tfoot><tr><td>3</td><td>tickets</td></tr></tfoot>
+      </table></main>"""
+    found = await values(page, site, body, id={"type": "integer"}, summary=TEXT)
+    assert [one["id"] for one in found] == [1, 2, 3]
+
+
+async def test_cells_are_named_by_their_columns_whatever_spans_and_whatever_is_empty(page: Context, site: Site) -> None:
+    body = """<main><h1>Stations</h1><table>
+      <tr><th rowspan=2>City</th><th colspan=2>Lines</th><th rowspan=2>Operator</th></tr>
+      <tr><th>Day</th><th>Night</th></tr>
+      <tr><td rowspan=2>Ayton</td><td>12</td><td></td><td>ABC</td></tr>
+      <tr><td>14</td><td>3</td><td></td></tr>
+      <tr><td>Bexley</td><td colspan=2>5</td><td>XYZ</td></tr></table></main>"""
+    found = await values(page, site, body, city=TEXT, day=NUMBER, night=NUMBER, operator=TEXT)
+    assert found == [
+        {"city": "Ayton", "day": 12, "operator": "ABC"},
+        {"city": "Ayton", "day": 14, "night": 3},
+        {"city": "Bexley", "day": 5, "night": 5, "operator": "XYZ"},
+    ]
+
+
+async def test_row_headers_name_the_values_beside_them(page: Context, site: Site) -> None:
+    body = """<main><h1>A Light in the Attic</h1><table><tr><th>UPC</th><td>a897fe39b1053632</td></tr>
+      <tr><th>Price (excl. tax)</th><td>£51.77</td></tr>
+      <tr><th>Availability</th><td>In stock (3 available)</td></tr></table></main>"""
+    found = await value(page, site, body, title=TEXT, upc=TEXT, availability=TEXT, price_excl_tax=NUMBER)
+    assert found == {
+        "title": "A Light in the Attic",
+        "upc": "a897fe39b1053632",
+        "availability": "In stock (3 available)",
+        "price_excl_tax": 51.77,
+    }
+
+
+async def test_grids_of_aria_roles_are_tables(page: Context, site: Site) -> None:
+    rows = "".join(
+        f'<div role="row" class="x"><div role="gridcell">Ship {n}</div><div role="gridcell">{n * 10}</div></div>'
+        for n in (1, 2, 3)
+    )
+    body = f"""<main><h1>Fleet</h1><div role="grid"><div role="rowgroup"><div role="row" class="x">
+      <div role="columnheader">Vessel</div><div role="columnheader">Length</div></div></div>
+      <div role="rowgroup">{rows}</div></div></main>"""
+    assert await values(page, site, body, vessel=TEXT, length=NUMBER) == [
+        {"vessel": f"Ship {n}", "length": n * 10} for n in (1, 2, 3)
+    ]
+
+
+async def test_a_table_whose_cells_are_controls_gives_what_they_hold(page: Context, site: Site) -> None:
+    rows = "".join(
+        f'<tr><td><input name="n{n}" value="Item {n}"></td><td><input type="number" value="{n}"></td>'
+        f'<td><input type="checkbox" {"checked" if n == 2 else ""}></td></tr>'
+        for n in (1, 2)
+    )
+    body = f"<main><h1>Edit</h1><table><tr><th>Name</th><th>Count</th><th>Active</th></tr>{rows}</table></main>"
+    assert await values(page, site, body, name=TEXT, count=NUMBER, active=FLAG) == [
+        {"name": "Item 1", "count": 1, "active": False},
+        {"name": "Item 2", "count": 2, "active": True},
+    ]
+
+
+# --- sureness --------------------------------------------------------------------------------------------
+
+
+async def test_two_places_that_differ_are_both_told_and_only_that_field_is_missing(page: Context, site: Site) -> None:
+    body = """<main><h1>Pump</h1><dl><dt>Color</dt><dd>red</dd><dt>Weight</dt><dd>3 kg</dd></dl>
+      <dl><dt>Color</dt><dd>blue</dd></dl></main>"""
+    found = await read(page, site, body, name=TEXT, color=TEXT, weight=TEXT)
+    (record,) = found.records
+    assert record.value == {"name": "Pump", "weight": "3 kg"}
+    assert found.missing == ("color",)
+    assert [(one.value, one.sureness) for one in record.candidates["color"]] == [("red", "weak"), ("blue", "weak")]
+    assert len({one.where for one in record.candidates["color"]}) == 2
+
+
+async def test_a_value_under_a_name_that_is_only_similar_is_given_where_weak_ones_are_accepted(
+    page: Context, site: Site
+) -> None:
+    body = "<main><h1>Pump</h1><table><tr><th>Ship crew</th><td>North</td></tr></table></main>"
+    found = await read(page, site, body, name=TEXT, crew=TEXT)
+    assert "crew" not in found.records[0].value
+    assert [one.value for one in found.records[0].candidates["crew"]] == ["North"]
+    (record,) = (await read(page, site, body, accept="weak", name=TEXT, crew=TEXT)).records
+    assert record.value["crew"] == "North"
+    assert not record.sources["crew"].confirmed
+
+
+async def test_what_two_kinds_of_places_say_is_certain(page: Context, site: Site) -> None:
+    body = """<main><h1>Pump</h1><p class="color">red</p></main>"""
+    (record,) = (await read(page, site, body, headline="Pump | Shop", name=TEXT, color=TEXT)).records
+    assert (record.sources["name"].sureness, record.sources["name"].confirmed) == ("certain", True)
+    assert record.sources["color"].sureness == "likely"
+    (record,) = (await read(page, site, body, accept="certain", headline="Pump | Shop", name=TEXT, color=TEXT)).records
+    assert record.value == {"name": "Pump"}
+
+
+# --- what comes late -------------------------------------------------------------------------------------
+
+
+LATE = """<main><h1>Lamp</h1><div id="offer"></div></main><script>setTimeout(() => {
+  document.getElementById('offer').innerHTML = '<p class="price">€5.00</p>'; }, 2500)</script>"""
+
+
+async def test_content_that_comes_late_is_waited_for(page: Context, site: Site) -> None:
+    site.pages["/late"] = LATE
+    job = {"type": "object", "properties": {"name": TEXT, "price": NUMBER}, "required": ["price"]}
+    await page.goto(f"{site.url}/late")
+    spec = JobSpec.model_validate({"url": f"{site.url}/late", "extract": {"schema": job}})
+    found = await RulesPolicy().extract(SessionState(spec=spec, loop=None, item=None, page=page))
+    assert found.records[0].value == {"name": "Lamp", "price": 5}
+    skeleton = LATE.replace('<div id="offer">', '<div id="offer" aria-busy="true">')
+    script = skeleton.replace("innerHTML", "ariaBusy = 'false'; document.getElementById('offer').innerHTML")
+    assert await value(page, site, script, name=TEXT, price=NUMBER) == {"name": "Lamp", "price": 5}
+
+
+async def test_what_was_waited_for_in_vain_is_told_and_may_be_tried_again(
+    page: Context, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.agent.policies.rules.fields.extraction._LATE_S", 1.0)
+    body = '<main><div id="app" aria-busy="true"></div></main><script>1</script>'
+    with pytest.raises(FieldsMissing, match=r"waited .* s for aria-busy") as told:
+        await read(page, site, body, price=NUMBER)
+    assert told.value.retryable
+    with pytest.raises(FieldsMissing) as told:
+        await read(page, site, "<main><p>Nothing.</p></main>", price=NUMBER)
+    assert not told.value.retryable
