@@ -150,15 +150,33 @@ def _pruned(value: Json, gone: set[Path], path: Path) -> Json:
     return value
 
 
-def stated_count(text: str) -> int | None:
-    """How many records a page's text says that there are, None where it does not say so plainly."""
-    for form in _COUNTS:
+_PART = re.compile(
+    r"(?<!\d)(\d[\d.,\u00a0\u202f ]*?)\s*(?:-|–|—|\.\.|to|bis|à|a|do)\s*(\d[\d.,\u00a0\u202f ]*?)\s+"
+    rf"{_OF}\s+{_NUMBER}\b",
+    re.IGNORECASE,
+)
+
+
+def stated_part(text: str) -> tuple[int, int, int] | None:
+    """Which records of how many a page's text says that it shows: (1, 10, 57) for "1 to 10 of 57"."""
+    hit = _PART.search(text)
+    return None if hit is None else (_whole(hit[1]), _whole(hit[2]), _whole(hit[3]))
+
+
+def stated_count(text: str, things: Sequence[str] | None = None) -> int | None:
+    """How many records a page's text says that there are, None where it does not say so plainly.
+
+    Args:
+        things: only counts of things that these folded words name; None: of whatever a list may hold.
+    """
+    for form in _COUNTS if things is None else ():
         counts = [_whole(found) for found in form.findall(text)]
         if counts:
             return max(counts)
     by_thing: dict[str, set[int]] = {}
     for number, thing in _COUNTED.findall(text):
-        by_thing.setdefault(thing.casefold(), set()).add(_whole(number))
+        if things is None or any(thing.casefold().startswith(word) for word in things):
+            by_thing.setdefault(thing.casefold(), set()).add(_whole(number))
     # Several counts of one kind are told of the records, not of the list: this lamp has 178 reviews, that one 12.
     return max((max(counts) for counts in by_thing.values() if len(counts) == 1), default=None)
 

@@ -13,6 +13,7 @@ from shoal.agent.policies.rules.forms.filling import decide_filling
 from shoal.agent.policies.rules.forms.form import read_form_page
 from shoal.agent.policies.rules.forms.trail import refuse_standstill
 from shoal.agent.policies.rules.lists.collect import Collector
+from shoal.agent.policies.rules.lists.following import read_whole_list
 from shoal.agent.policies.rules.lists.opening import decide_opening
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import OPEN, SEND, form_data, next_plan, to_open
@@ -72,7 +73,9 @@ class RulesPolicy:
         )
 
     async def extract(self, state: SessionState) -> Extraction:
-        """What the page states of the job's schema; see `extract_page`."""
+        """What the page states of the job's schema; of a list, what the pages that go on with it state too."""
+        if state.spec.extract is not None and state.spec.extract.many:
+            return await read_whole_list(state, extract_page)
         return await extract_page(state)
 
     async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:

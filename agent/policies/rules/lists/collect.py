@@ -5,28 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag
 
 from shoal.agent.browser import Context
-from shoal.agent.errors import BadSelector, BrowserError, NavigationError
+from shoal.agent.errors import BadSelector
+from shoal.agent.grounding.claims import stated_count, stated_part
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.lists.onward import (
+    certainly_css,
+    next_step,
+    open_next,
+    page_address,
+    press,
+    read_view,
+    same_list,
+)
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import is_address
-from shoal.agent.policies.rules.values.vocabulary import LOOP_FILLER, MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
-from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, Phrase, fold, overlap, phrase, squash
+from shoal.agent.policies.rules.values.vocabulary import LOOP_FILLER
+from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, Phrase, overlap, phrase, squash
 from shoal.agent.spec import LoopSpec
-from shoal.agent.support.printable import readable_json
-from shoal.agent.types import Action, Element, LoopItem
+from shoal.agent.types import Action, LoopItem
 
 Json = Any
 
-LINKS_JS = (Path(__file__).parent / "links.js").read_text(encoding="utf-8")
-
-_CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
 """Nobody writes so in words: what has this and is no CSS is CSS with a fault."""
+_NEAR = 3  # elements from an item upwards that are alike on all pages of a list
 _SETTLE_S = 5.0  # for what scripts still bring
 _QUIET_S = 0.3
 _CHANGE_S = 1.5  # until a page that was scrolled or pressed begins to show more
@@ -43,6 +49,10 @@ class Collector:
     _count: int = 0
     _group: str = ""  # the group that the first page settled on
     _astray: set[str] = field(default_factory=set)  # links that lead off the web, as the page writes them
+    _first: Mapping[str, Json] | None = None  # the first page
+    _rows_there: int = 0  # in the group of the page that was looked at last
+    _rows_seen: int = 0  # over all pages, items that are told twice included
+    _stated: int | None = None  # how many items the first page says that there are
     _paged: bool = False  # a link to a next page was followed: the list has pages and does not grow
 
     async def items(self) -> AsyncIterator[LoopItem]:
@@ -54,20 +64,50 @@ class Collector:
             return
         for number in range(1, source.max_pages + 1):
             view = await self._view()
-            self._pages.add(_address(view))
+            if self._is_foreign(view):
+                return
+            self._pages.add(page_address(view))
             fresh = list(self._fresh(view))
+            self._note_count(view)
             for item in fresh:
                 yield item
             if self._full:
                 return
             if view["cut"]:
-                self.state.cut = f"{_address(view)} shows more than {view['cut']:,} things; the rest was not read"
+                self.state.cut = f"{page_address(view)} shows more than {view['cut']:,} things; the rest was not read"
             if number == source.max_pages:
                 if await self._goes_on(view, bool(fresh)):
                     self.state.cut_after(number)
                 return
             if not await self._go_on(view, bool(fresh)):
                 return
+
+    def _is_foreign(self, view: Mapping[str, Json]) -> bool:
+        """Whether the next page that was opened shows another list. The caller's own `next` is taken at its word."""
+        if self._first is None:
+            self._first = view
+            return False
+        source = self.loop.source
+        return self._paged and (source is None or source.next is None) and not same_list(self._first, view)
+
+    def _note_count(self, view: Mapping[str, Json]) -> None:
+        """Keeps how many items the list says that it has, as long as fewer were seen."""
+        rows = len(view["css"] or ()) or self._rows_there
+        self._rows_seen = self._rows_seen + rows if self._paged else max(self._rows_seen, rows)
+        if view is self._first:
+            self._stated = self._stated_by(str(view["says"]), rows)
+        short = self._stated is not None and self._stated > max(self._rows_seen, self._count)
+        self.state.listed = self._stated if short else None
+
+    def _stated_by(self, text: str, rows: int) -> int | None:
+        """How many items the first page says that there are: of this list, not of another on the page."""
+        assert self.loop.source is not None
+        part = stated_part(text)
+        if part is not None:
+            first, last, total = part
+            return total if rows == last - first + 1 else None
+        asked = _content_words(self.loop.source.select)
+        return stated_count(text, things=asked) if asked else None
 
     @property
     def _goal(self) -> str:
@@ -87,24 +127,25 @@ class Collector:
 
     async def _view(self) -> Mapping[str, Json]:
         """The page's links; read again once settled when they seem not to be there yet."""
-        view = await read_links(self.state.page, self.loop)
+        view = await read_links(self.state.page, self.loop, counts=self._first is None)
         if self._rows(view) or not (view["scripts"] or view["busy"] or view["ready"] != "complete"):
             return view
         await self.state.page.settle(budget_s=_SETTLE_S)
-        return await read_links(self.state.page, self.loop)
+        return await read_links(self.state.page, self.loop, counts=self._first is None)
 
     def _rows(self, view: Mapping[str, Json]) -> list[Mapping[str, Json]]:
         assert self.loop.source is not None
         self._leave_out(view["astray"])
         if view["css"]:
             return self._on_the_web(view["css"])
-        if view["css"] is not None and _CERTAINLY_CSS.search(self.loop.source.select):
+        if view["css"] is not None and certainly_css(self.loop.source.select):
             return []  # a selector that finds nothing is no words
         chosen = choose_group(view["groups"], self.loop.source.select, self._goal, self._group)
         if chosen is None or not (self._group or self._may_be_meant(chosen, view)):
             return []
         self._group = self._group or str(chosen["k"])
         self._leave_out(chosen["off"])
+        self._rows_there = int(chosen["n"]) + len(chosen["off"])
         return list(chosen["items"])
 
     def _on_the_web(self, rows: Sequence[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
@@ -172,26 +213,14 @@ class Collector:
         if step is not None and step.url:
             if urldefrag(step.url).url in self._pages:
                 return False
-            landing = await self.state.page.goto(step.url)
-            if landing.status >= 400:
-                raise NavigationError(f"the next page answered {landing.status}", url=step.url, status=landing.status)
+            await open_next(self.state, step.url)
             self._paged = True
             return True
         if not found_new or (step is None and self._paged):
             return False
         if step is not None:
-            return await self._press(step)
+            return await press(self.state, step) and await self._something_new()
         return await self._scroll(view)
-
-    async def _press(self, step: Onward) -> bool:
-        seen = await self.state.page.observe()
-        button = find_control(seen.elements, step.label)
-        if button is None:
-            return False
-        result = await self.state.turn_page(Action("click", {"bid": button.bid}, "to the next items"))
-        if result.error is not None:
-            return False
-        return await self._something_new()
 
     async def _scroll(self, view: Mapping[str, Json]) -> bool:
         """Scrolls to the end of the page; True when that brought items."""
@@ -218,7 +247,7 @@ class Collector:
         return str(row["h"]) if link else squash(str(row["t"]))
 
 
-async def read_links(page: Context, loop: LoopSpec) -> Mapping[str, Json]:
+async def read_links(page: Context, loop: LoopSpec, *, counts: bool = False) -> Mapping[str, Json]:
     """What the page offers to loop over, in one call.
 
     Raises:
@@ -226,19 +255,12 @@ async def read_links(page: Context, loop: LoopSpec) -> Mapping[str, Json]:
     """
     source = loop.source
     asked = {"select": source.select, "next": source.next, "words": _content_words(source.select)} if source else {}
-    found = await page.read(LINKS_JS, asked)
-    view = readable_json(found) if isinstance(found, str) else found
-    if not isinstance(view, Mapping):
-        raise BrowserError("the page answered no links")
+    view = await read_view(page, {**asked, "counts": counts})
     for name in view["unread"]:
         text = str(getattr(source, name))
         if _MEANT_AS_CSS.search(text):
             raise BadSelector(f"loop.from.{name} is no valid CSS selector: {text}", field=f"loop.from.{name}")
     return view
-
-
-def _address(view: Mapping[str, Json]) -> str:
-    return urldefrag(str(view["url"])).url
 
 
 # --- which of them ------------------------------------------------------------------------------------
@@ -270,6 +292,9 @@ def choose_group(
     for group in groups:
         if settled and group["k"] == settled:
             return group
+    if settled:
+        near = settled.split("<")[:_NEAR]  # the blocks around may differ, of the last page say
+        return next((group for group in groups if str(group["k"]).split("<")[:_NEAR] == near), None)
     asked = _content_words(select)
     scored = [(score_group(group, asked, _content_words(goal)), group) for group in groups]
     scored = [(score, group) for score, group in scored if score > 0]
@@ -301,108 +326,3 @@ _FILLER = frozenset(phrase(" ".join(LOOP_FILLER)))
 
 def _content_words(text: str) -> Phrase:
     return tuple(dict.fromkeys(word for word in phrase(text) if word not in _FILLER and len(word) > 1))
-
-
-# --- which way on -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Onward:
-    """The way to more items."""
-
-    url: str = ""  # where a link leads
-    label: str = ""  # of a button: what it is called
-
-
-_NEXT = frozenset(squash(word) for word in NEXT_WORDS)
-_MORE = frozenset(squash(word) for word in MORE_WORDS)
-_ARROWS = "".join(NEXT_SIGNS)
-
-
-def next_step(view: Mapping[str, Json], asked: str | None) -> Onward | None:
-    """The way to the next page: the given selector or words, rel=next, text, the number after the current one."""
-    if view.get("nextCss"):
-        return _step(next((one for one in view["nextCss"] if not one["off"]), None))
-    controls = [one for one in view["controls"] if not one["off"] and one["v"]]
-    if asked:
-        if _CERTAINLY_CSS.search(asked):
-            return None  # the selector finds nothing here: this is the last page
-        words = phrase(asked)
-        fitting = [one for one in controls if overlap(words, phrase(_said(one))) >= 0.6]
-        if fitting:
-            return _step(fitting[-1])
-    if view["relNext"]:
-        return Onward(url=str(view["relNext"]))
-    found = [one for one in controls if _says_next(one)]
-    linked = [one for one in found if one["h"]]
-    if found:
-        return _step((linked or found)[-1])
-    more = [one for one in controls if squash(str(one["t"]) or str(one["a"])) in _MORE or _begins(one, _MORE)]
-    if more:
-        return _step(more[-1])
-    return _numbered(view, controls)
-
-
-def _said(control: Mapping[str, Json]) -> str:
-    return f"{control['t']} {control['a']} {control['ti']} {control['c']}"
-
-
-def _says_next(control: Mapping[str, Json]) -> bool:
-    if "next" in str(control["rel"]).split():
-        return True
-    for text in (control["t"], control["a"], control["ti"]):
-        said = str(text).strip()
-        bare = squash(said.strip(_ARROWS + " .…"))
-        if bare in _NEXT:
-            return True
-        if not bare and said in NEXT_SIGNS:
-            return "prev" not in str(control["c"]).lower()
-    return False
-
-
-def _begins(control: Mapping[str, Json], known: frozenset[str]) -> bool:
-    said = squash(str(control["t"]) or str(control["a"]))
-    return len(said) <= 40 and any(said.startswith(one + " ") for one in known)
-
-
-def _numbered(view: Mapping[str, Json], controls: Sequence[Mapping[str, Json]]) -> Onward | None:
-    """The link whose text is the number after the current page's."""
-    numbers = {int(str(one["t"])): one for one in controls if re.fullmatch(r"\d{1,5}", str(one["t"])) and one["h"]}
-    here = re.search(r"\d+", str(view.get("current", "")))
-    if here is not None:
-        now = int(here.group())
-    else:  # the current page is the number that is missing between the links, or that links to itself
-        own = [number for number, one in numbers.items() if urldefrag(str(one["h"])).url == _address(view)]
-        gaps = [n for n in range(1, max(numbers, default=0)) if n not in numbers]
-        now = own[0] if own else gaps[0] if gaps else 0
-    following = numbers.get(now + 1)
-    return _step(following) if now and following is not None else None
-
-
-def _step(control: Mapping[str, Json] | None) -> Onward | None:
-    if control is None:
-        return None
-    if control["h"]:
-        return Onward(url=str(control["h"]))
-    return Onward(label=str(control["t"]) or str(control["a"]) or str(control["ti"]))
-
-
-def find_control(root: Element, label: str) -> Element | None:
-    """The last clickable element that is called `label`; pagers stand after the list."""
-    wanted = fold(label)
-    found = None
-    for element in walk(root):
-        if element.bid and element.visible and "disabled" not in element.states:
-            said = {fold(element.name), fold(element.text), fold(element.attributes.get("title", ""))}
-            if wanted in {" ".join(one.split()) for one in said} and (
-                element.clickable or element.tag in ("a", "button")
-            ):
-                found = element
-    return found
-
-
-def walk(root: Element) -> Iterator[Element]:
-    """The elements of a tree in document order."""
-    yield root
-    for child in root.children:
-        yield from walk(child)

@@ -1,8 +1,8 @@
 (arg) => {
   // What a page offers to loop over, and the ways to its next page, as one JSON string. `arg`: `select` and `next` (CSS or
-  // words, may be null), and the folded `words` of `select`. Links are grouped by where they stand; Python chooses among
+  // words, may be null), the folded `words` of `select`, `counts` (the page's text too), `onward` (only the ways on). Links are grouped by where they stand; Python chooses among
   // the groups by words.
-  const MAX_ITEMS = 20000, MAX_TEXT = 300;
+  const MAX_ITEMS = 20000, MAX_TEXT = 300, MAX_SAID = 200000;
   const line = (text) => (text || '').replace(/\s+/g, ' ').trim();
   const here = location.href.split('#')[0];
   const unread = [];  // which of the two are no CSS
@@ -39,7 +39,9 @@
 
   const out = {url: location.href, lang: document.documentElement.lang || '', css: null, groups: [], next: [], more: [], relNext: '',
     height: document.documentElement.scrollHeight, viewport: innerHeight, ready: document.readyState, busy: Boolean(document.querySelector('[aria-busy="true"]')),
-    scripts: [...document.scripts].some((s) => !s.type || /javascript|module/i.test(s.type)), count: '', cut: 0, unread, about: '', heard: [], astray: []};
+    scripts: [...document.scripts].some((s) => !s.type || /javascript|module/i.test(s.type)), count: '', cut: 0, unread, about: '', heard: [], astray: [],
+    title: document.title, h1: line([...document.querySelectorAll('h1')].slice(0, 3).map((h) => h.textContent).join(' ')).slice(0, 300),
+    says: arg.counts && document.body ? document.body.innerText.slice(0, MAX_SAID) : ''};
 
   const matched = query('select');
   if (matched) {
@@ -86,7 +88,7 @@
     }
     return '';
   }
-  if (!out.css || !out.css.length) {
+  if (!arg.onward && (!out.css || !out.css.length)) {
     const byPath = new Map();
     let seen = 0;
     for (const a of document.querySelectorAll('a[href]')) {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ItemNotFound
 from shoal.agent.policies.rules.forms.form import FormPage
-from shoal.agent.policies.rules.lists.collect import walk
+from shoal.agent.policies.rules.lists.onward import walk
 from shoal.agent.policies.rules.overlays import DISMISSAL, closing_label
 from shoal.agent.policies.rules.values.vocabulary import FORM_NAMES
 from shoal.agent.policies.rules.values.words import Phrase, phrase, squash

@@ -11,7 +11,8 @@ from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import BadSelector, GoalNeedsModel
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules import RulesPolicy
-from shoal.agent.policies.rules.lists.collect import choose_group, distinct, next_step
+from shoal.agent.policies.rules.lists.collect import choose_group, distinct
+from shoal.agent.policies.rules.lists.onward import is_page_of, next_step, same_list
 from shoal.agent.policies.rules.planning import EXTRACT, OPEN, SEND, form_data, next_plan
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
@@ -187,6 +188,9 @@ class Pages:
         said = {"url": f"http://example.test/?p={self.now}", "relNext": onwards, "css": items, "unread": [], "cut": 0}
         rest = {
             "about": "",
+            "title": "Things",
+            "h1": "Things",
+            "says": "",
             "heard": [],
             "groups": [],
             "astray": [],
@@ -297,3 +301,37 @@ async def test_css_with_a_fault_is_refused_by_its_field(text: str) -> None:
         await collected(Pages(1, unread=["next"]), next=text)
     values, _ = await collected(Pages(1, unread=["next"]), next="the arrow (e.g. C#)")
     assert len(values) == 2, "words are words"
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "alike"),
+    [
+        ("/list", "/list?page=2", True),
+        ("/list?page=1&sort=name", "/list?sort=name&page=2", True),
+        ("/issue?@startwith=0", "/issue?@startwith=50", True),
+        ("/blog/", "/blog/page/2/", True),
+        ("/catalogue/index.html", "/catalogue/page-2.html", True),
+        ("/manual/ch01.html", "/manual/ch02.html", False),
+        ("/manual/installation.html", "/manual/configuration.html", False),
+        ("/wiki?title=A", "/wiki?title=B", False),
+        ("/list", "/list", False),
+    ],
+)
+def test_addresses_of_the_pages_of_one_list(first: str, other: str, alike: bool) -> None:
+    assert is_page_of(f"https://a.example{first}", f"https://a.example{other}") is alike
+
+
+@pytest.mark.parametrize(
+    ("names", "alike"),
+    [
+        (("All products", "All products"), True),
+        (("Parts - page 1 of 6", "Parts - page 2 of 6"), True),
+        (("Installation", "Configuration"), False),
+        (("", ""), False),
+    ],
+)
+def test_pages_with_other_addresses_are_of_one_list_by_their_names(names: tuple[str, str], alike: bool) -> None:
+    views = [
+        {"url": f"https://a.example/{n}.html", "title": name, "h1": name} for n, name in zip("xy", names, strict=True)
+    ]
+    assert same_list(*views) is alike

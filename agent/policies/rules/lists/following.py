@@ -1,0 +1,213 @@
+"""The records of a list that goes on over several pages, by link or by script: read until all are there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urldefrag
+
+from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.rules.lists.onward import (
+    Onward,
+    is_page_of,
+    is_pager,
+    next_step,
+    open_next,
+    page_address,
+    press,
+    read_view,
+    same_list,
+)
+from shoal.agent.policies.rules.page_changes import wait_for_change
+from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.types import Action, Record
+
+Json = Any
+Read = Callable[[SessionState], Awaitable[Extraction]]
+
+MAX_PAGES = 100
+"""As many pages as a loop collects its items from, where the job says nothing else."""
+_SETTLE_S = 5.0
+_QUIET_S = 0.3
+_CHANGE_S = 1.5  # until a page that was pressed or scrolled begins to show more
+_PAGE_SIZES = frozenset({20, 24, 25, 30, 40, 48, 50, 60, 75, 96, 100, 120, 150, 200, 250, 500, 1000})
+_ALL = frozenset(squash(word) for word in ("all", "show all", "view all", "alle", "alle anzeigen", "tout", "todos"))
+_NO_WAY = "the page shows no way to the rest of the list that could be followed"
+
+
+async def read_whole_list(
+    state: SessionState, read: Read, *, asked: str | None = None, most: int = MAX_PAGES
+) -> Extraction:
+    """The records of the page and of the pages that go on with its list.
+
+    Args:
+        read: reads the page as it stands.
+        asked: the caller's selector or words of the way on; it is taken at its word.
+        most: so many pages are read at most.
+
+    Raises:
+        NavigationError: a next page answers with an error.
+    """
+    first = await read(state)
+    if not first.records or _is_whole(first, len(first.records)):
+        return first
+    following = _Following(state, read, first, asked)
+    while following.pages < most and not _is_whole(first, len(following.records)):
+        if not await following.go_on():
+            break
+    return await following.outcome(most)
+
+
+def _is_whole(first: Extraction, found: int) -> bool:
+    return first.shown is not None and found >= first.shown
+
+
+@dataclass(slots=True)
+class _Following:
+    """One list while its pages are read."""
+
+    state: SessionState
+    read: Read
+    first: Extraction
+    asked: str | None
+    pages: int = 1
+    records: list[Record] = field(default_factory=list)
+    _last: tuple[str, ...] = ()  # the records of the page that was read last
+    _readings: set[tuple[str, ...]] = field(default_factory=set)
+    _addresses: set[str] = field(default_factory=set)
+    _start: Mapping[str, Json] | None = None  # the first page
+    _cut: bool = False  # a page showed more than was read of it
+    _others: bool = False  # the next page is another item's
+
+    def __post_init__(self) -> None:
+        self.records = list(self.first.records)
+        self._last = _told(self.first)
+        self._readings.add(self._last)
+        self._cut = _is_cut(self.first)
+
+    async def go_on(self) -> bool:
+        """Moves to further records and reads them; False when there are none."""
+        view = await read_view(self.state.page, {"select": None, "next": self.asked, "words": [], "onward": True})
+        self._start = self._start or view
+        self._addresses.add(page_address(view))
+        step = next_step(view, self.asked)
+        if step is None:
+            return await self._larger_page(view) or await self._scroll(view)
+        if not (self.asked or self._short or is_pager(view, step)):
+            return False
+        if step.url:
+            return await self._open(view, step)
+        return await press(self.state, step) and await self._take_changed()
+
+    async def outcome(self, most: int) -> Extraction:
+        """All records, and whether they are all that there are."""
+        found, shown = len(self.records), self.first.shown
+        if self._others:  # this page is a part of the list, and was asked for as a part
+            return replace(self.first, complete=not self._cut, shown=None)
+        whole = not self._cut and (shown is None or found >= shown)
+        why = "" if whole else _NO_WAY
+        if self.pages >= most and not (shown is not None and found >= shown):
+            whole, why = False, f"the list was read up to page {self.pages:,}, which is as far as was asked for"
+        return replace(self.first, records=tuple(self.records), complete=whole, why=why)
+
+    @property
+    def _short(self) -> bool:
+        """Whether the page says that there are more than were read."""
+        return self.first.shown is not None and self.first.shown > len(self.records)
+
+    async def _open(self, view: Mapping[str, Json], step: Onward) -> bool:
+        assert self._start is not None
+        if urldefrag(step.url).url in self._addresses:
+            return False
+        if self._is_an_item(step.url):
+            self._others = True
+            return False
+        await open_next(self.state, step.url)
+        after = await read_view(self.state.page, {"select": None, "next": self.asked, "words": [], "onward": True})
+        if not self.asked and not same_list(self._start, after):
+            await self.state.page.goto(page_address(view))  # what ends here is the first list, on its own page
+            return False
+        return self._take(await self.read(self.state))
+
+    def _is_an_item(self, url: str) -> bool:
+        """Whether the next page is one of the loop's values: then another session reads it."""
+        loop = self.state.spec.loop
+        return self.state.item is not None and loop is not None and url in (loop.values or ())
+
+    async def _larger_page(self, view: Mapping[str, Json]) -> bool:
+        """Opens the list with more records on its page, where it is said to be short and such a link is there."""
+        if not self._short or self.pages > 1:
+            return False
+        larger = [
+            (number, str(one["h"]))
+            for one in view["controls"]
+            if one["h"] and not one["off"] and is_page_of(page_address(view), str(one["h"]))
+            for number in [_page_size(str(one["t"]))]
+            if number > len(self.records)
+        ]
+        if not larger:
+            return False
+        await open_next(self.state, max(larger)[1])
+        part = await self.read(self.state)
+        if len(part.records) <= len(self.records):
+            return False
+        self.records, self._last, self.pages = [], (), self.pages + 1
+        return self._take(part)
+
+    async def _scroll(self, view: Mapping[str, Json]) -> bool:
+        """Scrolls to the end of a page that is said to be short and may load more."""
+        if not self._short or not view["scripts"] or float(view["height"]) <= float(view["viewport"]) + 1:
+            return False
+        action = Action("scroll", {"dx": 0, "dy": float(view["height"])}, "further records may load")
+        result = await self.state.turn_page(action)
+        return result.error is None and await self._take_changed()
+
+    async def _take_changed(self) -> bool:
+        """Reads what an action brought; waits for it where it is not there yet."""
+        await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        part = await self.read(self.state)
+        if _told(part) == self._last:
+            await wait_for_change(self.state.page, limit_s=_CHANGE_S)
+            await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+            part = await self.read(self.state)
+        return self._take(part)
+
+    def _take(self, part: Extraction) -> bool:
+        """Adds the records that are new; False when there are none."""
+        told = _told(part)
+        if not told or told in self._readings:
+            return False
+        self._readings.add(told)
+        # A page that grew shows the earlier ones still; one that was turned shows others, perhaps with equal values.
+        grew = not Counter(self._last) - Counter(told)
+        before = Counter(self._last) if grew else Counter[str]()
+        for record, text in zip(part.records, told, strict=True):
+            if before[text] > 0:
+                before[text] -= 1
+            else:
+                self.records.append(record)
+        self._last = told
+        self._cut = self._cut or _is_cut(part)
+        self.pages += 1
+        return True
+
+
+def _told(part: Extraction) -> tuple[str, ...]:
+    return tuple(json.dumps(record.value, sort_keys=True) for record in part.records)
+
+
+def _is_cut(part: Extraction) -> bool:
+    """Whether a page holds more than was read of it, whatever other pages hold."""
+    return not part.complete and (part.shown is None or part.shown <= len(part.records))
+
+
+def _page_size(text: str) -> int:
+    """How many records a link to a larger page promises; 0 when it is none."""
+    if squash(text) in _ALL:
+        return 1_000_000
+    number = int(text) if re.fullmatch(r"\d{2,4}", text) else 0
+    return number if number in _PAGE_SIZES else 0
