@@ -44,7 +44,7 @@ from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.interpreter import tune
 from shoal.services.logs import set_up
 from shoal.services.store.records import ClaimRequest, NewJob
-from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.store import Store, open_store
 from shoal.services.store.waiting_causes import WaitingCause
 
 ENOUGH = 20
@@ -253,7 +253,7 @@ def sites_of(n: int, session_s: float, dice: random.Random) -> list[Site]:
     ]
 
 
-async def submit(store: SqlStore, options: argparse.Namespace, dice: random.Random) -> list[int]:
+async def submit(store: Store, options: argparse.Namespace, dice: random.Random) -> list[int]:
     """Jobs of very different sizes for each tenant, each over some domains; all of them fan out here."""
     weights = [1 / (1 + rank) ** 0.5 for rank in range(options.tenants)]
     sizes: dict[int, int] = {}  # items, by job
@@ -300,7 +300,7 @@ def jain(values: Sequence[float]) -> float:
     return 1.0 if not squares else sum(values) ** 2 / (len(values) * squares)
 
 
-async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, store: SqlStore) -> None:
+async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, store: Store) -> None:
     """Looks until it is canceled."""
     served, spent = Counter[str](), dict[str, float]()  # at the last comparison
     hungry: set[str] = set()  # tenants that have waited for slots since then
@@ -364,7 +364,7 @@ def bottleneck(found: dict[str, Any]) -> str:
     return max(causes, key=lambda why: causes[why]) if causes else "the number of items"
 
 
-async def over(store: SqlStore, jobs: Sequence[int]) -> None:
+async def over(store: Store, jobs: Sequence[int]) -> None:
     """Returns when all jobs have ended."""
     seen = await store.changed(0)
     for job in jobs:

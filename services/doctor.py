@@ -32,7 +32,7 @@ from shoal.services.cluster.address import running_cluster
 from shoal.services.errors import ArtifactStoreAway, StoreAway, StoreOutdated
 from shoal.services.private import make_folder
 from shoal.services.settings import Settings
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 
 _OLDEST_PYTHON = (3, 11)
 _MIB = 1024 * 1024

@@ -27,7 +27,7 @@ from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.records import JobRow, NewJob
-from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.store import Store, open_store
 
 Json = Any
 
@@ -105,7 +105,7 @@ class FakeParts:
 class World:
     """The running cluster."""
 
-    store: SqlStore
+    store: Store
     dispatcher: Dispatcher
     pool: LocalPool
     browsers: list[FakeBrowser]

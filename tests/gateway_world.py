@@ -16,7 +16,7 @@ from shoal.agent.worker_messages import Work
 from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.names import HostNames
 from shoal.services.store.records import ClaimRequest, Finish
-from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.store import Store, open_store
 from shoal.services.web.app import create_app
 from shoal.services.web.deps import GatewayDeps, GatewayOptions
 from shoal.services.web.http.api_keys import hash_key, make_key
@@ -44,7 +44,7 @@ class FixedNames(HostNames):
 class World:
     """Everything around one gateway."""
 
-    store: SqlStore
+    store: Store
     artifacts: MemoryArtifacts
     names: FixedNames
     deps: GatewayDeps

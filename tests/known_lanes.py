@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from shoal.services.store.records import ClaimRequest, Claims, Partition
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 
 Call = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -28,7 +28,7 @@ class KnownPartitions:
         self.cursors: dict[tuple[int, int], int] = {}  # by job and domain
         self._seq = 0
 
-    def listen_to(self, store: SqlStore) -> None:
+    def listen_to(self, store: Store) -> None:
         """Adds what its calls tell."""
         for name, told in TOLD.items():
             setattr(store, name, self._listened(getattr(store, name), told))
@@ -41,7 +41,7 @@ class KnownPartitions:
 
         return listened
 
-    async def hear(self, store: SqlStore) -> None:
+    async def hear(self, store: Store) -> None:
         """Asks for news."""
         news = await store.changed_partitions(self._seq)
         self._seq = news.seq

@@ -13,8 +13,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.agent.types import Checkpoint, ErrorInfo, FanOut, LoopItem, Outcome, Record
 from shoal.services.store.records import Claimed, ClaimRequest, CommitResult, Finish, JobRow, NewJob, SessionRow
-from shoal.services.store.sql import SqlStore, open_store
-from shoal.services.store.store import Store
+from shoal.services.store.store import Store, open_store
 
 ERROR = ErrorInfo("Broken", "broken", "it broke", retryable=False)
 DONE = Outcome(Status.COMPLETED, records=(Record({"n": 1}),))
@@ -65,13 +64,13 @@ class World:
     """One database, seen through a store."""
 
     url: str
-    store: SqlStore
+    store: Store
     clock: Clock
-    others: list[SqlStore] = field(default_factory=list)
+    others: list[Store] = field(default_factory=list)
     first: int = FIRST_ITEMS  # children of a loop that are stored at once
     part: int = PART  # of the others, in one transaction
 
-    async def another(self) -> SqlStore:
+    async def another(self) -> Store:
         """A second store on the same database; in memory there is only the one."""
         if self.url == "sqlite://":
             return self.store

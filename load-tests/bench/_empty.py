@@ -22,7 +22,7 @@ from shoal.services.browsers.reports.outbox import Outbox
 from shoal.services.browsers.reports.report_batch import ReportBatch, unpack
 from shoal.services.cluster.local_ray import on_loopback
 from shoal.services.store.records import ClaimRequest, NewJob
-from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.store import Store, open_store
 
 DOMAINS = 250
 PER_DOMAIN = 64
@@ -116,7 +116,7 @@ def _new_database(server: str) -> str:
 
 
 @asynccontextmanager
-async def store_at(url: str) -> AsyncIterator[SqlStore]:
+async def store_at(url: str) -> AsyncIterator[Store]:
     store = await open_store(url)
     try:
         yield store
@@ -129,7 +129,7 @@ def items(n: int) -> Iterator[LoopItem]:
     return (LoopItem(i, f"https://h{i % DOMAINS}.example/{i}", is_link=True) for i in range(n))
 
 
-async def root_of(store: SqlStore, tenant: str) -> tuple[int, Work]:
+async def root_of(store: Store, tenant: str) -> tuple[int, Work]:
     """A new job whose root session is running."""
     spec = JobSpec.model_validate({"url": "https://start.example/", "goal": "nothing"})
     (done,) = await store.submit([NewJob(tenant, spec, f"start-{tenant}.example")])
@@ -138,7 +138,7 @@ async def root_of(store: SqlStore, tenant: str) -> tuple[int, Work]:
     return done.job, claims.sessions[0].work
 
 
-async def unfold_all(store: SqlStore) -> None:
+async def unfold_all(store: Store) -> None:
     """Stores everything that long loops have left for later."""
     while (await store.materialize()).more:
         pass

@@ -12,7 +12,7 @@ from _empty import databases, items, root_of, store_at, unfold_all
 from _loops import fan_out, in_a_process_of_its_own, tell_of_one
 from _report import Report, Target, arguments
 
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 
 MOST_S = 0.5
 """A slice keeps the committer of outcomes waiting, and on SQLite everybody who writes."""
@@ -22,7 +22,7 @@ DROPPED = 1_000
 class Watch:
     """The figures of one loop."""
 
-    def __init__(self, store: SqlStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self.figures: dict[str, float] = {}
 

@@ -35,7 +35,7 @@ from shoal.services import interpreter
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.records import JobFilter, NewJob
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 
 TENANTS = 10
 WORKERS = 2
@@ -47,7 +47,7 @@ AT_ONCE = 1_000
 OPEN = tuple(status for status in Status if status not in FINAL)
 
 
-async def fill(store: SqlStore, n: int) -> list[int]:
+async def fill(store: Store, n: int) -> list[int]:
     """`n` ready sessions: a loop for each tenant."""
     jobs = []
     for tenant in range(TENANTS):

@@ -19,7 +19,7 @@ from shoal.services import interpreter
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.records import ClaimRequest, JobRow, NewJob
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 
 JOBS = 10
 EACH = 2
@@ -35,7 +35,7 @@ def items(partitions: int) -> Iterator[LoopItem]:
     return (LoopItem(i, f"https://h{i % partitions}.example/{i}", is_link=True) for i in range(EACH * partitions))
 
 
-async def fill(store: SqlStore, partitions: int) -> list[int]:
+async def fill(store: Store, partitions: int) -> list[int]:
     """So many lanes, a tenth of them of each job; gives the jobs."""
     jobs = [done.job for done in await store.submit([NewJob("big", GENTLE, f"start{n}.example") for n in range(JOBS)])]
     takes = [ClaimRequest(partition.job, partition.domain, 0, 1) for partition in await store.partitions()]
@@ -45,7 +45,7 @@ async def fill(store: SqlStore, partitions: int) -> list[int]:
     return jobs
 
 
-async def completed(store: SqlStore, job: int, least: int) -> JobRow:
+async def completed(store: Store, job: int, least: int) -> JobRow:
     """The job, once so many of its sessions are completed."""
     seen = await store.changed(0)
     while (row := await store.job(job)).counts.completed < least:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shoal.services.cluster.supervisor import Supervisor
     from shoal.services.doctor import Finding
     from shoal.services.settings import Settings
-    from shoal.services.store.sql import SqlStore
+    from shoal.services.store.store import Store
 
 
 def gateway_alone(settings: Settings) -> AbstractAsyncContextManager[str]:
@@ -32,10 +32,10 @@ def supervised(settings: Settings, *, health_port: int | None) -> AbstractAsyncC
     return cast("AbstractAsyncContextManager[Supervisor]", module.supervised(settings, health_port=health_port))
 
 
-def open_store(url: str, *, migrate: bool) -> Coroutine[Any, Any, SqlStore]:
-    """See `shoal.services.store.sql.open_store`."""
-    module = import_module("shoal.services.store.sql")
-    return cast("Coroutine[Any, Any, SqlStore]", module.open_store(url, migrate=migrate))
+def open_store(url: str, *, migrate: bool) -> Coroutine[Any, Any, Store]:
+    """See `shoal.services.store.store.open_store`."""
+    module = import_module("shoal.services.store.store")
+    return cast("Coroutine[Any, Any, Store]", module.open_store(url, migrate=migrate))
 
 
 def migrate(url: str) -> Coroutine[Any, Any, None]:

@@ -36,8 +36,7 @@ from shoal.services.errors import BadSetting, ClusterFailed
 from shoal.services.events import LogEvent
 from shoal.services.private import opener
 from shoal.services.settings import Settings
-from shoal.services.store.sql import open_store
-from shoal.services.store.store import Store
+from shoal.services.store.store import Store, open_store
 
 log = structlog.get_logger()
 

@@ -19,8 +19,7 @@ from shoal.services.cluster.configs import artifact_store, gateway_options
 from shoal.services.errors import ClusterFailed, StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.settings import Settings
-from shoal.services.store.sql import open_store
-from shoal.services.store.store import Store
+from shoal.services.store.store import Store, open_store
 from shoal.services.web.app import create_app
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.auth import is_loopback

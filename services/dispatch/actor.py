@@ -20,8 +20,7 @@ from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.errors import StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.logs import set_up
-from shoal.services.store.sql import open_store
-from shoal.services.store.store import Store
+from shoal.services.store.store import Store, open_store
 
 log = structlog.get_logger()
 

@@ -27,7 +27,7 @@ from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
 from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
-from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.store import Store, open_store
 from tests.cluster_world import FakeParts, PlainPolicy
 
 Json = Any
@@ -173,7 +173,7 @@ class RulesParts(ChromiumParts):
 
 
 @asynccontextmanager
-async def cluster(store_url: str, *, rules: bool = False) -> AsyncIterator[SqlStore]:
+async def cluster(store_url: str, *, rules: bool = False) -> AsyncIterator[Store]:
     """A store, a dispatcher and a worker with a Chromium."""
     parts = RulesParts if rules else ChromiumParts
     config = WorkerConfig(slots=SLOTS, artifacts_url="memory:", context=_PATIENT)

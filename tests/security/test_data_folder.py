@@ -13,7 +13,7 @@ from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.artifacts.spill import SpillingArtifacts
 from shoal.services.cluster.address import make_data_folder
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from shoal.services.addresses import Reach
 from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.browsers.network.egress import CHROMIUM_FLAGS, EgressProxy
 from shoal.services.names import HostNames
-from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.store import Store, open_store
 from shoal.services.web.app import create_app
 from shoal.services.web.deps import GatewayDeps, GatewayOptions
 from shoal.services.web.http.api_keys import hash_key, make_key
@@ -49,7 +49,7 @@ def resolver() -> Iterator[Resolver]:
 
 
 @asynccontextmanager
-async def serving(store: SqlStore, names: HostNames) -> AsyncIterator[str]:
+async def serving(store: Store, names: HostNames) -> AsyncIterator[str]:
     """The address of a gateway with keys, on this very event loop: what stops it is seen here."""
     app = create_app(GatewayDeps(store, MemoryArtifacts(), GatewayOptions(auth=True), names))
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1)

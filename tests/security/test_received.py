@@ -16,7 +16,7 @@ import pytest
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.services.store.records import NewJob
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 from tests.embedded import demo_shop, wait_until
 from tests.security.repeats import cluster
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 from shoal.services.web.http.api_keys import hash_key, make_key, tenant_fault
 
 SHOAL = Path(sys.executable).with_name("shoal")

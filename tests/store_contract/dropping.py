@@ -14,7 +14,7 @@ from shoal.services.errors import NotFound, WrongState
 from shoal.services.store.database.tables import metadata
 from shoal.services.store.jobs import ending, retention
 from shoal.services.store.records import JobFilter
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 S = Status
@@ -106,7 +106,7 @@ async def test_two_that_drop_a_deleted_job_at_once_remove_each_row_once(w: World
     other = await w.another()
     await w.store.delete(job)
 
-    async def drop(store: SqlStore) -> None:
+    async def drop(store: Store) -> None:
         try:
             while await store.drop(job, (await store.droppable(job, 2)).sessions):
                 pass

@@ -12,7 +12,7 @@ from shoal.agent.types import Checkpoint, Outcome
 from shoal.services.errors import WrongState
 from shoal.services.events import JobEvent
 from shoal.services.store.records import Finish, JobChanges, JobRow, Partition
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 from tests.store_contract.fixtures import SLICE, names
 from tests.store_world import BROKEN, DONE, World, links, loop
 
@@ -43,7 +43,7 @@ async def sums(w: World, job: int) -> JobRow:
     return await w.check_sums(job, {row.id: row.children - children[row.id] for row in rows})
 
 
-async def sweep_all(store: SqlStore) -> list[int]:
+async def sweep_all(store: Store) -> list[int]:
     """Ends all that is being ended; how many sessions each slice took."""
     slices = []
     while (swept := await store.run_bulk_operations()).more:

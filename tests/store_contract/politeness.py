@@ -12,7 +12,7 @@ from shoal.agent.status import Status
 from shoal.agent.types import Outcome, Usage
 from shoal.agent.worker_messages import RateSlot, RateSlotRequest
 from shoal.services.store.records import Claimed, ClaimRequest, Claims, Finish
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 from shoal.services.store.throttle.domain_throttle import LONG_LINE_S, LONGEST_LINE_S, PAUSE_S, RECOVER_AFTER
 from shoal.services.store.waiting_causes import WaitingCause
 from tests.store_world import DONE, World, links, loop
@@ -33,7 +33,7 @@ async def open_shop(w: World, n: int = 40, **politeness: object) -> int:
     return job
 
 
-async def claim(w: World, store: SqlStore | None = None, n: int = 100) -> Claims:
+async def claim(w: World, store: Store | None = None, n: int = 100) -> Claims:
     store = store or w.store
     takes = [
         ClaimRequest(partition.job, partition.domain, partition.cursor, n, partition.politeness)
@@ -160,7 +160,7 @@ def wish(delay_s: float = 0, crawl_delay_s: float = 0, *, job: int = JOB, host: 
     return RateSlotRequest(job, host, delay_s, crawl_delay_s)
 
 
-async def waits(w: World, *wishes: RateSlotRequest, store: SqlStore | None = None) -> list[float]:
+async def waits(w: World, *wishes: RateSlotRequest, store: Store | None = None) -> list[float]:
     """How long pages have to wait; all of them get their place."""
     turns = await (store or w.store).rate_slots(wishes)
     assert all(turn.given for turn in turns)

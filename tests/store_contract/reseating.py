@@ -13,7 +13,7 @@ from shoal.agent.types import Outcome
 from shoal.services.store.database.states import State
 from shoal.services.store.database.tables import session
 from shoal.services.store.records import Claimed, JobRow
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 from tests.store_contract.fixtures import SLICE, sliced
 from tests.store_world import BROKEN, DONE, World, links, loop
 
@@ -21,7 +21,7 @@ S = Status
 LONG = 40
 
 
-async def sweep_out(store: SqlStore) -> int:
+async def sweep_out(store: Store) -> int:
     """Does all that is left of commands; gives how many slices that took."""
     slices = 0
     while (await store.run_bulk_operations()).more:

@@ -11,7 +11,7 @@ from shoal.agent.types import Checkpoint, ChildrenSummary
 from shoal.services.errors import WrongState
 from shoal.services.events import JobEvent
 from shoal.services.store.jobs import ending
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 from tests.store_contract.fixtures import SLICE, names, sliced
 from tests.store_world import BROKEN, DONE, World, links, loop
 
@@ -29,7 +29,7 @@ async def failed(w: World, n: int = LONG, **fields: object) -> tuple[int, int]:
     return job, root
 
 
-async def reopen_all(store: SqlStore) -> int:
+async def reopen_all(store: Store) -> int:
     slices = 0
     while (await store.run_bulk_operations()).more:
         slices += 1

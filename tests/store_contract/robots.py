@@ -8,7 +8,7 @@ import zlib
 import pytest
 
 from shoal.agent.worker_messages import RobotsAnswer, RobotsFile, RobotsState, RobotsWish
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 from shoal.services.store.throttle.shared_robots import FETCH_S, LEAST_AGAIN_S, LONGEST_KEEP_S, MOST_AGAIN_S
 from tests.store_world import World
 
@@ -19,7 +19,7 @@ AWAY = RobotsFile(RobotsState.UNREACHABLE, 60, why="no route")
 FETCH = RobotsAnswer(fetch=True)
 
 
-async def ask(w: World, worker: str, *, origin: str = ORIGIN, store: SqlStore | None = None) -> RobotsAnswer:
+async def ask(w: World, worker: str, *, origin: str = ORIGIN, store: Store | None = None) -> RobotsAnswer:
     """What one worker is told."""
     (answer,) = await (store or w.store).robots([(worker, RobotsWish(origin))])
     assert answer is not None

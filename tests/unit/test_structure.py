@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
+from scripts.architecture_docs import TOPS, files, imports_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -157,30 +157,6 @@ ONLY = {
 """Where a library may be imported."""
 
 
-TOPS = ("agent", "services", "prompts")
-"""Folders of the checkout that are parts of the package `shoal`, by links."""
-
-
-def files() -> dict[str, Path]:
-    """Each product module, by its dotted name, with its file."""
-    paths = [path for top in TOPS for path in sorted((ROOT / top).rglob("*.py"))]
-    named = {f"shoal.{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}": path for path in paths}
-    named |= {f"shoal.{path.stem}": path for path in sorted((ROOT / "shoal").glob("*.py"))}
-    return {name.removesuffix(".__init__"): path for name, path in named.items()}
-
-
-def imports_of(path: Path, modules: Mapping[str, Path]) -> set[str]:
-    """The modules that a file imports, those for types alone included."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            full = {f"{node.module}.{name.name}" for name in node.names}
-            found |= {name if name in modules else node.module for name in full}
-    return found
-
-
 def sources() -> list[tuple[str, list[str]]]:
     """Each product file with the modules that it imports."""
     modules = files()
@@ -227,6 +203,13 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     while roots := left.keys() - {name for wanted in left.values() for name in wanted}:
         left = {name: wanted for name, wanted in left.items() if name not in roots}
     assert sorted(left) == []
+
+
+def test_the_drawing_of_imports_is_current() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "architecture_docs.py", "--check"], check=False, timeout=60
+    )
+    assert done.returncode == 0, "run scripts/architecture-docs"
 
 
 def test_libraries_stay_in_their_rooms() -> None:

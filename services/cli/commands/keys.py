@@ -20,7 +20,7 @@ from shoal.services.web.http.api_keys import DEFAULT_TENANT, SCOPES, hash_key, m
 
 if TYPE_CHECKING:
     from shoal.services.store.records import ApiKey
-    from shoal.services.store.sql import SqlStore
+    from shoal.services.store.store import Store
 
 
 _DAY_S = 86_400.0
@@ -37,7 +37,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 @asynccontextmanager
-async def _store() -> AsyncIterator[SqlStore]:
+async def _store() -> AsyncIterator[Store]:
     settings = settings_of_process()
     if settings.store_url.startswith("sqlite"):
         make_data_folder(settings.data_dir)

@@ -21,8 +21,7 @@ from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
 from shoal.services.metrics_delta import MetricsDelta
 from shoal.services.settings import Settings
 from shoal.services.store.records import NewJob
-from shoal.services.store.sql import open_store
-from shoal.services.store.store import Store
+from shoal.services.store.store import Store, open_store
 from tests.embedded import wait_until
 from tests.monitoring import fires, see_every_dashboard, see_every_metric
 from tests.postgres import own_server

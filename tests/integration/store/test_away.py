@@ -15,7 +15,7 @@ from shoal.services.store.database.migrate import migrate
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import lock_jobs
 from shoal.services.store.records import ClaimRequest, Finish, NewJob
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 from tests import postgres
 from tests.store_world import DONE, links, loop, spec, world
 

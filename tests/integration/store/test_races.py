@@ -15,7 +15,7 @@ from shoal.agent.status import Status
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs import ending
 from shoal.services.store.records import ClaimRequest, Finish
-from shoal.services.store.sql import SqlStore
+from shoal.services.store.store import Store
 from tests.store_world import DONE, World, world
 
 CLAIM = """update session set state = 1, fence = fence + 1, attempt = attempt + 1, owner = 'w1', lease_until = %s
@@ -130,7 +130,7 @@ async def test_commits_that_end_jobs_of_the_same_tenants_wait_for_each_other_in_
             batches.append([Finish(one.work.session, one.work.fence, DONE) for one in await w.claim()])
         began = asyncio.Barrier(len(stores))
 
-        async def end(store: SqlStore, mine: list[list[Finish]]) -> None:
+        async def end(store: Store, mine: list[list[Finish]]) -> None:
             await began.wait()
             for batch in mine:
                 await store.finish(batch)

@@ -8,7 +8,7 @@ from shoal.services.browsers.pools.local_pool import LocalPool
 from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, shop, world
 
 

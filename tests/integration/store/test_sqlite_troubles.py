@@ -17,7 +17,7 @@ from shoal.services.cluster.serving import listening, served
 from shoal.services.errors import StoreAway, StoreBroken
 from shoal.services.store.database import database
 from shoal.services.store.records import NewJob
-from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.store import Store, open_store
 from shoal.services.web.app import create_app
 from shoal.services.web.deps import GatewayDeps
 from tests.full_disk import small_disk
@@ -25,7 +25,7 @@ from tests.store_world import spec
 
 
 @asynccontextmanager
-async def store_at(path: Path) -> AsyncIterator[SqlStore]:
+async def store_at(path: Path) -> AsyncIterator[Store]:
     store = await open_store(f"sqlite:///{path}")
     try:
         yield store
@@ -33,7 +33,7 @@ async def store_at(path: Path) -> AsyncIterator[SqlStore]:
         await store.close()
 
 
-async def submit(store: SqlStore) -> None:
+async def submit(store: Store) -> None:
     await store.submit([NewJob("t", spec(goal="x" * 2000), "shop.example")])
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from shoal.services.dispatch import actor
 from shoal.services.errors import StoreAway
-from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.store import Store, open_store
 
 
 async def test_a_store_that_is_away_at_the_start_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actor, "_AGAIN_S", 0.01)
     tries: list[str] = []
 
-    async def away_twice(url: str, *, migrate: bool = True) -> SqlStore:
+    async def away_twice(url: str, *, migrate: bool = True) -> Store:
         tries.append(url)
         if len(tries) < 3:
             raise StoreAway("the database does not answer")

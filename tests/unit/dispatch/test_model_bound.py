@@ -14,7 +14,7 @@ from shoal.services.dispatch.scheduling.model_bound import ModelBound
 from shoal.services.inference.admission import AdmissionRules
 from shoal.services.inference.watch import Admission, AdmissionConfig
 from shoal.services.store.records import NewJob
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 
 
 async def test_many_jobs_policies_are_learned_by_one_query_and_not_asked_for_again(

@@ -16,7 +16,7 @@ from shoal.services.browsers.worker import Worker
 from shoal.services.dispatch import dispatcher as module
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, form, shop, world
 
 LEASE_S = 2.0

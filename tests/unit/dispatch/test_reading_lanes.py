@@ -17,7 +17,7 @@ from shoal.services.dispatch.scheduling.partition_reader import PartitionReader,
 from shoal.services.errors import StoreAway
 from shoal.services.store.records import NewJob, Partition
 from shoal.services.store.sessions import partitions as store_lanes
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 from tests.cluster_world import world
 
 URL = "http://shop.example/"

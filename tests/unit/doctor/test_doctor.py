@@ -14,7 +14,7 @@ import pytest
 from shoal.services import doctor
 from shoal.services.doctor import Finding
 from shoal.services.settings import Settings, load_settings
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from shoal.services.errors import QuotaExceeded
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 from shoal.services.web.http.rate_limit import RateLimit
 from tests.store_world import Clock
 

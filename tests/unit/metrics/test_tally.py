@@ -17,7 +17,7 @@ from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics, failure_of
 from shoal.services.metrics import CATALOGUE
 from shoal.services.metrics_delta import MetricsDelta
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 from shoal.services.web.cluster_state.overview import Overview, Snapshot
 from shoal.services.web.cluster_state.scrape import Snapshots, Values, read_values
 from shoal.services.web.cluster_state.waiting import Cause

@@ -9,7 +9,7 @@ import pytest
 
 from shoal.services.errors import BadSetting, StoreAway, StoreOutdated
 from shoal.services.store.database.migrate import migrate
-from shoal.services.store.sql import open_store
+from shoal.services.store.store import open_store
 
 
 @pytest.mark.parametrize("url", ["mysql://h/db", "nonsense", ""])

@@ -12,17 +12,17 @@ import pytest
 
 from shoal.services.store.database import change_notifier
 from shoal.services.store.database.change_notifier import PollingNotifier
-from shoal.services.store.sql import SqlStore, open_store
+from shoal.services.store.store import Store, open_store
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqlStore]:
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
     one = await open_store(f"sqlite:///{tmp_path}/s.db")
     yield one
     await one.close()
 
 
-async def test_every_write_of_another_process_is_heard_of(store: SqlStore, tmp_path: Path) -> None:
+async def test_every_write_of_another_process_is_heard_of(store: Store, tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
     other.execute("pragma wal_autocheckpoint=2")  # the log is begun anew all the time: its size says nothing
     other.execute("create table scratch (n int)")
@@ -35,7 +35,7 @@ async def test_every_write_of_another_process_is_heard_of(store: SqlStore, tmp_p
     other.close()
 
 
-async def test_a_file_that_rests_is_not_asked(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_file_that_rests_is_not_asked(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = await store.changed(0.3)
     asked: list[PollingNotifier] = []
     monkeypatch.setattr(PollingNotifier, "_look", lambda look, log_is: asked.append(look))
@@ -44,7 +44,7 @@ async def test_a_file_that_rests_is_not_asked(store: SqlStore, monkeypatch: pyte
 
 
 async def test_a_look_that_its_waiter_gave_up_is_taken_again(
-    store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change_notifier, "_SAME_TICK_S", 0.0)
     other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
