@@ -24,7 +24,7 @@ class Work:
     tenant: str
     attempt: int  # from 1
     depth: int  # 0 for the job's root session, 1 for its loop's items, ...
-    spec: JobSpec  # of the job; `spec.loop_at(depth)` is the loop, if any, of this session
+    spec: JobSpec  # of the job, without the values of loops above (`JobSpec.below`)
     item: LoopItem | None  # None for the root session
     checkpoint: Checkpoint | None  # None at the first attempt, except for loop items: the parent's state
     children: ChildrenSummary | None  # set when the session goes on after its loop

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.services.store import sql
+from shoal.services.store import store
 from shoal.services.store.database.database import Database
 from shoal.services.store.database.migrate import bring_up
 
@@ -25,7 +25,7 @@ def sqlite_copies() -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="shoal-template-") as folder, pytest.MonkeyPatch.context() as patch:
         template = Path(folder) / "shoal.db"
         _make(template)
-        patch.setattr(sql, "bring_up", _copying(template))
+        patch.setattr(store, "bring_up", _copying(template))
         yield
 
 
