@@ -367,6 +367,9 @@ class Outcome:
     artifacts: tuple[ArtifactRef, ...] = ()
     screenshot: str | None = None  # artifact id of the page that the result came from
     answer: str = ""  # free-text answer, where the goal asked for one
+    rejected: tuple[
+        ErrorInfo, ...
+    ] = ()  # of each entry of a list that is no valid record: what is wrong, what was read
     incomplete: Incomplete | None = None  # what is known to be missing from its lists
     fan_out: FanOut | None = None
     checkpoint: Checkpoint | None = None  # where a retry goes on

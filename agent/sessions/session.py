@@ -31,6 +31,7 @@ from shoal.agent.errors import (
     FormRefused,
     HelpMissing,
     LoopFailed,
+    RecordInvalid,
     StepLimit,
     UnsureAction,
 )
@@ -54,6 +55,7 @@ from shoal.agent.types import (
     ArtifactRef,
     Checkpoint,
     Effect,
+    ErrorInfo,
     FanOut,
     Json,
     LoopItem,
@@ -180,6 +182,7 @@ class _Session:
         self.allowance.spent = lambda: tokens(self.state.usage)
         self.allowance.told = self._note_limits
         self._note_limits()
+        self.rejected: list[ErrorInfo] = []  # entries of lists that are no valid records
         self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
         self.steps_known = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)
         self.steps_taken = self.steps_known
@@ -316,11 +319,13 @@ class _Session:
         result: dict[str, Json] = {
             "records": len(records),
             "missing": list(found.missing),
-            "complete": found.complete and not checked.left_out,
+            "complete": found.complete,
         }
         if checked.left_out:
             result["left_out"] = len(checked.left_out)
-            result["left_out_entries"] = [self.state.hidden.text(entry) for entry in checked.left_out[:_ENTRIES_TOLD]]
+            told = [self.state.hidden.text(entry) for entry in checked.left_out]
+            result["left_out_entries"] = told[:_ENTRIES_TOLD]
+            self.rejected += [RecordInvalid(f"{url}: {entry}").info() for entry in told]
         if found.shown is not None:
             result["shown"] = found.shown
         if found.empty:
@@ -499,7 +504,9 @@ class _Session:
         if missing is not None and missing.why:
             told += [missing.why] if missing.why not in told else []
         reason = "; ".join(filter(None, (plan.thoughts, *told)))
-        return self._end(Status.COMPLETED, reason=reason, answer=answer, incomplete=missing)
+        return self._end(
+            Status.COMPLETED, reason=reason, answer=answer, incomplete=missing, rejected=tuple(self.rejected)
+        )
 
     @property
     def _asks_for_many(self) -> bool:

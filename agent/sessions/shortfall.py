@@ -38,7 +38,7 @@ def _of_records(readings: list[dict[str, Json]]) -> Incomplete | None:
     if not readings:
         return None
     found = sum(reading["records"] for reading in readings)
-    invalid = sum(reading.get("invalid", 0) for reading in readings)
+    invalid = sum(reading.get("left_out", 0) for reading in readings)
     shown = max((reading["shown"] for reading in readings if reading.get("shown") is not None), default=None)
     last = readings[-1]
     if found == 0 and invalid == 0 and not shown:

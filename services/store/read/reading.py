@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -331,23 +331,28 @@ def result_sessions(tx: Tx, job: int, path: str, *, inclusive: bool, limit: int)
 
 
 def result_lines(job: int, row: Row[Any]) -> Iterator[ResultRow]:
-    """One line per record of an item, or one that says how it ended without any."""
+    """One line per record of an item, then one per entry that is no valid one; or one line that says how it ended."""
     state = State(row.state)
     outcome = codec.load_outcome(row.outcome) if row.outcome else Outcome(state.status)
     item = item_of(row.item)
-    for number, record in enumerate(outcome.records or (None,)):
-        yield _result_row(job, row, state.status, outcome, item, number, record)
+    lines = [*((record, outcome.error) for record in outcome.records), *((None, error) for error in outcome.rejected)]
+    for number, (record, error) in enumerate(lines or [(None, outcome.error)]):
+        # What was spent on the item, over all its attempts, is spread over its lines: sums over lines are true.
+        usage = (outcome.usage_before + outcome.usage).share(number, max(1, len(lines)))
+        yield _result_row(
+            job, row, replace(outcome, status=state.status, error=error, usage=usage), item, number, record
+        )
 
 
 def _result_row(
-    job: int, row: Row[Any], status: Status, outcome: Outcome, item: LoopItem | None, number: int, record: Record | None
+    job: int, row: Row[Any], outcome: Outcome, item: LoopItem | None, number: int, record: Record | None
 ) -> ResultRow:
     return ResultRow(
         cursor=f"{row.path}:{number}",
         job=job,
         session=row.id,
         item=item,
-        status=status,
+        status=outcome.status,
         record=record,
         error=outcome.error,
         url=(record.url if record else "") or outcome.url,
@@ -355,8 +360,7 @@ def _result_row(
         attempts=row.attempt,
         seconds=outcome.seconds,
         screenshot=outcome.screenshot,
-        # What was spent on the item, over all its attempts, is spread over its records: sums over lines are true.
-        usage=(outcome.usage_before + outcome.usage).share(number, max(1, len(outcome.records))),
+        usage=outcome.usage,
     )
 
 

@@ -26,7 +26,7 @@ def done(kind: TaskType, **result: Any) -> Task:
         ([done("extract", records=0, complete=False, why="no list")], Incomplete(0, None, "no list")),
         ([done("extract", records=0, complete=True, empty=True)], None),
         (
-            [done("extract", records=9, invalid=1, complete=True)],
+            [done("extract", records=9, left_out=1, complete=True)],
             Incomplete(9, 10, "1 record does not fit the schema"),
         ),
         ([done("loop", expected=60)], None),
