@@ -287,6 +287,25 @@ class FieldsMissing(AgentError):
             self.recourse = Recourse.RETRY
 
 
+class PlaceMissing(FieldsMissing):
+    """A place that `extract` gives is not on the page."""
+
+    code = "place_missing"
+
+
+class PlaceNotYet(PlaceMissing):
+    """A place that `extract` gives, or waits for, is not on the page, which still loads."""
+
+    recourse = Recourse.RETRY
+    code = "place_not_yet"
+
+
+class PlaceAmbiguous(AgentError):
+    """A place that `extract` gives is several elements, and they say different things."""
+
+    code = "place_ambiguous"
+
+
 class RecordInvalid(AgentError):
     """What was read from the page does not fit the job's schema."""
 
@@ -294,7 +313,7 @@ class RecordInvalid(AgentError):
 
 
 class BadSelector(AgentError):
-    """What the loop selects by looks like CSS, and the browser cannot read it."""
+    """What the loop or `extract` selects by is no CSS that the browser can read."""
 
     recourse = Recourse.CALLER
     code = "bad_selector"

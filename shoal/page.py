@@ -19,6 +19,7 @@ from shoal.agent.actions.primitives.navigation import web_address
 from shoal.agent.browser import Browser, Context, ObserveOptions, Shot
 from shoal.agent.decisions.extract import check_records
 from shoal.agent.errors import ActionInvalid
+from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions import session
 from shoal.agent.sessions.dependencies import NavigationGuard
@@ -120,26 +121,33 @@ class Page:
             raise ActionInvalid(f"{call!r} holds no action")
         return result
 
-    async def extract(self, schema: Mapping[str, Json], *, goal: str | None = None) -> list[Record]:
+    async def extract(
+        self, schema: Mapping[str, Json] | None = None, *, goal: str | None = None, **places: Json
+    ) -> list[Record]:
         """Reads records from the page as it is.
 
         Args:
-            schema: JSON Schema of one record, or of an array of records.
+            schema: JSON Schema of one record, or of an array of records. It may be left out where `fields` is given.
             goal: what to read, in words.
+            places: further fields of a job's `extract`: `fields` (where fields are), `records` (what one record is),
+                `next` (the way to further pages), `wait_for`. The guide docs/extracting.md has a recipe for each.
 
         Returns:
             The records, each valid against the schema; `value` of a record is its JSON, `sources` says where each
             field was found.
 
         Raises:
-            FieldsMissing: the page does not show what the schema requires.
+            BadSelector: a selector is no CSS.
+            FieldsMissing: the page does not show what the schema requires, or not at the place that was given.
+            PlaceAmbiguous: a place that was given is several elements that differ.
             RecordInvalid: what the page shows does not fit the schema.
             GoalNeedsModel: the schema names no properties, and no model is configured.
             ModelError: the model server cannot be asked.
         """
-        spec = self._parts.spec_for(self.url, extract={"schema": dict(schema), "goal": goal})
+        asked = {"schema": dict(schema) if schema is not None else None, "goal": goal, **places}
+        spec = self._parts.spec_for(self.url, extract=asked)
         state = SessionState(spec=spec, loop=None, item=None, page=self.context, hidden=self._hidden)
-        found = await self._parts.policy(spec).extract(state)
+        found = await extract_records(self._parts.policy(spec), state)
         assert spec.extract is not None
         await check_records(found.records, spec.extract, url=self.url, missing=found.missing)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -366,9 +374,11 @@ class SyncPage:
         """See `Page.act`."""
         return self._thread.run(self._page.act(call, dialect=dialect))
 
-    def extract(self, schema: Mapping[str, Json], *, goal: str | None = None) -> list[Record]:
+    def extract(
+        self, schema: Mapping[str, Json] | None = None, *, goal: str | None = None, **places: Json
+    ) -> list[Record]:
         """See `Page.extract`."""
-        return self._thread.run(self._page.extract(schema, goal=goal))
+        return self._thread.run(self._page.extract(schema, goal=goal, **places))
 
     def run(
         self, goal: str | None = None, *, data: Json = None, schema: Mapping[str, Json] | None = None, **fields: Json

@@ -35,6 +35,7 @@ from shoal.agent.errors import (
     StepLimit,
     UnsureAction,
 )
+from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.observe.renderings import compact
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.sessions.dependencies import SessionDependencies
@@ -304,7 +305,7 @@ class _Session:
 
     async def _extract(self, plan: Plan) -> tuple[Task, Outcome | None]:
         """Reads records from the page, which stands still, and holds them to the job's schema."""
-        found = await self.deps.policy.extract(self.state)
+        found = await extract_records(self.deps.policy, self.state)
         if found.prompt is not None:
             await self._keep("prompt", found.prompt.encode(), "application/json")
         checked = await self._check(found)

@@ -25,6 +25,7 @@ _FAMILIES: tuple[tuple[type[errors.AgentError], str], ...] = (
     (errors.PolicyUnavailable, "model"),
     (errors.FieldsMissing, "data"),
     (errors.RecordInvalid, "data"),
+    (errors.PlaceAmbiguous, "data"),
     (errors.BadSelector, "data"),
     (errors.EmptyLoop, "data"),
     (errors.LoopFailed, "loop"),

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urldefrag
 
+from shoal.agent.errors import PlaceMissing
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.lists.onward import (
     Onward,
+    asked_step,
     is_page_of,
     is_pager,
     next_step,
@@ -33,6 +35,7 @@ MAX_PAGES = 100
 """As many pages as a loop collects its items from, where the job says nothing else."""
 _SETTLE_S = 5.0
 _QUIET_S = 0.3
+_LOOKS = 4  # at a page that was told to go on, until it counts as unchanged
 _CHANGE_S = 1.5  # until a page that was pressed or scrolled begins to show more
 _PAGE_SIZES = frozenset({20, 24, 25, 30, 40, 48, 50, 60, 75, 96, 100, 120, 150, 200, 250, 500, 1000})
 _ALL = frozenset(squash(word) for word in ("all", "show all", "view all", "alle", "alle anzeigen", "tout", "todos"))
@@ -57,7 +60,11 @@ async def read_whole_list(
         return first
     following = _Following(state, read, first, asked)
     while following.pages < most and not _is_whole(first, len(following.records)):
-        if not await following.go_on():
+        try:
+            if not await following.go_on():
+                break
+        except PlaceMissing as error:
+            following.why = f"page {following.pages + 1:,} shows no records: {error.message}"
             break
     return await following.outcome(most)
 
@@ -82,6 +89,7 @@ class _Following:
     _start: Mapping[str, Json] | None = None  # the first page
     _cut: bool = False  # a page showed more than was read of it
     _others: bool = False  # the next page is another item's
+    why: str = ""  # why the caller's way on did not lead to the list's end
 
     def __post_init__(self) -> None:
         self.records = list(self.first.records)
@@ -94,14 +102,31 @@ class _Following:
         view = await read_view(self.state.page, {"select": None, "next": self.asked, "words": [], "onward": True})
         self._start = self._start or view
         self._addresses.add(page_address(view))
-        step = next_step(view, self.asked)
+        if self.asked:
+            return await self._go_as_asked(view, self.asked)
+        step = next_step(view, None)
         if step is None:
             return await self._larger_page(view) or await self._scroll(view)
-        if not (self.asked or self._short or is_pager(view, step)):
+        if not (self._short or is_pager(view, step)):
             return False
         if step.url:
             return await self._open(view, step)
-        return await press(self.state, step) and await self._take_changed()
+        return not step.sends and await press(self.state, step) and await self._take_changed()
+
+    async def _go_as_asked(self, view: Mapping[str, Json], asked: str) -> bool:
+        """Goes on by the link or button that the caller named; what keeps it from there is noted."""
+        step = asked_step(view, asked)
+        if step is None:
+            return False
+        if step.sends:
+            self.why = f"{asked} sends a form by POST after page {self.pages:,}, and a list is not read by sending"
+            return False
+        if step.url and urldefrag(step.url).url != page_address(view):
+            return await self._open(view, step)
+        if await press(self.state, step) and await self._take_changed(looks=_LOOKS):
+            return True
+        self.why = f"{asked} brought no other records after page {self.pages:,}"
+        return False
 
     async def outcome(self, most: int) -> Extraction:
         """All records, and whether they are all that there are."""
@@ -110,6 +135,8 @@ class _Following:
             return replace(self.first, complete=not self._cut, shown=None)
         whole = not self._cut and (shown is None or found >= shown)
         why = "" if whole else _NO_WAY
+        if self.why and not (shown is not None and found >= shown):
+            whole, why = False, self.why
         if self.pages >= most and not (shown is not None and found >= shown):
             whole, why = False, f"the list was read up to page {self.pages:,}, which is as far as was asked for"
         return replace(self.first, records=tuple(self.records), complete=whole, why=why)
@@ -166,11 +193,13 @@ class _Following:
         result = await self.state.turn_page(action)
         return result.error is None and await self._take_changed()
 
-    async def _take_changed(self) -> bool:
-        """Reads what an action brought; waits for it where it is not there yet."""
+    async def _take_changed(self, looks: int = 1) -> bool:
+        """Reads what an action brought; waits for it, and looks again, where it is not there yet."""
         await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
         part = await self.read(self.state)
-        if _told(part) == self._last:
+        for _ in range(looks):
+            if _told(part) != self._last:
+                break
             await wait_for_change(self.state.page, limit_s=_CHANGE_S)
             await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
             part = await self.read(self.state)
@@ -183,7 +212,7 @@ class _Following:
             return False
         self._readings.add(told)
         # A page that grew shows the earlier ones still; one that was turned shows others, perhaps with equal values.
-        grew = not Counter(self._last) - Counter(told)
+        grew = len(told) > len(self._last) and not Counter(self._last) - Counter(told)
         before = Counter(self._last) if grew else Counter[str]()
         for record, text in zip(part.records, told, strict=True):
             if before[text] > 0:

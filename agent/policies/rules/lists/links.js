@@ -151,7 +151,7 @@
     const off = target.disabled || target.getAttribute('aria-disabled') === 'true' || Boolean(target.closest('.disabled,[aria-disabled="true"]'));
     return {h: isLink(target) && usable(target) ? address(target).href : '', t: line(target.textContent).slice(0, 80), a: target.getAttribute('aria-label') || '',
       ti: target.title || '', c: (typeof target.className === 'string' ? target.className : '') + ' ' + (target.id || ''), rel: target.getAttribute('rel') || '',
-      tag: target.localName, off: off ? 1 : 0, v: shown(target) ? 1 : 0, mark: landmark(target),
+      tag: target.localName, post: target.form && /^(submit|image)$/.test(target.type) && target.form.method === 'post' ? 1 : 0, off: off ? 1 : 0, v: shown(target) ? 1 : 0, mark: landmark(target),
       cur: target.getAttribute('aria-current') ? 1 : 0};
   };
   const nexts = query('next');

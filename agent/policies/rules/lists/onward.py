@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urldefrag, urlsplit
 
 from shoal.agent.browser import Context
-from shoal.agent.errors import BrowserError, NavigationError
+from shoal.agent.errors import BadSelector, BrowserError, NavigationError
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.values.vocabulary import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from shoal.agent.policies.rules.values.words import fold, overlap, phrase, squash
@@ -35,6 +35,8 @@ class Onward:
 
     url: str = ""  # where a link leads
     label: str = ""  # of a button: what it is called
+    select: str = ""  # of one that the caller named by CSS: the selector
+    sends: bool = False  # it sends a form by POST
 
 
 _NEXT = frozenset(squash(word) for word in NEXT_WORDS)
@@ -64,6 +66,36 @@ def next_step(view: Mapping[str, Json], asked: str | None) -> Onward | None:
     if more:
         return _step(more[-1])
     return _numbered(view, controls)
+
+
+def asked_step(view: Mapping[str, Json], asked: str) -> Onward | None:
+    """The way on that the caller named, by CSS, else by its words; None where it is not there or cannot be used.
+
+    Only that one: what a page calls "Next" may lead anywhere, and here it was said which is meant.
+
+    Raises:
+        BadSelector: it is meant as CSS and is none.
+    """
+    if view["unread"] and _MEANT_AS_CSS.search(asked):
+        raise BadSelector(
+            f"`extract.next`: {asked} is no CSS selector, and it is written like one", field="extract.next"
+        )
+    if view["nextCss"]:
+        control = next((one for one in view["nextCss"] if not one["off"] and one["v"]), None)
+        step = _step(control)
+        return step and replace(step, select=asked)
+    if certainly_css(asked):
+        return None
+    words = phrase(asked)
+    controls = [one for one in view["controls"] if not one["off"] and one["v"]]
+    fitting = [one for one in controls if overlap(words, phrase(_said(one))) >= _NAMED]
+    exact = [one for one in fitting if squash(str(one["t"]) or str(one["a"])) == squash(asked)]
+    return _step(next(iter((exact or fitting)[::-1]), None))
+
+
+_NAMED = 0.6
+"""Share of the asked words that a control's own words must have."""
+_MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
 
 
 def _said(control: Mapping[str, Json]) -> str:
@@ -105,9 +137,10 @@ def _numbered(view: Mapping[str, Json], controls: Sequence[Mapping[str, Json]]) 
 def _step(control: Mapping[str, Json] | None) -> Onward | None:
     if control is None:
         return None
+    label = str(control["t"]) or str(control["a"]) or str(control["ti"])
     if control["h"]:
-        return Onward(url=str(control["h"]))
-    return Onward(label=str(control["t"]) or str(control["a"]) or str(control["ti"]))
+        return Onward(url=str(control["h"]), label=label)
+    return Onward(label=label, sends=bool(control["post"]))
 
 
 def find_control(root: Element, label: str) -> Element | None:
@@ -222,8 +255,11 @@ async def open_next(state: SessionState, url: str) -> None:
 async def press(state: SessionState, step: Onward) -> bool:
     """Presses the button that brings further items; False when it is not there or takes no click."""
     seen = await state.page.observe()
-    button = find_control(seen.elements, step.label)
-    if button is None:
+    (bid,) = await state.page.locate([step.select]) if step.select else (None,)
+    if bid is None and step.label:
+        button = find_control(seen.elements, step.label)
+        bid = button.bid if button is not None else None
+    if bid is None:
         return False
-    result = await state.turn_page(Action("click", {"bid": button.bid}, "to the next items"))
+    result = await state.turn_page(Action("click", {"bid": bid}, "to the next items"))
     return result.error is None

@@ -1,0 +1,1 @@
+"""Reading by the places that a job gives: selectors, labels, columns of tables, paths in JSON."""

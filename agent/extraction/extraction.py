@@ -1,0 +1,143 @@
+"""Reading records: what the job says the place of is read there, and what it does not is found by the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from shoal.agent.errors import FieldsMissing
+from shoal.agent.extraction.given import GivenPage, GivenRecord, read_given, wait_for
+from shoal.agent.grounding.claims import says_empty, stated_count
+from shoal.agent.policies.policy import Extraction, Policy, SessionState
+from shoal.agent.policies.rules.fields.extraction import extract_page
+from shoal.agent.policies.rules.fields.schema import properties_of
+from shoal.agent.policies.rules.lists.following import read_whole_list
+from shoal.agent.spec import ExtractSpec
+from shoal.agent.types import Record
+
+Json = Any
+
+
+async def extract_records(policy: Policy, state: SessionState) -> Extraction:
+    """What the page, and with `extract.next` the pages after it, state of the job's `extract`.
+
+    Raises:
+        BadSelector: a selector of the job is no CSS.
+        PlaceMissing, PlaceAmbiguous, RecordInvalid: a place that the job gives is not there, is several, or says
+            something else.
+        FieldsMissing: the page does not show what the schema requires.
+        ModelError: a model is needed, and could not be asked.
+    """
+    wanted = state.spec.extract
+    if wanted is None or not (wanted.fields or wanted.records or wanted.next or wanted.wait_for):
+        return await policy.extract(state)
+    if wanted.wait_for is not None:
+        await wait_for(state.page, wanted.wait_for)
+    placed = bool(wanted.fields or wanted.records)
+    if wanted.next is None and not placed:
+        return await policy.extract(state)
+    if wanted.next is not None or (policy.instant and wanted.many):
+        read = partial(_page, policy, wanted)
+        return await read_whole_list(state, read, asked=wanted.next, most=wanted.max_pages)
+    return await _page(policy, wanted, state)
+
+
+async def _page(policy: Policy, wanted: ExtractSpec, state: SessionState) -> Extraction:
+    """The records of the page that is open."""
+    if not wanted.fields and wanted.records is None:
+        return await _unplaced(policy, state)
+    locale = state.spec.browser.locale or ""
+    given = await read_given(state.page, wanted, locale)
+    if wanted.many:
+        return _list(given, wanted)
+    rest = _rest(wanted)
+    found = await _found(policy, state, rest) if rest is not None else None
+    return _record(given, given.records[0], found, wanted)
+
+
+async def _unplaced(policy: Policy, state: SessionState) -> Extraction:
+    """One page of a list of which the job says only how it goes on. The rules would follow it by themselves."""
+    return await (extract_page(state) if policy.instant else policy.extract(state))
+
+
+def _stamp() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+# --- one record ---------------------------------------------------------------------------------------
+
+
+def _rest(wanted: ExtractSpec) -> ExtractSpec | None:
+    """What is asked for without a place; None where each field has one."""
+    schema = wanted.json_schema or {}
+    left = [prop for prop in properties_of(schema) if prop.name not in wanted.fields]
+    if not left:
+        return None
+    own = schema.get("properties")
+    if isinstance(own, Mapping):
+        names = {prop.name for prop in left}
+        kept = {name: part for name, part in own.items() if name in names}
+        required = [name for name in schema.get("required", ()) if name in names]
+        schema = {**schema, "properties": kept, "required": required}
+    return wanted.model_copy(update={"json_schema": schema, "fields": {}})
+
+
+async def _found(policy: Policy, state: SessionState, rest: ExtractSpec) -> Extraction:
+    """What the policy finds of the fields without a place. Nothing is no error here: the others were read."""
+    with _asking(state, rest):
+        try:
+            return await policy.extract(state)
+        except FieldsMissing:
+            names = tuple(prop.name for prop in properties_of(rest.json_schema or {}))
+            return Extraction((), missing=names)
+
+
+@contextmanager
+def _asking(state: SessionState, extract: ExtractSpec) -> Iterator[None]:
+    """The session's state with another `extract`; its own again afterwards."""
+    own = state.spec
+    state.spec = own.model_copy(update={"extract": extract})
+    try:
+        yield
+    finally:
+        state.spec = state.spec.model_copy(update={"extract": own.extract})
+
+
+def _record(page: GivenPage, given: GivenRecord, found: Extraction | None, wanted: ExtractSpec) -> Extraction:
+    """One record of both; what the job gives the place of wins."""
+    other = found.records[0] if found is not None and found.records else Record({})
+    values = {**_object(other.value), **given.value}
+    order = [prop.name for prop in properties_of(wanted.json_schema or {})]
+    value = {name: values[name] for name in sorted(values, key=lambda name: _place_of(name, order))}
+    sources = {**other.sources, **given.sources}
+    missing = tuple(name for name in order if name in given.lacking or (found is not None and name in found.missing))
+    candidates = {name: several for name, several in other.candidates.items() if name not in given.value}
+    record = Record(value, sources, page.url, _stamp(), candidates)
+    if found is None:
+        return Extraction((record,), missing=missing)
+    return replace(found, records=(record,), missing=missing, schema=None)
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _place_of(name: str, order: list[str]) -> int:
+    return order.index(name) if name in order else len(order)
+
+
+# --- a list -------------------------------------------------------------------------------------------
+
+
+def _list(page: GivenPage, wanted: ExtractSpec) -> Extraction:
+    stamp = _stamp()
+    records = tuple(Record(dict(one.value), one.sources, page.url, stamp) for one in page.records if one.sources)
+    missing = tuple(name for name in wanted.fields if any(name in one.lacking for one in page.records if one.sources))
+    shown = stated_count(page.text)
+    empty = not records and says_empty(page.text)
+    whole = not page.cut and (shown is None or shown <= len(records))
+    return Extraction(records, complete=empty or whole, empty=empty, missing=missing, shown=shown)

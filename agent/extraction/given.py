@@ -1,0 +1,327 @@
+"""What stands at the places that a job gives: one reading of the page that is open."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shoal.agent.browser import Context
+from shoal.agent.errors import (
+    AgentError,
+    BadSelector,
+    BrowserError,
+    PlaceAmbiguous,
+    PlaceMissing,
+    PlaceNotYet,
+    RecordInvalid,
+)
+from shoal.agent.extraction.page_json import Document, documents_of, nearest_paths, places_at
+from shoal.agent.extraction.place import Place, Stated, place_from, stated
+from shoal.agent.grounding.claims import says_empty
+from shoal.agent.policies.rules.fields.schema import Property, properties_of
+from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.spec import ExtractSpec, FieldPlace
+from shoal.agent.support.json_paths import JsonPathFault
+from shoal.agent.support.printable import readable_json
+from shoal.agent.types import FieldSource, Reason
+
+Json = Any
+
+PLACES_JS = (Path(__file__).parent / "places.js").read_text(encoding="utf-8")
+_SETTLE_S = 5.0
+"""How long a page may take for what its scripts still bring."""
+_AWAIT_S = 10.0
+"""How long a page may take for what the job itself waits for: as long as an action may take."""
+_LOOK_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRecord:
+    """What the given places say of one record."""
+
+    where: str  # selector of its element; "" for the page as a whole
+    value: Mapping[str, Json]
+    sources: Mapping[str, FieldSource]
+    lacking: Mapping[str, str]  # fields without a value, each with the reason
+
+
+@dataclass(frozen=True, slots=True)
+class GivenPage:
+    """One reading of a page."""
+
+    url: str
+    records: tuple[GivenRecord, ...]
+    text: str = ""  # what a page with a list says, for its own words on how long the list is
+    cut: bool = False  # the page has more records than one reading takes
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One look at the page, and what its places gave."""
+
+    extract: ExtractSpec
+    view: Mapping[str, Json]
+    properties: Mapping[str, Property]
+    reading: Reading
+    documents: Sequence[Document] = ()
+    records: list[GivenRecord] = field(default_factory=list)
+    present: set[str] = field(default_factory=set)  # fields whose place is on the page, whatever it says
+
+    @property
+    def absent(self) -> list[str]:
+        """The fields whose place is nowhere on the page and has to be."""
+        if not self.records and self.extract.many:
+            return []
+        return [name for name in self.extract.fields if name not in self.present and self.needs(name)]
+
+    def needs(self, name: str) -> bool:
+        """Whether a record without the field is none.
+
+        A schema without `required` says nothing of what may be left out: then each given place has to be there.
+        """
+        prop = self.properties[name]
+        none_required = "required" not in (self.extract.record_schema or {})
+        return prop.required or (none_required and not prop.nullable)
+
+
+async def wait_for(page: Context, selector: str) -> None:
+    """Returns once `selector` finds something on the page.
+
+    Raises:
+        BadSelector: it is no CSS.
+        PlaceNotYet: it found nothing in time.
+    """
+    deadline = time.monotonic() + _AWAIT_S
+    while True:
+        view = await _asked(page, {"fields": {}, "awaited": selector})
+        _check_selectors(view, {"wait_for": selector})
+        if view["awaited"]:
+            return
+        if time.monotonic() > deadline:
+            raise PlaceNotYet(
+                f"`extract.wait_for`: {selector} did not appear on {view['url']} within {_AWAIT_S:g} s; "
+                "check the selector, or leave it out",
+                selector=selector,
+            )
+        await asyncio.sleep(_LOOK_S)
+
+
+async def read_given(page: Context, extract: ExtractSpec, locale: str = "") -> GivenPage:
+    """The records that the places of `extract` give; one for a schema of one record.
+
+    Where scripts may still bring what is not there, the page is looked at again for some seconds.
+
+    Raises:
+        BadSelector: a selector is no CSS.
+        PlaceMissing: a place that has to be there is not; `PlaceNotYet` on a page that still loads.
+        PlaceAmbiguous: a place is several elements that differ.
+        RecordInvalid: what a required place says is no such value.
+    """
+    read = await _read(page, extract, locale)
+    deadline = time.monotonic() + _SETTLE_S
+    while _lacks(read) and _may_still_come(read.view) and time.monotonic() < deadline:
+        await page.settle(budget_s=max(_LOOK_S, deadline - time.monotonic()))
+        await asyncio.sleep(_LOOK_S)
+        read = await _read(page, extract, locale)
+    _check_there(read)
+    return GivenPage(str(read.view["url"]), tuple(read.records), str(read.view["text"]), bool(read.view["cut"]))
+
+
+def _lacks(read: _Reading) -> bool:
+    if not read.records:
+        return read.extract.many
+    empty = not read.extract.many and any(map(read.needs, read.records[0].lacking))  # a container that is filled later
+    return empty or bool(read.absent)
+
+
+def _may_still_come(view: Mapping[str, Json]) -> bool:
+    return bool(view["scripts"] or view["busy"] or view["ready"] != "complete")
+
+
+# --- looking ------------------------------------------------------------------------------------------
+
+
+async def _asked(page: Context, arg: Mapping[str, Json]) -> Mapping[str, Json]:
+    found = await page.read(PLACES_JS, dict(arg))
+    view = readable_json(found) if isinstance(found, str) else found
+    if not isinstance(view, Mapping):
+        raise BrowserError("the page answered no places")
+    return view
+
+
+async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
+    in_page = {name: place for name, place in extract.fields.items() if place.kind != "json"}
+    in_json = extract.records is not None and extract.records.startswith("$")
+    view = await _asked(
+        page,
+        {
+            "fields": {
+                name: {"kind": place.kind, "query": place.query, "attribute": place.attribute}
+                for name, place in in_page.items()
+            },
+            "records": None if in_json else extract.records,
+            "many": extract.many,
+            "json": in_json or len(in_page) < len(extract.fields),
+        },
+    )
+    _check_selectors(view, {"records": extract.records or ""} | {f"fields.{n}": p.query for n, p in in_page.items()})
+    known = {prop.name: prop for prop in properties_of(extract.record_schema or {})}
+    properties = {name: known.get(name) or Property(name, frozenset(), False, False, (), ()) for name in extract.fields}
+    read = _Reading(extract, view, properties, Reading(str(view["lang"]) or locale, str(view["url"])))
+    read.documents = documents_of(view)
+    if in_json:
+        _read_entries(read)
+    else:
+        _read_elements(read)
+    return read
+
+
+def _check_selectors(view: Mapping[str, Json], selectors: Mapping[str, str]) -> None:
+    for name in view["invalid"]:
+        raise BadSelector(
+            f"`extract.{name}`: {selectors[name]} is no CSS selector; a selector is written like .price or #main td",
+            field=f"extract.{name}",
+        )
+
+
+def _read_entries(read: _Reading) -> None:
+    """The records of a JSON document: what `records` leads to."""
+    assert read.extract.records is not None
+    for entry in _in_json(read, "records", read.extract.records, read.documents):
+        document = [Document(entry.where, entry.value)]
+        places = {name: _in_json(read, name, one.query, document) for name, one in read.extract.fields.items()}
+        _add(read, entry.where, places)
+
+
+def _read_elements(read: _Reading) -> None:
+    in_json = {
+        name: _in_json(read, f"fields.{name}", place.query, read.documents)
+        for name, place in read.extract.fields.items()
+        if place.kind == "json"
+    }
+    for one in read.view["records"]:
+        places = {name: [place_from(data) for data in found] for name, found in one["f"].items()}
+        if one["x"] and not any(not place.empty for found in places.values() for place in found):
+            continue  # the row of a header or of a section's title
+        if one["x"] and any(place.kind == "column" for place in read.extract.fields.values()):
+            continue
+        _add(read, str(one["s"]), places | in_json)
+
+
+def _in_json(read: _Reading, name: str, path: str, documents: Sequence[Document]) -> list[Place]:
+    try:
+        return places_at(path, documents)
+    except JsonPathFault as fault:
+        raise BadSelector(f"`extract.{name}`: {path} {fault}", field=f"extract.{name}") from None
+
+
+def _add(read: _Reading, where: str, places: Mapping[str, Sequence[Place]]) -> None:
+    """Puts one record behind the others.
+
+    Raises:
+        PlaceAmbiguous: a place is several elements that differ.
+    """
+    values: dict[str, Json] = {}
+    sources: dict[str, FieldSource] = {}
+    lacking: dict[str, str] = {}
+    for name, found in places.items():
+        one, prop = read.extract.fields[name], read.properties[name]
+        said = stated(found, one, prop, read.reading)
+        if found:
+            read.present.add(name)
+        if said.ambiguous is not None:
+            raise _ambiguous(name, one, said, where, str(read.view["url"]))
+        if said.value is not None and said.place is not None:
+            values[name] = said.value
+            sources[name] = FieldSource("given", said.place.where, True, "certain", Reason.GIVEN)
+            continue
+        lacking[name] = said.fault or (f"{said.place.where} is empty" if said.place else f"{one.query} finds nothing")
+        if prop.nullable and not said.fault:
+            values[name] = None
+    read.records.append(GivenRecord(where, values, sources, lacking))
+
+
+def _ambiguous(name: str, one: FieldPlace, said: Stated, where: str, url: str) -> PlaceAmbiguous:
+    assert said.ambiguous is not None
+    record = f" in the record {where}" if where else ""
+    more = "; give a narrower selector, or `all` for a list" if one.select else "; give its selector by `select`"
+    return PlaceAmbiguous(
+        f"`extract.fields.{name}`: {one.kind} {one.query} is {len(said.ambiguous.places)} different values "
+        f"on {url}{record}: {said.ambiguous}{more}",
+        field=name,
+    )
+
+
+# --- what is not there --------------------------------------------------------------------------------
+
+
+def _check_there(read: _Reading) -> None:
+    """Lets a reading pass that has what has to be there.
+
+    Raises:
+        PlaceMissing: it has not; `PlaceNotYet` where the page still loads.
+        PlaceAmbiguous: several tables have the columns of the list.
+        RecordInvalid: what a required place says is no such value.
+    """
+    url, loading = str(read.view["url"]), read.view["busy"] or read.view["ready"] != "complete"
+    missing = PlaceNotYet if loading else PlaceMissing
+    if read.extract.many and not read.records:
+        if says_empty(str(read.view["text"])) or _empty_in_json(read):
+            return
+        raise _no_records(read, missing)
+    if absent := read.absent:
+        told = "; ".join(f"`extract.fields.{name}`: {_not_found(read, name)}" for name in absent)
+        raise missing(f"{url}: {told}", fields=tuple(absent))
+    faults = {name: why for name, why in read.records[0].lacking.items() if read.needs(name)}
+    if faults and not read.extract.many:
+        told = "; ".join(f"`extract.fields.{name}`: {why}" for name, why in faults.items())
+        raise RecordInvalid(f"{url}: {told}")
+
+
+def _no_records(read: _Reading, missing: type[PlaceMissing]) -> AgentError:
+    """Why there is no record at all."""
+    url, extract = str(read.view["url"]), read.extract
+    if extract.records is not None:
+        near = [str(text) for text in read.view["near"].get("records", ())]
+        if extract.records.startswith("$"):
+            near = nearest_paths(extract.records, read.documents)
+        return missing(
+            f"{url}: `extract.records`: {extract.records} finds nothing{_nearest(near)}", fields=("records",)
+        )
+    if int(read.view.get("tables", 0)) > 1:
+        return PlaceAmbiguous(
+            f"{url}: {read.view['tables']} tables have these columns; give `extract.records`, such as #parts tbody tr"
+        )
+    near = [str(text) for found in read.view["near"].values() for text in found]
+    columns = ", ".join(place.query for place in extract.fields.values())
+    fields = tuple(extract.fields)
+    return missing(f"{url}: no table with rows has the columns {columns}{_nearest(near)}", fields=fields)
+
+
+def _empty_in_json(read: _Reading) -> bool:
+    """Whether the list that `records` leads to is there, with nothing in it."""
+    records = read.extract.records or ""
+    return records.endswith("[*]") and any(
+        place.value == [] for place in _in_json(read, "records", records.removesuffix("[*]"), read.documents)
+    )
+
+
+def _not_found(read: _Reading, name: str) -> str:
+    place = read.extract.fields[name]
+    if place.kind == "json":
+        near = nearest_paths(place.query, read.documents)
+        where = "the page has no JSON" if not read.documents else f"{place.query} leads nowhere in the page's JSON"
+        where += " (a part of it is too large to be read)" if read.view["jsonCut"] else ""
+    else:
+        near = [str(text) for text in read.view["near"].get(name, ())]
+        what = {"select": "finds nothing", "label": "labels nothing", "column": "is no header of a table"}[place.kind]
+        where = f"{place.kind} {place.query} {what}"
+    return where + _nearest(near)
+
+
+def _nearest(texts: Sequence[str]) -> str:
+    return f"; nearest: {', '.join(dict.fromkeys(texts))}" if texts else "; nothing on the page is similar"
