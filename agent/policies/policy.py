@@ -23,8 +23,8 @@ class SessionState:
     """All that a policy may look at: the job, what was done so far, and the page.
 
     One per session, owned by `shoal.agent.sessions.session`. A policy changes `usage`, `proposed` and `decision_from`
-    when it asks a model, `sightings` when it shows pages to one, and `listed`, `limited`, `cut`, `left_out` and `doubt`
-    while it collects a list. It changes nothing else.
+    when it asks a model, `sightings` when it shows pages to one, `hidden` when it fills in a password, and `listed`,
+    `limited`, `cut`, `left_out` and `doubt` while it collects a list. It changes nothing else.
     """
 
     spec: JobSpec

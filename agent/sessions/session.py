@@ -48,6 +48,7 @@ from shoal.agent.sessions.shortfall import incomplete
 from shoal.agent.sessions.token_budget import tokens
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.status import Status
+from shoal.agent.support.masking import masker_of
 from shoal.agent.support.redaction import Redactor, revealed
 from shoal.agent.support.web_addresses import is_web
 from shoal.agent.types import (
@@ -99,7 +100,7 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
     finally:
         await session.page.close()
     return replace(
-        outcome,
+        session.state.hidden.outcome(outcome),
         at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         seconds=round(time.monotonic() - started, 4),
         usage=replace(session.state.usage, pages=session.page.pages),
@@ -176,7 +177,7 @@ class _Session:
             spent_before=checkpoint.usage,
             proposed=checkpoint.proposed,
             job=work.job,
-            hidden=deps.hidden or Redactor(),
+            hidden=replace(deps.hidden or Redactor(), given=masker_of(work.spec, work.item)),
             act=self._turn_page,
         )
         self.allowance = deps.allowance or SessionBudget(JobLimits.of(work))
@@ -460,12 +461,13 @@ class _Session:
             self.begun = name
         for name, value in resolved.items():
             self.state.hidden.learn(action.args[name], value)
-        result = self.state.hidden.result(await self.page.act(replace(action, args=resolved)))
+        done = await self.page.act(replace(action, args=resolved))
+        result = self.state.hidden.result(replace(done, action=action))
         if result.error is not None and result.error.code in _NOTHING_DONE:
             await self._lift()
         if result.error is not None and result.error.code == HelpMissing.code:
             raise HelpMissing(result.error.message)  # the page will not go on by itself
-        return replace(result, action=action)
+        return result
 
     async def _lift(self) -> None:
         """Takes the mark back of an action that did nothing."""
@@ -587,6 +589,8 @@ class _Session:
     # --- keeping -------------------------------------------------------------------------------------
 
     async def _keep(self, kind: str, data: bytes, content_type: str) -> str:
+        if kind in _WRITTEN_HERE:
+            data = self.state.hidden.told(data.decode("utf-8", "replace")).encode("utf-8", "replace")
         ref = await self.deps.artifact_sink.keep(kind, data, content_type)
         self.kept.append(ref)
         return ref.id
@@ -637,6 +641,8 @@ class _Session:
         await self.deps.journal.checkpoint(self.saved, durable=False)
 
 
+_WRITTEN_HERE = frozenset({"prompt", "reply", "page"})
+"""Artifacts that hold what the session was given, beside what pages say."""
 _FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasible"})
 _NOTHING_DONE = frozenset({HelpMissing.code, ActionInvalid.code, ActionRefused.code})
 """Errors of actions that were not begun."""

@@ -10,7 +10,8 @@ from typing import Any
 from shoal.agent.browser import Context
 from shoal.agent.errors import SecretRefused
 from shoal.agent.observe.rebuild import rebuilt
-from shoal.agent.types import Action, ActionResult, Element, Observation, Record
+from shoal.agent.support.masking import Masker
+from shoal.agent.types import Action, ActionResult, Element, Observation, Outcome, Record
 
 Json = Any
 
@@ -49,9 +50,14 @@ async def revealed(action: Action, page: Context, resolve: Resolve) -> dict[str,
 
 @dataclass(slots=True)
 class Redactor:
-    """What must not be shown: secret value to the reference that stands for it. Lives as long as its session."""
+    """What must not be shown: secret value to the reference that stands for it. Lives as long as its session.
+
+    What the caller wrote out in the job's details is known too (`given`). It is hidden in what is stored and shown of a
+    session, but not in pages and records: there "admin" may be the name of a person as well as a password.
+    """
 
     values: dict[str, str] = field(default_factory=dict)
+    given: Masker = field(default_factory=Masker)
 
     def learn(self, reference: Json, value: Json) -> None:
         """Notes that `value` was put in place of `reference`; nothing where both are the same."""
@@ -124,8 +130,19 @@ class Redactor:
             children=children,
         )
 
+    def told(self, text: str) -> str:
+        """`text` without secrets and without what the caller gave as one."""
+        return self.given.text(self.text(text)) if self.given else self.text(text)
+
+    def outcome(self, outcome: Outcome) -> Outcome:
+        """How a session ended, as it may be stored."""
+        return self.given.outcome(outcome) if self.given else outcome
+
     def result(self, result: ActionResult) -> ActionResult:
         """What an action did, as it may be stored."""
+        return self.given.result(self._result(result)) if self.given else self._result(result)
+
+    def _result(self, result: ActionResult) -> ActionResult:
         if not self.values:
             return result
         error, effect = result.error, result.effect

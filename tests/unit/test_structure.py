@@ -37,6 +37,7 @@ MAY = {
         "shoal.agent.worker_messages",
         "shoal.agent.errors",
         "shoal.agent.sessions.once",
+        "shoal.agent.support.masking",
         "shoal.services.errors",
         "shoal.services.events",
         "shoal.services.private",
@@ -115,6 +116,7 @@ MAY = {
     },
     "shoal.services.web": {
         "shoal.agent.support.bounded_cache",
+        "shoal.agent.support.masking",
         "shoal.agent.types",
         "shoal.agent.spec",
         "shoal.agent.status",

@@ -10,13 +10,14 @@ from shoal.agent.errors import GoalNeedsModel
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.policies.rules.forms.filling import decide_filling
-from shoal.agent.policies.rules.forms.form import read_form_page
+from shoal.agent.policies.rules.forms.form import FormPage, read_form_page
 from shoal.agent.policies.rules.forms.trail import refuse_standstill
 from shoal.agent.policies.rules.lists.collect import Collector
 from shoal.agent.policies.rules.lists.following import read_whole_list
 from shoal.agent.policies.rules.lists.opening import decide_opening
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import OPEN, SEND, form_data, next_plan, to_open
+from shoal.agent.support.masking import is_reference
 from shoal.agent.types import LoopItem, Step
 
 _QUIET_S = 0.2
@@ -62,7 +63,7 @@ class RulesPolicy:
         page = await read_form_page(state.page, seen)
         if goal != SEND:
             return decide_opening(seen, page, to_open(state.item), steps)
-        return decide_filling(
+        decision = decide_filling(
             page,
             form_data(state),
             steps,
@@ -71,6 +72,8 @@ class RulesPolicy:
             criterion=state.spec.complete_criterion,
             may_terminate=state.spec.allow_terminate,
         )
+        state.hidden.given.hide(_passwords(page, decision))
+        return decision
 
     async def extract(self, state: SessionState) -> Extraction:
         """What the page states of the job's schema; of a list, what the pages that go on with it state too."""
@@ -84,3 +87,10 @@ class RulesPolicy:
             raise GoalNeedsModel("this session has no loop to collect values for")
         async for item in Collector(state, state.loop).items():
             yield item
+
+
+def _passwords(page: FormPage, decision: StepDecision) -> list[str]:
+    """What goes into password fields, whatever the caller calls it."""
+    fields = {one.bid for one in page.fields if one.type == "password"}
+    typed = [one.args.get("value") for one in decision.actions if one.args.get("bid") in fields]
+    return [text for text in typed if isinstance(text, str) and text and not is_reference(text)]

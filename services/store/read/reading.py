@@ -12,13 +12,14 @@ from typing import Any
 from sqlalchemy import Row, Select, exists, select
 
 from shoal.agent.status import FINAL, Status
+from shoal.agent.support.masking import masker_of, shown_item
 from shoal.agent.types import Checkpoint, LoopItem, Outcome, Record
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store.database import codec, tables
 from shoal.services.store.database.states import FINAL_STATES, QUEUED_STATES, State, states_of
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id, session_id
-from shoal.services.store.jobs.rows import Leased, leased, locked, spec_of
+from shoal.services.store.jobs.rows import Leased, leased, locked, spec_of, specs_of
 from shoal.services.store.loops.fanout import item_of
 from shoal.services.store.records import ArtifactRow, EventRow, JobFilter, JobRow, ResultRow, SessionDetail, SessionRow
 from shoal.services.store.waiting_causes import WaitingCause
@@ -168,13 +169,16 @@ def session_detail(tx: Tx, session: int, tenant: str | None) -> SessionDetail:
     detail, artifact = tables.session_detail, tables.artifact
     attempts = select(detail.c.tasks).where(detail.c.session == session).order_by(detail.c.fence)
     artifacts = select(artifact).where(artifact.c.job == row.job, artifact.c.session == session)
+    spec = specs_of(tx, [row.job])[row.job]
+    masker = masker_of(spec, item_of(row.item))
+    known = _last_known(tx, session) if row.state == State.UNSURE else None
     return SessionDetail(
         row=_session_row(row, row.job_status == State.PAUSED),
-        attempts=tuple(codec.load_tasks(tasks) for tasks in tx.conn.scalars(attempts)),
+        attempts=tuple(masker.tasks(codec.load_tasks(tasks)) for tasks in tx.conn.scalars(attempts)),
         artifacts=tuple(
             artifact_row(found) for found in tx.conn.execute(artifacts.order_by(artifact.c.created_at, artifact.c.id))
         ),
-        checkpoint=_last_known(tx, session) if row.state == State.UNSURE else None,
+        checkpoint=known and masker.checkpoint(known),
     )
 
 
@@ -215,7 +219,7 @@ def _session_row(row: Row[Any], paused: bool) -> SessionRow:
         index=row.idx,
         status=Status.PAUSED if paused and state in QUEUED_STATES else state.status,
         attempt=row.attempt,
-        item=item_of(row.item),
+        item=shown_item(item_of(row.item)),
         domain=row.host,
         ready_at=_when(row.ready_at) if state is State.DELAYED else None,
         lease_until=_when(row.lease_until),
@@ -334,7 +338,7 @@ def result_lines(job: int, row: Row[Any]) -> Iterator[ResultRow]:
     """One line per record of an item, then one per entry that is no valid one; or one line that says how it ended."""
     state = State(row.state)
     outcome = codec.load_outcome(row.outcome) if row.outcome else Outcome(state.status)
-    item = item_of(row.item)
+    item = shown_item(item_of(row.item))
     lines = [*((record, outcome.error) for record in outcome.records), *((None, error) for error in outcome.rejected)]
     for number, (record, error) in enumerate(lines or [(None, outcome.error)]):
         # What was spent on the item, over all its attempts, is spread over its lines: sums over lines are true.

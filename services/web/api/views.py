@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
-from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
+from shoal.agent.support.masking import shown_spec
 from shoal.agent.types import Sureness
 from shoal.services.store import ids
 from shoal.services.store.records import DeliveryState, EventRow, JobRow, ResultRow, SessionDetail, SessionRow
@@ -17,9 +17,6 @@ from shoal.services.web.cluster_state.waiting import Wait
 from shoal.services.web.cluster_state.waiting_words import TEXTS
 
 Json = Any
-
-_HIDDEN = "(hidden)"
-_SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key"})
 
 JobId = Annotated[str, BeforeValidator(lambda value: ids.job_id(value) if isinstance(value, int) else value)]
 DeliveryId = Annotated[str, BeforeValidator(lambda value: ids.delivery_id(value) if isinstance(value, int) else value)]
@@ -177,7 +174,7 @@ class JobView(JobSummary):
     def of(cls, row: JobRow, reason: str = "") -> JobView:
         """The view of `row`, which ended for this reason."""
         now = {"concurrency": row.concurrency, "deadline_at": row.deadline_at, "job_tokens": row.token_limit}
-        return cls.model_validate({**_job_fields(row), **now, "reason": reason, "spec": spec_view(row.spec)})
+        return cls.model_validate({**_job_fields(row), **now, "reason": reason, "spec": shown_spec(row.spec)})
 
 
 def _job_fields(row: JobRow) -> dict[str, Json]:
@@ -185,19 +182,6 @@ def _job_fields(row: JobRow) -> dict[str, Json]:
     times = ("created_at", "started_at", "finished_at")
     asked = {"url": row.spec.url, "goal": row.spec.goal, "labels": row.spec.labels, "priority": row.priority}
     return {**{name: getattr(row, name) for name in own + times}, **asked}
-
-
-def spec_view(spec: JobSpec) -> dict[str, Json]:
-    """`spec` as its owner wrote it, without the passwords that may stand in it."""
-    shown: dict[str, Json] = spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    browser = shown.get("browser", {})
-    password = browser.get("proxy", {}).get("password")
-    if password and not password.startswith("secret:"):
-        browser["proxy"]["password"] = _HIDDEN
-    for name, value in browser.get("headers", {}).items():
-        if name.lower() in _SECRET_HEADERS and not value.startswith("secret:"):
-            browser["headers"][name] = _HIDDEN
-    return shown
 
 
 class SubmittedJob(View):

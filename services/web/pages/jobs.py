@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Form, Header, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from shoal.agent.status import Status
+from shoal.agent.support.masking import shown_spec
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store import ids
 from shoal.services.store.records import JobFilter, JobRow
@@ -17,7 +18,6 @@ from shoal.services.web.api.events import event_stream, resume_point
 from shoal.services.web.api.jobs import CONTROLS, Verb, control_job, job_cursor, job_reason, labels_of
 from shoal.services.web.api.results import Format, written
 from shoal.services.web.api.sessions import explained
-from shoal.services.web.api.views import spec_view
 from shoal.services.web.cluster_state.overview import overview
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
@@ -116,7 +116,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
             job=look(row, await store.now()),
             seen=seen,
             reason=await job_reason(store, row),
-            spec=spec_view(row.spec),
+            spec=shown_spec(row.spec),
             controls=CONTROLS,
             failures=groups,
             more_failures=more_failures,
