@@ -122,12 +122,20 @@ class RobotsAnswer:
 
 
 Answer = RateSlot | RobotsAnswer
+"""What a request gets (see `Report`)."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a worker says about a session that it holds. Exactly one of outcome, checkpoint, items, page and robots is
-    set."""
+    """A message of a worker about a session that it holds. There are two kinds. Exactly one field of one kind is set.
+
+    * A durable report (`outcome`, `checkpoint` or `items`) is written into the store, guarded by the session's fence.
+      It must not be lost: the worker keeps it until the store has it.
+    * A request (`page` or `robots`) changes nothing of the session. It is answered with the acknowledgement, whatever
+      the fence says. It may be answered twice: the session uses one answer.
+
+    Both kinds share one channel for its grouping: one pull and one commit serve all of them.
+    """
 
     session: int
     fence: int
@@ -136,5 +144,5 @@ class Report:
     items: LoopPiece | None = None  # of the loop that it will open
     page: RateSlotRequest | None = None  # a page's turn is asked for; the answer comes with the acknowledgement
     robots: RobotsWish | None = None  # of its page's origin; one that asks is answered in the same way
-    wants_ack: bool = False  # the worker goes on only when the store has it
+    wants_ack: bool = False  # the session goes on only when the store has it
     serial: int = 0  # names this report in the acknowledgement

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections.abc import Container, Sequence
@@ -18,9 +17,10 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.scheduling.domains import Domains
 from shoal.services.dispatch.scheduling.fair_queue import FairQueue
 from shoal.services.dispatch.scheduling.unserved import UnservedPartitions
+from shoal.services.dispatch.signals import Signals
 from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
 from shoal.services.events import LogEvent
-from shoal.services.store.records import Claimed, ExpiredLeases, Finish, Partition
+from shoal.services.store.records import Claimed, CommitResult, ExpiredLeases, Finish, Partition
 
 log = structlog.get_logger()
 
@@ -48,7 +48,7 @@ class Lease:
 
 @dataclass(slots=True)
 class DispatchState:
-    """Partitions, domains and leases, with the events by which the loops wake each other."""
+    """Partitions, domains and leases, with the signals by which the loops wake each other."""
 
     config: DispatchConfig
     partitions: FairQueue
@@ -57,30 +57,15 @@ class DispatchState:
     unserved: UnservedPartitions = field(default_factory=UnservedPartitions)
     leases: dict[int, Lease] = field(default_factory=dict)
     asking: int = 0  # leases on sessions that ask the model
-    wake: asyncio.Event = field(default_factory=asyncio.Event)  # there may be something to claim, and room for it
-    room: asyncio.Event = field(default_factory=asyncio.Event)  # the committer is not too far behind
-    pending_children: asyncio.Event = field(default_factory=asyncio.Event)  # long loops have children to be stored
-    ending: asyncio.Event = field(default_factory=asyncio.Event)  # jobs or loops may have sessions left to be ended
-    stale: bool = True  # all partitions are to be read anew
-    news: bool = True  # others may have made sessions ready
-    stopping: bool = False
+    signals: Signals = field(default_factory=Signals)
     store_away: bool = False
     ended: int = 0  # sessions, since the start
     failed: int = 0
 
     @classmethod
     def of(cls, config: DispatchConfig) -> DispatchState:
-        """An empty dispatch state; an earlier dispatcher may have left loops in the middle, coming in or ending."""
-        state = cls(config, FairQueue(config.tenant_weights), Domains(config.per_domain))
-        state.room.set()
-        state.pending_children.set()
-        state.ending.set()
-        return state
-
-    def look_again(self) -> None:
-        """Something happened in the store that this dispatcher did not do itself."""
-        self.stale = self.news = True
-        self.wake.set()
+        """An empty dispatch state."""
+        return cls(config, FairQueue(config.tenant_weights), Domains(config.per_domain))
 
     def note_store(self, *, away: bool, error: str = "") -> None:
         """The store did not answer, or does again."""
@@ -92,10 +77,23 @@ class DispatchState:
 
     # --- partitions ---------------------------------------------------------------------------------------
 
-    def ready(self, partitions: Sequence[Partition]) -> None:
-        """These partitions have ready sessions."""
+    def add(self, partitions: Sequence[Partition]) -> None:
+        """These partitions have ready sessions, as was just read or claimed."""
         self.partitions.add(partitions)
         self.unserved.ready(partitions, loop_time())
+
+    def ready(self, partitions: Sequence[Partition]) -> None:
+        """These partitions have ready sessions now: the claimer is told."""
+        self.add(partitions)
+        self.signals.sessions_ready()
+
+    def committed(self, written: CommitResult) -> None:
+        """A group of reports was written."""
+        self.ready(written.ready)
+        if written.pending_children:
+            self.signals.children_pending()
+        if written.stopped:
+            self.signals.bulk_operation_left()
 
     def empty(self, job: int, domain: int) -> None:
         """This partition has nothing ready for now."""
@@ -152,8 +150,8 @@ class DispatchState:
             self.metrics.delta.add("shoal_leases_expired")
             self._drop(one.session)
         if some.sessions:
-            self.ready(some.ready)
-            self.look_again()
+            self.add(some.ready)
+            self.signals.store_changed()
 
     def _drop(self, session: int) -> None:
         if (lease := self.leases.pop(session, None)) is not None:

@@ -109,7 +109,7 @@ class Dispatcher:
             self._watch,
         ]
         if self._admission is not None:
-            self._admission.changed = self._state.wake.set
+            self._admission.changed = self._state.signals.model_has_room
             loops.append(self._admission.run)
         self._tasks = [asyncio.create_task(self._forever(loop), name=loop.__qualname__) for loop in loops]
 
@@ -142,8 +142,7 @@ class Dispatcher:
 
     async def stop(self) -> None:
         """Claims no more, lets running sessions end for `drain_s`, commits what they report, ends the workers."""
-        self._state.stopping = True
-        self._state.wake.set()
+        self._state.signals.stop()
         await self._manager.drain()
         await self._committer.write_rest()
         for task in self._tasks:
@@ -167,29 +166,25 @@ class Dispatcher:
     async def _materialize(self) -> None:
         """Stores what long loops have left for later, piece by piece, between claims and commits."""
         while True:
-            await self._state.pending_children.wait()
-            self._state.pending_children.clear()
+            await self._state.signals.wait_for_children()
             while (piece := await self._store.materialize()).more:
                 self._state.ready(piece.ready)
-                self._state.wake.set()
 
     async def _run_bulk_operations(self) -> None:
         """Does what is left of commands to long jobs, and ends late jobs and stopped loops, slice by slice."""
         while True:
-            await self._state.ending.wait()
-            self._state.ending.clear()
+            await self._state.signals.wait_for_bulk_operation()
             while (piece := await self._store.run_bulk_operations()).more:
                 if piece.ready:
                     self._state.ready(piece.ready)
-                    self._state.wake.set()
                 await asyncio.sleep(_BREATH_S)
 
     async def _watch(self) -> None:
-        """Looks at the partitions again when anybody changed something."""
+        """Tells the claimer when the store has changed."""
         seen: int | None = None
         while True:
             seen = await self._store.changed(_NEWS_S, since=seen)
-            self._state.look_again()
+            self._state.signals.store_changed()
             await asyncio.sleep(_REFRESH_S)
 
     async def _housekeeping(self) -> None:
@@ -199,8 +194,8 @@ class Dispatcher:
             await self._expire_leases()
             await self._store.expire_deadlines()
             await self._wake_when_due()
-            self._state.pending_children.set()  # another dispatcher may have died in the middle of a loop
-            self._state.ending.set()  # and somebody may have canceled or retried a job with a long one
+            self._state.signals.children_pending()  # another dispatcher may have died in the middle of a loop
+            self._state.signals.bulk_operation_left()  # a gateway may have canceled or retried a job with a long loop
             await self._resize_and_tell()
             await asyncio.sleep(_HOUSEKEEPING_S / 2)
             await self._renew()  # twice as often: this is what stops sessions that are not wanted any more
@@ -256,7 +251,7 @@ class Dispatcher:
         """Reads the partitions anew when a session's pause ends before the next look."""
         due = await self._store.next_ready_in_s()
         if due is not None and due <= _HOUSEKEEPING_S:
-            asyncio.get_running_loop().call_later(max(due, 0.0), self._state.look_again)
+            asyncio.get_running_loop().call_later(max(due, 0.0), self._state.signals.store_changed)
 
     async def _resize_and_tell(self) -> None:
         stats = await self._manager.stats()

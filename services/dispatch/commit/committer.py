@@ -66,7 +66,7 @@ class Committer:
         self._bytes += sum(sizes)
         self._news.set()
         if self._full:
-            self._state.room.clear()
+            self._state.signals.too_many_reports()
 
     @property
     def _full(self) -> bool:
@@ -82,9 +82,8 @@ class Committer:
                 await asyncio.sleep(config.group_s)
             await self._commit_next()
             self._state.note_store(away=False)
-            if not self._full and not self._state.room.is_set():
-                self._state.room.set()
-                self._state.wake.set()  # the claimer waits for this, too
+            if not self._full:
+                self._state.signals.few_reports()
 
     async def write_rest(self) -> None:
         """Commits what is left, as far as the store answers."""
@@ -167,12 +166,16 @@ class Committer:
 
     async def _commit(self, batch: list[tuple[WorkerState, Report]]) -> None:
         refused = await self._keep_progress(batch)
-        answers = await self._rate_slots(batch) | await self._robots(batch)
+        answers = await self._answer_requests(batch)
         await self._look_up(report for _, report in batch)
         finishes = [self._decide(report) for _, report in batch if report.outcome is not None]
         if finishes:
             self._settle(finishes, await self._store.finish(finishes, per_domain=self._state.config.per_domain))
         await self._confirm(batch, refused, answers)
+
+    async def _answer_requests(self, batch: list[tuple[WorkerState, Report]]) -> dict[tuple[str, int], Answer]:
+        """The answers to those reports that are requests (see `Report`), by worker and serial number."""
+        return await self._rate_slots(batch) | await self._robots(batch)
 
     async def _rate_slots(self, batch: list[tuple[WorkerState, Report]]) -> dict[tuple[str, int], Answer]:
         """The turns of pages that are asked for, by worker and serial number.
@@ -232,12 +235,7 @@ class Committer:
                 log.info(LogEvent.REPORT_LATE, session=one.session)
                 state.metrics.delta.add("shoal_reports_late")
             state.end(one)
-        state.ready(written.ready)
-        state.wake.set()
-        if written.pending_children:
-            state.pending_children.set()
-        if written.stopped:
-            state.ending.set()
+        state.committed(written)
 
     async def _confirm(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -44,28 +43,19 @@ class Claimer:
 
     async def run(self) -> None:
         """Claims until the dispatcher stops."""
-        state = self._state
-        while not state.stopping:
-            await self._wait()
-            if not self._wanted:
-                continue  # nobody could take what the partitions have; whoever can, wakes this loop
+        signals = self._state.signals
+        while not signals.stopping:
+            await signals.wait_to_claim(self._pause() if self._may_claim else None)
+            if not self._may_claim:
+                continue  # no worker has room; a worker that has room again signals it
             await self._reader.read()
-            while not state.stopping and await self.claim_once():
+            while not signals.stopping and await self.claim_once():
                 pass
 
     @property
-    def _wanted(self) -> bool:
-        return self._state.room.is_set() and any(worker.wants_more for worker in self._manager.workers.values())
-
-    async def _wait(self) -> None:
-        """Until something may have changed, or a domain is worth another look."""
-        pause = self._pause() if self._wanted else None
-        try:
-            async with asyncio.timeout(pause):
-                await self._state.wake.wait()
-        except TimeoutError:
-            pass
-        self._state.wake.clear()
+    def _may_claim(self) -> bool:
+        """Whether sessions could be taken: some worker has room, and the committer takes reports."""
+        return self._state.signals.takes_reports and any(worker.wants_more for worker in self._manager.workers.values())
 
     def _pause(self) -> float:
         now = loop_time()
@@ -75,7 +65,7 @@ class Claimer:
     async def claim_once(self) -> bool:
         """One claim for all workers that have room; False when there was nothing to do."""
         workers = {name: worker for name, worker in self._manager.workers.items() if worker.wants_more}
-        if not workers or not self._state.room.is_set():
+        if not workers or not self._state.signals.takes_reports:
             return False
         with claiming(workers.values()):
             return await self._claim(workers)
@@ -132,7 +122,7 @@ class Claimer:
             elif got[key] < take.n:
                 state.empty(*key)
                 state.domains.look_again(take.domain)  # others that are parked there may have the place
-        state.ready(claims.woken)
+        state.add(claims.woken)
 
     async def _scarce(self) -> Scarce | None:
         """The places at the model server that are left; None where nobody has to wait for one."""

@@ -11,8 +11,7 @@ _SHARE = 20
 """Nothing is read for so many times as long as it should take to read all partitions."""
 _LANE_S = 30e-6
 """What a partition should take: ten thousand took a tenth of a second. More is not the partitions' fault: a database
-that was
-slow once is asked again soon."""
+that was slow once is asked again soon."""
 _READ_S = 0.003
 """What a reading should take at most beyond that."""
 _LONGEST_REST_S = 30.0
@@ -20,7 +19,7 @@ _LONGEST_REST_S = 30.0
 
 
 class PartitionReader:
-    """Reads what the dispatch state says is to be read, as far as its rest is over. Who reads does not claim."""
+    """Reads what the dispatch state says is to be read, as far as its rest is over. Claims are blocked meanwhile."""
 
     def __init__(self, store: Store, state: DispatchState) -> None:
         self._store = store
@@ -35,54 +34,53 @@ class PartitionReader:
         Raises:
             StoreAway: it is still to be read.
         """
-        state, now = self._state, loop_time()
-        if state.stale and now >= self._all_after:
-            state.stale = state.news = False
+        signals, now = self._state.signals, loop_time()
+        if signals.all_partitions and now >= self._all_after:
+            signals.all_partitions = signals.changes = False
             try:
                 await self._read_all()
             except BaseException:
-                state.stale = state.news = True
+                signals.all_partitions = signals.changes = True
                 raise
-        elif state.news and now >= self._news_after:
-            state.news = False
+        elif signals.changes and now >= self._news_after:
+            signals.changes = False
             try:
-                await self._read_news()
+                await self._read_changes()
             except BaseException:
-                state.news = True
+                signals.changes = True
                 raise
 
     def due_s(self, now: float) -> float | None:
         """Seconds until `read` has something to do; None while nothing has changed."""
-        state = self._state
-        wanted = ((state.stale, self._all_after), (state.news, self._news_after))
-        return min((max(0.0, at - now) for is_wanted, at in wanted if is_wanted), default=None)
+        signals = self._state.signals
+        readings = ((signals.all_partitions, self._all_after), (signals.changes, self._news_after))
+        return min((max(0.0, at - now) for needed, at in readings if needed), default=None)
 
     async def _read_all(self) -> None:
         began = loop_time()
-        self._seq = (
-            await self._store.changed_partitions(None)
-        ).seq  # before the partitions: what comes between is told twice
+        # Before the partitions: a change that comes in between is then told twice, and none is missed.
+        self._seq = (await self._store.changed_partitions(None)).seq
         partitions = await self._store.partitions()
-        self._state.ready(partitions)
+        self._state.add(partitions)
         self._state.note_store(away=False)
         ended = loop_time()
         self._all_after = ended + rest_s(ended - began, len(partitions))
 
-    async def _read_news(self) -> None:
+    async def _read_changes(self) -> None:
         began = loop_time()
-        news = await self._store.changed_partitions(self._seq)
-        self._seq = news.seq
-        self._state.ready(news.ready)
+        changed = await self._store.changed_partitions(self._seq)
+        self._seq = changed.seq
+        self._state.add(changed.ready)
         self._state.note_store(away=False)
-        if news.more:
-            self._state.news = True
+        if changed.more:
+            self._state.signals.changes = True
         ended = loop_time()
-        self._news_after = ended + rest_s(ended - began, len(news.ready))
+        self._news_after = ended + rest_s(ended - began, len(changed.ready))
 
 
 def rest_s(took_s: float, partitions: int) -> float:
     """For how long nothing is read after a reading that took so long and gave so many partitions.
 
-    As long as it took in any case: who reads does not claim.
+    At least as long as the reading took, since claims are blocked while partitions are read.
     """
     return min(max(took_s, _SHARE * min(took_s, _READ_S + partitions * _LANE_S)), _LONGEST_REST_S)

@@ -103,19 +103,19 @@ class WorkerManager:
         self.workers[handle.name] = worker
         worker.puller = asyncio.create_task(self._pull_loop(worker), name=f"pull-{handle.name}")
         log.info(LogEvent.WORKER_STARTED, worker=handle.name, slots=handle.slots, adopted=len(held))
-        self._state.wake.set()
+        self._state.signals.worker_has_room()
         return held
 
     async def _pull_loop(self, worker: WorkerState) -> None:
         """Brings reports in until the worker is gone, or is of no use."""
         failures = 0
         while True:
-            await self._state.room.wait()
+            await self._state.signals.wait_to_pull()
             try:
                 parcel = await worker.handle.pull(worker.seen, worker.committed, self._pull_bytes)
                 reports = parcel.reports()
             except WorkerLost as error:
-                if not self._state.stopping and not worker.leaving:
+                if not self._state.signals.stopping and not worker.leaving:
                     await self.deregister(worker, str(error))
                 return
             except Exception as error:  # the top of a loop
@@ -143,7 +143,7 @@ class WorkerManager:
                 worker.release(report.session)
                 worker.session_s += (report.outcome.seconds - worker.session_s) * _SMOOTHING
         self._take_in(worker, reports, sizes)
-        self._state.wake.set()
+        self._state.signals.worker_has_room()
 
     def has(self, worker: WorkerState) -> bool:
         """Whether it is still one of these workers."""
@@ -211,7 +211,7 @@ class WorkerManager:
         if not self.has(worker):
             # Perhaps its leases were expired before, or while, the last ones were claimed for it.
             await self._expire_leases(worker.name)
-            self._state.look_again()
+            self._state.signals.store_changed()
             return
         del self.workers[worker.name]
         log.warning(LogEvent.WORKER_LOST, worker=worker.name, sessions=len(worker.held), why=why)
@@ -223,7 +223,7 @@ class WorkerManager:
         await self._expire_leases(worker.name)
 
     async def _start_one(self) -> None:
-        while not self._state.stopping:
+        while not self._state.signals.stopping:
             try:
                 await self.welcome(await self._pool.start())
                 return
@@ -284,7 +284,12 @@ class WorkerManager:
         """Begins to replace workers whose node is about to end."""
         for one in stats:
             worker = self.workers.get(one.name)
-            if one.ends_in_s is not None and worker is not None and not worker.leaving and not self._state.stopping:
+            if (
+                one.ends_in_s is not None
+                and worker is not None
+                and not worker.leaving
+                and not self._state.signals.stopping
+            ):
                 worker.leaving = True
                 log.info(LogEvent.WORKER_STOPPED, worker=worker.name, node_ends_in_s=min(one.ends_in_s, _LONGEST_WAY_S))
                 self._start_soon()

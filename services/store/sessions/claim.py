@@ -38,7 +38,7 @@ def claim_partitions(
     allowed = takes if throttles is None else throttles.cut(takes)
     found = sorted(_lease(tx, owners, allowed, tx.now + lease_s), key=lambda row: row.id)
     held = {} if throttles is None else _still_held(throttles.held, allowed, found)
-    rows = _put_back(tx, found)
+    rows = _without_excess(tx, found)
     woken = partitions_at(tx, due)
     if not rows:
         return Claims((), held, woken)
@@ -49,39 +49,49 @@ def claim_partitions(
     return Claims(_claimed(tx, rows, jobs), held, woken)
 
 
-def _put_back(tx: Tx, rows: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
-    """Takes those back whose loop was stopped before it could be canceled whole, or has no seat for them; gives others.
+def _without_excess(tx: Tx, rows: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
+    """The leased sessions that may run; the others are given back in the same transaction.
 
-    Not a matter of the claim itself, which would step over a million of them, again and again. Those of a stopped loop
-    are held, where they are in nobody's way.
+    Given back are the items of a loop that was stopped, and those beyond a loop's concurrency while a new, lower
+    concurrency is still being applied. In every other loop the items beyond its concurrency are HELD and cannot be
+    leased at all, so nothing is counted there.
+
+    Why this is decided after leasing and not before: a stop or a lower concurrency holds when its command answers,
+    while the loop's ready items (up to a million) are changed later, slice by slice. Until then the query that leases
+    would have to look at the loop of each ready item, in every claim of every job, and would step over the same items
+    again and again. Looking at the loops of what was leased, some hundreds of rows, costs one look-up by key. No worker
+    hears of what is given back, because it happens in the transaction that leased it. Items of a stopped loop become
+    HELD, so that no later claim meets them.
     """
     parents = {row.parent for row in rows if row.parent is not None and not row.children}
-    found = tx.rows("bounded_of", ids=tx.many(sorted(parents))) if parents else ()
-    if not found:
+    loops = tx.rows("bounded_of", ids=tx.many(sorted(parents))) if parents else ()
+    if not loops:
         return rows
-    stopped = {row.id for row in found if row.stopped}
+    stopped = {row.id for row in loops if row.stopped}
     canceled = {row.id for row in rows if row.parent in stopped and not row.children}
-    crowd = _crowd(tx, rows, sorted((row for row in found if not row.stopped), key=lambda row: row.id))
-    for back, state in ((canceled, State.HELD), (crowd, State.QUEUED)):
-        if back:
-            tx.run("put_back", ids=tx.many(sorted(back)), state=state)
-    return [row for row in rows if row.id not in canceled | crowd]
+    lowered = sorted((row for row in loops if not row.stopped), key=lambda row: row.id)
+    excess = _beyond_concurrency(tx, rows, lowered)
+    for ids, state in ((canceled, State.HELD), (excess, State.QUEUED)):
+        if ids:
+            tx.run("put_back", ids=tx.many(sorted(ids)), state=state)
+    return [row for row in rows if row.id not in canceled | excess]
 
 
-def _crowd(tx: Tx, rows: Sequence[Row[Any]], loops: Sequence[Row[Any]]) -> set[int]:
-    """Sessions beyond the seats of loops of which some are still to be held back; those stay ready, with their seats.
+def _beyond_concurrency(tx: Tx, rows: Sequence[Row[Any]], loops: Sequence[Row[Any]]) -> set[int]:
+    """Leased items beyond the lowered concurrency of `loops`; they stay ready, with their permits.
 
-    Nothing but a claim makes such a loop's children begin, so claims that count one after the other let no more out.
+    Only a claim makes an item of such a loop begin. Claims of one loop count one after the other, so that together
+    they let no more begin than the concurrency allows.
     """
     if loops and tx.dialect != "sqlite":
         tx.run("count_alone", ids=tx.many([loop.id for loop in loops]))
-    crowd: set[int] = set()
+    excess: set[int] = set()
     for loop in loops:
         mine = sorted(row.id for row in rows if row.parent == loop.id and not row.children)
         most = loop.seat_limit + len(mine)
         out = tx.run("begun_in", job=loop.job, loop=loop.id, most=most).scalar_one()
-        crowd.update(mine[max(0, len(mine) - max(0, out - loop.seat_limit)) :])
-    return crowd
+        excess.update(mine[max(0, len(mine) - max(0, out - loop.seat_limit)) :])
+    return excess
 
 
 def running_sessions(tx: Tx, sessions: Collection[int]) -> list[Claimed]:

@@ -39,18 +39,18 @@ async def test_a_claimer_without_room_waits_whatever_pauses_are_over(monkeypatch
         monkeypatch.setattr(claimer, "claim_once", claim_once)
         job = await w.submit(loop=LOOP, extract={"schema": {"type": "object", "properties": {}}})
         async with asyncio.timeout(20):
-            while state.room.is_set():
+            while state.signals.takes_reports:
                 await asyncio.sleep(0.01)
             state.domains.started(7_777, 7_777, 0.01, loop_time())
             while state.domains.next_change(loop_time()) != 0:
                 await asyncio.sleep(0.01)
-        state.wake.set()
+        state.signals.sessions_ready()
         looks.clear()
         for _ in range(500):
             await asyncio.sleep(0)
         assert len(looks) <= 5, "it looks again and again, and keeps the commits from their work"
 
-        state.wake.clear()
+        state.signals._claimable.clear()
         goes_on.set()
         done = await w.final(job)
         assert (done.status, done.counts.completed) == (Status.COMPLETED, ITEMS)

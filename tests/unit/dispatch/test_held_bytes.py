@@ -46,7 +46,9 @@ async def test_large_outcomes_stop_the_pullers_before_memory_is_full(monkeypatch
             while any(one.outcome.records for one in group) and not writing:
                 # What may still come in has come in: all of it, or so much that nobody pulls any more.
                 async with asyncio.timeout(20):
-                    while w.dispatcher._state.room.is_set() and len(group) + committer.uncommitted.reports < ITEMS:
+                    while (
+                        w.dispatcher._state.signals.takes_reports and len(group) + committer.uncommitted.reports < ITEMS
+                    ):
                         await asyncio.sleep(0.01)
                 writing.append(sum(map(size, group)) + sum(size(one[1]) for one in committer._reports))
                 told.append(committer.uncommitted.bytes)

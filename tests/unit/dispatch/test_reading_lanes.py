@@ -39,7 +39,7 @@ async def test_news_is_read_while_all_lanes_are_not_to_be_read_again() -> None:
         reader._all_after = loop_time() + 3600
         job = await w.submit(extract=EXTRACT)
         assert (await w.final(job)).status is Status.COMPLETED
-        assert state.stale and reader._all_after > loop_time()
+        assert state.signals.all_partitions and reader._all_after > loop_time()
 
 
 async def test_while_all_lanes_rest_nothing_is_due_until_something_happens() -> None:
@@ -49,7 +49,7 @@ async def test_while_all_lanes_rest_nothing_is_due_until_something_happens() -> 
     await reader.read()
     assert reader.due_s(loop_time()) is None
     reader._all_after = loop_time() + 3600
-    state.look_again()
+    state.signals.store_changed()
     assert reader.due_s(loop_time()) == 0, "news can be read at once"
     await reader.read()
     due_s = reader.due_s(loop_time())
@@ -88,6 +88,6 @@ async def test_lanes_that_could_not_be_read_are_still_to_be_read(monkeypatch: py
         monkeypatch.setattr(w.store, "partitions", AsyncMock(side_effect=StoreAway("it is starting")))
         with pytest.raises(StoreAway):
             while True:
-                w.dispatcher._state.look_again()
+                w.dispatcher._state.signals.store_changed()
                 await w.dispatcher._reader.read()
-        assert w.dispatcher._state.stale
+        assert w.dispatcher._state.signals.all_partitions

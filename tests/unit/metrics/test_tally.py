@@ -18,9 +18,9 @@ from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics, fai
 from shoal.services.metrics import CATALOGUE
 from shoal.services.metrics_delta import MetricsDelta
 from shoal.services.store.store import open_store
+from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.cluster_state.overview import Overview, Snapshot
 from shoal.services.web.cluster_state.scrape import Snapshots, Values, read_values
-from shoal.services.web.cluster_state.waiting import Cause
 
 
 def test_what_does_not_fit_the_catalogue_is_refused() -> None:
@@ -64,7 +64,7 @@ def _scraped(counting: DispatchMetrics) -> dict[tuple[str, tuple[tuple[str, str]
     said = Snapshot(data, 0.5)
     seen = Overview(sessions={Status.QUEUED: 2}, dispatchers={"main": said})
     tenants = {(f"t{n:02}", Status.QUEUED): n + 1 for n in range(25)}
-    return _samples(Values(seen, [said], tenants, {Cause.SLOT: 2}, {"dead": 1}))
+    return _samples(Values(seen, [said], tenants, {WaitingCause.SLOT: 2}, {"dead": 1}))
 
 
 def _samples(values: Values | None) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
