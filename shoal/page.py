@@ -149,12 +149,11 @@ class Page:
         state = SessionState(spec=spec, loop=None, item=None, page=self.context, hidden=self._hidden)
         found = await extract_records(self._parts.policy(spec), state)
         assert spec.extract is not None
-        await check_records(found.records, spec.extract, url=self.url, missing=found.missing)
+        checked = await check_records(
+            found.records, spec.extract, url=self.url, missing=found.missing, awaited=found.awaited
+        )
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return [
-            replace(one, value=self._hidden.json(one.value), url=one.url or self.url, at=one.at or now)
-            for one in found.records
-        ]
+        return [replace(self._hidden.record(one), url=one.url or self.url, at=one.at or now) for one in checked.records]
 
     async def run(
         self, goal: str | None = None, *, data: Json = None, schema: Mapping[str, Json] | None = None, **fields: Json

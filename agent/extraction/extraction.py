@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,8 +13,12 @@ from shoal.agent.errors import FieldsMissing
 from shoal.agent.extraction.given import GivenPage, GivenRecord, read_given, wait_for
 from shoal.agent.grounding.claims import says_empty, stated_count
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
+from shoal.agent.policies.rules.facts.facts import read_facts
+from shoal.agent.policies.rules.fields.candidates import name_stems
 from shoal.agent.policies.rules.fields.extraction import extract_page
-from shoal.agent.policies.rules.fields.schema import properties_of
+from shoal.agent.policies.rules.fields.fields import ReadRecord
+from shoal.agent.policies.rules.fields.records import read_blocks
+from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.lists.following import read_whole_list
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.types import Record
@@ -53,7 +57,7 @@ async def _page(policy: Policy, wanted: ExtractSpec, state: SessionState) -> Ext
     locale = state.spec.browser.locale or ""
     given = await read_given(state.page, wanted, locale)
     if wanted.many:
-        return _list(given, wanted)
+        return await _list(state, given, wanted)
     rest = _rest(wanted)
     found = await _found(policy, state, rest) if rest is not None else None
     return _record(given, given.records[0], found, wanted)
@@ -133,11 +137,37 @@ def _place_of(name: str, order: list[str]) -> int:
 # --- a list -------------------------------------------------------------------------------------------
 
 
-def _list(page: GivenPage, wanted: ExtractSpec) -> Extraction:
-    stamp = _stamp()
-    records = tuple(Record(dict(one.value), one.sources, page.url, stamp) for one in page.records if one.sources)
-    missing = tuple(name for name in wanted.fields if any(name in one.lacking for one in page.records if one.sources))
+async def _list(state: SessionState, page: GivenPage, wanted: ExtractSpec) -> Extraction:
+    """The records that the job names, with what stands in each of them for the fields without a place."""
+    properties = properties_of(wanted.record_schema or {})
+    beside = await _read_beside(state, page, [prop for prop in properties if prop.name not in wanted.fields])
+    stamp, records, missing = _stamp(), [], set[str]()
+    for position, given in enumerate(page.records):
+        found = beside.get(position, ReadRecord())
+        sources = {**found.sources, **given.sources}
+        if not sources:
+            continue  # an element of the list without any of the fields: a filler between the records
+        values = {**found.value, **given.value}
+        value = {prop.name: values[prop.name] for prop in properties if prop.name in values}
+        records.append(Record(value, sources, page.url, stamp, found.candidates))
+        missing |= {*given.lacking, *found.missing}
     shown = stated_count(page.text)
     empty = not records and says_empty(page.text)
     whole = not page.cut and (shown is None or shown <= len(records))
-    return Extraction(records, complete=empty or whole, empty=empty, missing=missing, shown=shown)
+    named = tuple(prop.name for prop in properties if prop.name in missing)
+    return Extraction(tuple(records), complete=empty or whole, empty=empty, missing=named, shown=shown)
+
+
+async def _read_beside(
+    state: SessionState, page: GivenPage, properties: Sequence[Property]
+) -> Mapping[int, ReadRecord]:
+    """What each record's element states of `properties`.
+
+    The rules read it, whichever policy the job has: no other reading keeps to one element.
+    """
+    wanted = state.spec.extract
+    elements = [record.where for record in page.records]
+    if wanted is None or not properties or not elements or (wanted.records or "").startswith("$"):
+        return {}
+    facts = await read_facts(state.page, many=True, words=name_stems(properties), records=elements)
+    return read_blocks(facts, properties, state.spec.browser.locale or "", wanted.accept)

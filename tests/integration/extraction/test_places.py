@@ -184,6 +184,21 @@ async def test_what_is_not_given_is_found_beside_it(page: Context, site: str) ->
     assert found.records[0].sources["shelf"].how != "given"
 
 
+async def test_what_a_record_states_beside_its_given_places_is_found_within_it(page: Context, site: str) -> None:
+    shape = schema(many=True, required=["part", "gross"], part=TEXT, gross={"type": "number"}, url=TEXT)
+    fields = {"part": {"column": "Part"}, "url": {"select": "a", "attribute": "href"}}
+    found = await read(page, f"{site}/parts", schema=shape, records=".parts tbody tr", fields=fields)
+    assert [(record.value["part"], record.value["gross"]) for record in found.records] == [
+        ("M4 steel", 1.19),
+        ("M5", 2.38),
+        ("M6", 2.39),
+        ("N1", 3.57),
+    ]
+    assert found.records[3].value["url"] == f"{site}/p/4"
+    whole = await read(page, f"{site}/parts", schema=shape, records=".parts tbody tr")
+    assert [record.value["gross"] for record in whole.records] == [1.19, 2.38, 2.39, 3.57]
+
+
 # --- what is not there --------------------------------------------------------------------------------
 
 

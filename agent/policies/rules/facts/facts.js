@@ -2,6 +2,8 @@
   // Everything a page states about itself, in one walk over its document, as one JSON string (the serialiser of
   // the protocol is slower than JSON.stringify by a factor). It judges structure only; words are matched in Python.
   const MANY = Boolean(arg && arg.many);
+  // The elements that the caller calls records, by selectors of one each: then these are the only repeated blocks.
+  const chosen = arg && arg.records ? new Map(arg.records.map((one, i) => [document.querySelector(one), i])) : null;
   // Parts of the words that the schema asks for: elements whose names hold none of them are not worth sending.
   const asked = arg && arg.words && arg.words.length ? new RegExp(arg.words.join('|'), 'i') : null;
   const MAX_NODES = 25000, MAX_NAMED = 1500, MAX_PAIRS = 800, MAX_TEXT = 5000, MAX_OWN = 100000, MAX_BLOCKS = 2000, LONG = 300;
@@ -462,6 +464,7 @@
       op: options, w: form && (beside < 2 || form.getAttribute('role') === 'search') ? 1 : 0, ck: checkable ? 1 : 0});
   }
 
+  if (chosen) out.groups.push({s: 'body', k: '', n: chosen.size, r: '', blocks: []});
   const texts = new Map(), struckTexts = new Map(), tableGroups = new Map();
   // Returns the element's text (the visible part of it, unless all of it is hidden, without what is struck through,
   // unless all of it is), and its text parts.
@@ -469,7 +472,7 @@
     const at = ++order;
     let text = '', blocks = false, headed = false;
     const parts = [];
-    const groups = el.childElementCount ? repeats(el) : [];
+    const groups = el.childElementCount && !chosen ? repeats(el) : [];
     const memberOf = new Map();
     for (const members of groups) {
       const table = MANY && isRow(members[0]) ? tableOf(members[0]) : null;
@@ -513,7 +516,7 @@
       const hidden = ctx.hidden || display === 'none' || style.visibility !== 'visible';
       const block = !display.startsWith('inline') && display !== 'contents';
       headed = headed || (HEADING.test(child.tagName) && child.tagName !== 'H1');
-      const isMember = memberOf.size > 0 && memberOf.has(child);
+      const isMember = chosen ? chosen.has(child) : memberOf.size > 0 && memberOf.has(child);
       const found = region(child, ctx.inside);
       const inner = {
         hidden, region: found || ctx.region, card: ctx.card || (isMember && !MANY) || teasers.has(child),
@@ -540,8 +543,9 @@
       if (prop) inner.prop = true;
       if (block) { own.push('\n'); beside.push('\n'); }
       const outer = sink;
-      const group = isMember ? memberOf.get(child) : null;
+      const group = !isMember ? null : chosen ? out.groups[0] : memberOf.get(child);
       if (group && group.blocks.length < MAX_BLOCKS) { sink = newSink(child); group.blocks.push(sink); }
+      if (chosen && group && sink !== outer) sink.i = chosen.get(child);
       let [sub, subParts] = walk(child, inner, depth + 1);
       // A picture made of text, such as stars, says what its label says.
       if (child.getAttribute('role') === 'img' && child.getAttribute('aria-label')) { sub = child.getAttribute('aria-label'); subParts = [sub]; }

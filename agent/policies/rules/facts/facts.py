@@ -148,12 +148,15 @@ def _parsed(text: str) -> Iterator[Json]:
         return
 
 
-async def read_facts(page: Context, *, many: bool = False, words: Sequence[str] = ()) -> Facts:
+async def read_facts(
+    page: Context, *, many: bool = False, words: Sequence[str] = (), records: Sequence[str] | None = None
+) -> Facts:
     """All that the page states about itself, in one call. With `many`, also its repeated blocks one by one.
 
-    With `words`, of the elements known by class or id only those whose names hold one of them.
+    With `words`, of the elements known by class or id only those whose names hold one of them. With `records`, the
+    elements of these selectors are the blocks, and each has its position among them as `i`.
     """
-    found = await page.read(FACTS_JS, {"many": many, "words": list(words)})
+    found = await page.read(FACTS_JS, {"many": many, "words": list(words), "records": records and list(records)})
     data = readable_json(found) if isinstance(found, str) else found
     if not isinstance(data, Mapping):
         raise BrowserError("the page answered no facts")

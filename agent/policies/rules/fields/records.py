@@ -50,6 +50,16 @@ def read_records(
     return Extraction(tuple(records), complete, missing=tuple(lacking), shown=total)
 
 
+def read_blocks(
+    facts: Facts, properties: Sequence[Property], locale: str, accept: Sureness = "likely"
+) -> dict[int, ReadRecord]:
+    """What the blocks state that `read_facts` was told of, by their position."""
+    reading = Reading(facts.lang or locale, facts.url)
+    blocks = [(int(block["i"]), block) for group in facts.groups for block in group["blocks"]]
+    read = [one for group in facts.groups for one in _all_read(group, properties, reading, accept)]
+    return {position: one for (position, _), one in zip(blocks, read, strict=True)}
+
+
 def _nothing(properties: Sequence[Property], total: int | None, *, empty: bool) -> Extraction:
     """What is said of a page on which no list has the fields of the schema."""
     names = tuple(prop.name for prop in properties)
