@@ -12,7 +12,8 @@ import yaml
 
 from shoal.services.settings import Settings
 from tests.deploy import helm
-from tests.deploy.cases import EXTERNAL, TRIAL
+from tests.deploy.cases import CASES, EXTERNAL, TRIAL
+from tests.deploy.objects import of_kind, pods
 
 Json = Any
 
@@ -23,6 +24,14 @@ _LLM = {"name": "a", "model": "m"}
 WRONG: tuple[tuple[Json, str], ...] = (
     ({}, "no artifact store: set artifacts.url"),
     ({"artifacts": {"url": "s3://bucket"}}, "no database: set database.existingSecret"),
+    (
+        EXTERNAL | {"ray": {"extraEnv": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]}},
+        "ray.extraEnv[1]: A is set by the chart or stands in the list already",
+    ),
+    (
+        EXTERNAL | {"ray": {"extraEnv": [{"name": "HOME", "value": "/root"}]}},
+        "ray.extraEnv[0]: HOME is set by the chart",
+    ),
     (EXTERNAL | {"gatewy": {}}, "additional properties 'gatewy' not allowed"),
     (EXTERNAL | {"gateway": {"replica": 3}}, "at '/gateway': additional properties 'replica' not allowed"),
     (EXTERNAL | {"gateway": {"replicas": "three"}}, "at '/gateway/replicas': got string, want integer"),
@@ -194,3 +203,11 @@ def test_the_versions_agree() -> None:
     chart = yaml.safe_load((helm.CHART / "Chart.yaml").read_text())
     assert f"ray=={values['ray']['version']}\n" in re.sub(r"\[\w+\]", "", lock)
     assert f'version = "{chart["appVersion"]}"' in (helm.ROOT / "pyproject.toml").read_text()
+
+
+def test_the_list_of_the_chart_s_own_variables_is_whole() -> None:
+    ray_pods = [pod for case in CASES for pod in pods(of_kind(case.objects(), "RayCluster"))]
+    containers = [container for pod in ray_pods for container in pod.containers]
+    for name in {entry["name"] for container in containers for entry in container.get("env", ())}:
+        with pytest.raises(helm.Refused, match=rf"ray.extraEnv.0.: {name} is set by the chart"):
+            helm.render(helm.merged(TRIAL, {"ray": {"extraEnv": [{"name": name, "value": "1"}]}}))
