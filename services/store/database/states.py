@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 
 from shoal.agent.status import FINAL, Status
+from shoal.services.store.records import DeliveryState
 
 
 class State(IntEnum):
@@ -42,6 +44,22 @@ QUEUED_STATES = (State.QUEUED, State.DELAYED, State.HELD)
 FINAL_STATES = tuple(sorted(State[status.name] for status in FINAL))
 OPEN_STATES = tuple(state for state in State if state not in FINAL_STATES)
 RETRIED_STATES = (State.FAILED, State.TERMINATED, State.CANCELED)
+DELIVERY_STATES = tuple(DeliveryState)
+"""States of deliveries by the number in their column."""
+
+_NAME = re.compile(r"\{([A-Z_]+)\}")
+_NUMBERS = {state.name: str(state.value) for state in State} | {
+    f"DELIVERY_{state.name}": str(number) for number, state in enumerate(DELIVERY_STATES)
+}
+
+
+def with_numbers(sql: str) -> str:
+    """SQL with the numbers of states instead of their names: a partial index holds for statements with constants.
+
+    Raises:
+        KeyError: a name is no state.
+    """
+    return _NAME.sub(lambda match: _NUMBERS[match[1]], sql)
 
 
 def state_of(status: Status) -> State:

@@ -22,6 +22,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import TEXT
 
+from shoal.services.store.database.states import with_numbers
+
 Id = BigInteger().with_variant(Integer(), "sqlite")
 """On SQLite an `INTEGER PRIMARY KEY` is the row's own number: no second index."""
 Bytewise = Text().with_variant(TEXT(collation="C"), "postgresql")
@@ -179,24 +181,31 @@ Index("session_path", session.c.job, session.c.path, unique=True)
 
 
 def _partial(name: str, where: str, *columns: Column[object]) -> None:
-    Index(name, *columns, postgresql_where=text(where), sqlite_where=text(where))
+    condition = text(with_numbers(where))
+    Index(name, *columns, postgresql_where=condition, sqlite_where=condition)
 
 
-_partial("session_ready", "state = 0", session.c.job, session.c.domain, session.c.id)
+_partial("session_ready", "state = {QUEUED}", session.c.job, session.c.domain, session.c.id)
 # Every commit counts the leased sessions and items of its jobs: from the index alone, without their rows.
-_partial("session_leased", "state = 1", session.c.job, session.c.children, session.c.lease_until)
-_partial("session_busy", "state = 1", session.c.domain, session.c.job)
-_partial("session_waiting", "state = 2", session.c.job)
-# Waiting, terminated, failed and unsure ones, for which somebody looks among any number of others.
-_partial("session_listed", "state in (2, 5, 6, 7)", session.c.job, session.c.state, session.c.path)
-_partial("session_delayed", "state = 9", session.c.ready_at)
-_partial("session_held", "state = 10", session.c.parent, session.c.id)
-_partial("session_stopping", "stopped and state = 2", session.c.id)
+_partial("session_leased", "state = {RUNNING}", session.c.job, session.c.children, session.c.lease_until)
+_partial("session_busy", "state = {RUNNING}", session.c.domain, session.c.job)
+_partial("session_waiting", "state = {WAITING}", session.c.job)
+# Waiting, terminated, failed and unsure sessions are looked for among any number of others.
+_partial(
+    "session_listed",
+    "state in ({WAITING}, {TERMINATED}, {FAILED}, {UNSURE})",
+    session.c.job,
+    session.c.state,
+    session.c.path,
+)
+_partial("session_delayed", "state = {DELAYED}", session.c.ready_at)
+_partial("session_held", "state = {HELD}", session.c.parent, session.c.id)
+_partial("session_stopping", "stopped and state = {WAITING}", session.c.id)
 # For a retry: what it opens, and parents that it has kept waiting.
-_partial("session_retriable", "state in (5, 6, 8)", session.c.job, session.c.id)
-_partial("session_emptied", "state = 2 and pending_children = 0", session.c.job, session.c.id)
-_partial("session_incomplete", "found is not null and state = 4", session.c.job)
-_partial("session_reseating", "reseating and state = 2", session.c.id)
+_partial("session_retriable", "state in ({TERMINATED}, {FAILED}, {CANCELED})", session.c.job, session.c.id)
+_partial("session_emptied", "state = {WAITING} and pending_children = 0", session.c.job, session.c.id)
+_partial("session_incomplete", "found is not null and state = {COMPLETED}", session.c.job)
+_partial("session_reseating", "reseating and state = {WAITING}", session.c.id)
 
 pending_children = Table(
     "unborn",
@@ -332,7 +341,7 @@ delivery = Table(
     # A receiver knows deliveries by their number: it must never come again.
     sqlite_autoincrement=True,
 )
-_waits, _is_dead = text("state = 0"), text("state = 2")
+_waits, _is_dead = text(with_numbers("state = {DELIVERY_WAITING}")), text(with_numbers("state = {DELIVERY_DEAD}"))
 Index("delivery_due", delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)
 # For the claim, which goes from tenant to tenant.
 Index("delivery_waits", delivery.c.tenant, delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)

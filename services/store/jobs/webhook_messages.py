@@ -9,14 +9,12 @@ from typing import Any
 
 from shoal.agent.spec import JobSpec
 from shoal.services.store.database import codec
+from shoal.services.store.database.states import DELIVERY_STATES
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id
 from shoal.services.store.records import DeliveryState
 
 Json = Any
-
-DELIVERY_STATES = tuple(DeliveryState)
-"""By the number that their column holds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from sqlalchemy import Row, select
 
 from shoal.services.errors import NotFound
 from shoal.services.store.database import codec
+from shoal.services.store.database.states import DELIVERY_STATES
 from shoal.services.store.database.tables import delivery
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import delivery_id
-from shoal.services.store.jobs.webhook_messages import DELIVERY_STATES
 from shoal.services.store.read.reading import when
 from shoal.services.store.records import Delivered, DeliveryFilter, DeliveryRow, DeliveryState
 

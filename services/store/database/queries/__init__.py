@@ -2,7 +2,8 @@
 
 A query is `-- name: NAME`, a comment that says what it does, then the statement. Parameters are `:name`. A parameter
 that holds many values is an array on PostgreSQL and JSON text on SQLite (`Tx.many` makes either); `id in many(:ids,
-bigint)` asks for those rows on both.
+bigint)` asks for those rows on both. `{QUEUED}` is the number of a `State`,
+`{DELIVERY_DEAD}` that of a `DeliveryState`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
+
+from shoal.services.store.database.states import with_numbers
 
 _HEAD = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _MANY = re.compile(r"\bin many\(:(\w+), (\w+)\)")
@@ -19,7 +22,7 @@ _PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
 @cache
 def load(dialect: str) -> dict[str, str]:
     """Every query for `sqlite` or `postgresql` as its driver wants it, by name."""
-    queries = {name: sql for name, (_, sql) in (read("common") | read(dialect)).items()}
+    queries = {name: with_numbers(sql) for name, (_, sql) in (read("common") | read(dialect)).items()}
     if dialect == "sqlite":
         return {name: _MANY.sub(r"in (select value from json_each(:\1))", sql) for name, sql in queries.items()}
     return {name: _for_psycopg(sql) for name, sql in queries.items()}

@@ -54,7 +54,7 @@ where id = :id
 
 -- name: less_pending
 -- Takes ended children off a loop.
-update session set pending_children = pending_children - :n where id = :id and state = 2
+update session set pending_children = pending_children - :n where id = :id and state = {WAITING}
 
 -- name: span
 -- A loop, and where its children are: ids in a row, unless it had others before.
@@ -64,24 +64,24 @@ from session where id = :id
 
 -- name: held_in
 -- Some held children of a loop.
-select id from session where state = 10 and parent = :parent and children = 0 order by id limit :n
+select id from session where state = {HELD} and parent = :parent and children = 0 order by id limit :n
 
 -- name: delayed_in
 -- Some children of a loop that wait for another try: there are few delayed sessions at a time.
-select id from session where state = 9 and parent = :parent and children = 0 limit :n
+select id from session where state = {DELAYED} and parent = :parent and children = 0 limit :n
 
 -- name: ready_of
 -- Some ready sessions of a job.
-select id from session where state = 0 and job = :job order by domain, id limit :n
+select id from session where state = {QUEUED} and job = :job order by domain, id limit :n
 
 -- name: delayed_of
 -- Some delayed sessions of a job, from the index of all that are delayed.
-select id from session where state = 9 and job + 0 = :job limit :n
+select id from session where state = {DELAYED} and job + 0 = :job limit :n
 
 -- name: waiting_of
 -- Some sessions of a job that wait for their children, its root last. Not in the order of the table itself, which
 -- would be read from its end.
-select id from session where state = 2 and job = :job order by id + 0 desc limit :n
+select id from session where state = {WAITING} and job = :job order by id + 0 desc limit :n
 
 -- name: write_job
 -- Writes a job's counters, costs and status; the caller holds its lock and did the sums.
@@ -106,7 +106,7 @@ select id, job, parent, domain, state, children, checkpoint, outcome from sessio
 
 -- name: settle_done
 -- Ends an unsure session: what it may have done was done.
-update session set state = 4, fence = fence + 1, outcome = :outcome,
+update session set state = {COMPLETED}, fence = fence + 1, outcome = :outcome,
   checkpoint = case when children > 0 then checkpoint end
 where id = :id
 
@@ -127,15 +127,15 @@ update session set seat_limit = :seat_limit, seats = :seats where id = :id
 -- Walks the ready index from partition to partition, two look-ups each, and gives the lowest id of every partition. Not one look-up
 -- for (job, domain) > (...): SQLite would use the job alone, and step over all ready sessions of partitions before.
 with recursive queue_partition (job, domain, id) as (
-  select * from (select job, domain, id from session where state = 0 order by job, domain, id limit 1) as first_lane
+  select * from (select job, domain, id from session where state = {QUEUED} order by job, domain, id limit 1) as first_lane
   union all
   select s.job, s.domain, s.id from queue_partition l join session s on s.id = coalesce(
-    (select n.id from session n where n.state = 0 and n.job = l.job and n.domain > l.domain
+    (select n.id from session n where n.state = {QUEUED} and n.job = l.job and n.domain > l.domain
       order by n.domain, n.id limit 1),
-    (select n.id from session n where n.state = 0 and n.job > l.job order by n.job, n.domain, n.id limit 1)))
+    (select n.id from session n where n.state = {QUEUED} and n.job > l.job order by n.job, n.domain, n.id limit 1)))
 select l.job, l.domain, l.id, j.tenant, j.priority, j.politeness, d.host
 from queue_partition l join job j on j.id = l.job join domain d on d.id = l.domain
-where j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+where j.status in ({QUEUED}, {RUNNING}) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
 
 -- name: last_event
 -- The number of the newest event; 0 without any.
@@ -173,26 +173,26 @@ where origin = :origin
 
 -- name: due
 -- Whether a delayed session's time has come.
-select 1 from session where state = 9 and ready_at <= :now limit 1
+select 1 from session where state = {DELAYED} and ready_at <= :now limit 1
 
 -- name: ready_count
 -- How many sessions of jobs that may run are ready, counted up to :most.
 select count(*) from (
   select 1 from session s join job j on j.id = s.job
-  where s.state = 0 and j.status in (0, 1) and not j.cancel_requested limit :most) as found
+  where s.state = {QUEUED} and j.status in ({QUEUED}, {RUNNING}) and not j.cancel_requested limit :most) as found
 
 -- name: next_ready
 -- When the next delayed session of a job that may run becomes ready.
 select min(s.ready_at) from session s join job j on j.id = s.job
-where s.state = 9 and j.status in (0, 1) and not j.cancel_requested
+where s.state = {DELAYED} and j.status in ({QUEUED}, {RUNNING}) and not j.cancel_requested
 
 -- name: expired
 -- Sessions whose lease ran out.
-select id, job from session where state = 1 and lease_until <= :now order by id
+select id, job from session where state = {RUNNING} and lease_until <= :now order by id
 
 -- name: owned
 -- Sessions that one owner holds.
-select id, job from session where state = 1 and owner = :owner order by id
+select id, job from session where state = {RUNNING} and owner = :owner order by id
 
 -- name: past_deadline
 -- Jobs whose deadline passed before they were over.
@@ -214,22 +214,22 @@ update allowance set level = :level, at = :at where tenant = :tenant
 -- name: open_by_tenant
 -- Sessions that are not final, by tenant and state, from the partial indexes.
 select j.tenant, s.state, j.status, sum(s.n) as n from (
-  select job, 0 as state, count(*) as n from session where state = 0 group by job
-  union all select job, 1, count(*) from session where state = 1 group by job
-  union all select job, 2, count(*) from session where state = 2 group by job
-  union all select job, 9, count(*) from session where state = 9 group by job
-  union all select job, 10, count(*) from session where state = 10 group by job
+  select job, {QUEUED} as state, count(*) as n from session where state = {QUEUED} group by job
+  union all select job, {RUNNING}, count(*) from session where state = {RUNNING} group by job
+  union all select job, {WAITING}, count(*) from session where state = {WAITING} group by job
+  union all select job, {DELAYED}, count(*) from session where state = {DELAYED} group by job
+  union all select job, {HELD}, count(*) from session where state = {HELD} group by job
   union all select job, 10, sum(n) from unborn group by job) as s
 join job j on j.id = s.job group by j.tenant, s.state, j.status
 
 -- name: unclaimable
 -- Queued sessions that cannot be claimed yet, of jobs that are not paused: `delayed` and `held`.
-select coalesce(sum(case when s.state = 9 then s.n end), 0) as delayed,
-  coalesce(sum(case when s.state = 10 then s.n end), 0) as held from (
-  select job, 9 as state, count(*) as n from session where state = 9 group by job
-  union all select job, 10, count(*) from session where state = 10 group by job
+select coalesce(sum(case when s.state = {DELAYED} then s.n end), 0) as delayed,
+  coalesce(sum(case when s.state = {HELD} then s.n end), 0) as held from (
+  select job, {DELAYED} as state, count(*) as n from session where state = {DELAYED} group by job
+  union all select job, {HELD}, count(*) from session where state = {HELD} group by job
   union all select job, 10, sum(n) from unborn group by job) as s
-join job j on j.id = s.job where j.status <> 3
+join job j on j.id = s.job where j.status <> {PAUSED}
 
 -- name: add_artifacts
 -- Adds an artifact, once.
@@ -240,30 +240,31 @@ on conflict (id) do nothing
 -- name: settle_delivery
 -- Writes how an attempt to deliver went, unless the message was given out again meanwhile.
 update delivery set state = :state, due_at = :due_at, ended_at = :ended_at, status_code = :status_code, error = :error
-where id = :id and state = 0 and attempts = :attempts
+where id = :id and state = {DELIVERY_WAITING} and attempts = :attempts
 
 -- name: next_delivery
 -- When the next webhook message is due.
-select min(due_at) from delivery where state = 0
+select min(due_at) from delivery where state = {DELIVERY_WAITING}
 
 -- name: prune_deliveries
 -- Forgets messages that ended long ago; those that were given up are kept longer.
-delete from delivery where ended_at <= :delivered and (state = 1 or ended_at <= :dead)
+delete from delivery where ended_at <= :delivered and (state = {DELIVERY_DELIVERED} or ended_at <= :dead)
 
 -- name: resend
 -- Makes a message due now; one that had ended gets all its attempts again.
-update delivery set attempts = case when state = 0 then attempts else 0 end, state = 0, due_at = :now, ended_at = null
+update delivery set attempts = case when state = {DELIVERY_WAITING} then attempts else 0 end,
+  state = {DELIVERY_WAITING}, due_at = :now, ended_at = null
 where id = :id
 
 -- name: resend_dead
 -- Makes every message of a tenant (of all: null) due that was given up.
-update delivery set attempts = 0, state = 0, due_at = :now, ended_at = null
-where state = 2 and (cast(:tenant as text) is null or tenant = :tenant)
+update delivery set attempts = 0, state = {DELIVERY_WAITING}, due_at = :now, ended_at = null
+where state = {DELIVERY_DEAD} and (cast(:tenant as text) is null or tenant = :tenant)
 
 -- name: count_deliveries
 -- Messages that wait or were given up, of one tenant or (null) all.
 select state, count(*) as n from delivery
-where state in (0, 2) and (cast(:tenant as text) is null or tenant = :tenant) group by state
+where state in ({DELIVERY_WAITING}, {DELIVERY_DEAD}) and (cast(:tenant as text) is null or tenant = :tenant) group by state
 
 -- name: keep_state
 -- Keeps a value under its name, if there is none yet.
@@ -283,12 +284,12 @@ select priority, token_limit from job where id = :id
 
 -- name: sessions_ahead
 -- How many sessions of a job are claimed before one: ready ones, and held ones of its own loop; counted to some 10,000.
-select (select count(*) from (select 1 from session where state = 0 and job = :job and id < :id limit 10001) as r)
-  + (select count(*) from (select 1 from session where state = 10 and parent = :parent and id < :id limit 10001) as h)
+select (select count(*) from (select 1 from session where state = {QUEUED} and job = :job and id < :id limit 10001) as r)
+  + (select count(*) from (select 1 from session where state = {HELD} and parent = :parent and id < :id limit 10001) as h)
 
 -- name: put_off
 -- When the last try of each loop of a job begins, of those that are put off; from the index of all that are.
-select parent, max(ready_at) as at from session where state = 9 and job + 0 = :job group by parent
+select parent, max(ready_at) as at from session where state = {DELAYED} and job + 0 = :job group by parent
 
 -- name: expired_jobs
 -- Jobs whose time is over.
@@ -340,7 +341,7 @@ select id, state, outcome from session where id in many(:ids, bigint)
 -- name: incomplete_lists
 -- What the completed sessions of some jobs know to be missing from their lists.
 select job, count(*) as lists, sum(found) as found, sum(shown) as shown, count(shown) as counted
-from session where job in many(:ids, bigint) and found is not null and state = 4
+from session where job in many(:ids, bigint) and found is not null and state = {COMPLETED}
 group by job
 
 -- name: loops
@@ -356,26 +357,26 @@ where id in many(:ids, bigint)
 
 -- name: hold
 -- Holds queued sessions back, save those that a claim takes at this moment.
-update session set state = 10 where id in many(:ids, bigint) and state = 0
+update session set state = {HELD} where id in many(:ids, bigint) and state = {QUEUED}
 
 -- name: emptied
 -- Those of some loops that wait for nothing.
-select id from session where id in many(:ids, bigint) and state = 2 and pending_children = 0
+select id from session where id in many(:ids, bigint) and state = {WAITING} and pending_children = 0
 
 -- name: bounded_of
 -- Those of some loops of which not all that is ready may begin: they are stopped, or have more of it than seats.
 select id, job, stopped, seat_limit from session
-where id in many(:ids, bigint) and state = 2 and (stopped or (reseating and seats > seat_limit))
+where id in many(:ids, bigint) and state = {WAITING} and (stopped or (reseating and seats > seat_limit))
 
 -- name: put_back
 -- Takes sessions back from a claim that may not begin: the attempt does not count.
 update session set state = :state, attempt = attempt - 1, owner = null, lease_until = null
-where id in many(:ids, bigint) and state = 1
+where id in many(:ids, bigint) and state = {RUNNING}
 
 -- name: running_sessions
 -- Running sessions with what a claim gives.
 select id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
-from session where id in many(:ids, bigint) and state = 1 order by id
+from session where id in many(:ids, bigint) and state = {RUNNING} order by id
 
 -- name: loop_states
 -- The storage state that each parent's children start with.
@@ -386,12 +387,12 @@ select id, loop_state from session where id in many(:ids, bigint) and loop_state
 with recursive queue_partition (job, domain, id, tenant, priority, politeness) as (
   select s.job, s.domain, s.id, j.tenant, j.priority, j.politeness
   from job j join session s on s.id = (
-    select n.id from session n where n.state = 0 and n.job = j.id order by n.domain, n.id limit 1)
-  where j.id in many(:jobs, bigint) and j.status in (0, 1) and not j.cancel_requested
+    select n.id from session n where n.state = {QUEUED} and n.job = j.id order by n.domain, n.id limit 1)
+  where j.id in many(:jobs, bigint) and j.status in ({QUEUED}, {RUNNING}) and not j.cancel_requested
     and (j.deadline_at is null or j.deadline_at > :now)
   union all
   select s.job, s.domain, s.id, l.tenant, l.priority, l.politeness from queue_partition l join session s on s.id = (
-    select n.id from session n where n.state = 0 and n.job = l.job and n.domain > l.domain
+    select n.id from session n where n.state = {QUEUED} and n.job = l.job and n.domain > l.domain
     order by n.domain, n.id limit 1))
 select l.job, l.domain, l.id, l.tenant, l.priority, l.politeness, d.host
 from queue_partition l join domain d on d.id = l.domain limit :n
@@ -400,8 +401,8 @@ from queue_partition l join domain d on d.id = l.domain limit :n
 -- The partitions of those of some sessions that are ready, with the lowest id of each.
 select s.job, s.domain, min(s.id) as id, j.tenant, j.priority, j.politeness, d.host
 from session s join job j on j.id = s.job join domain d on d.id = s.domain
-where s.id in many(:ids, bigint) and s.state = 0
-  and j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
+where s.id in many(:ids, bigint) and s.state = {QUEUED}
+  and j.status in ({QUEUED}, {RUNNING}) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)
 group by s.job, s.domain, j.tenant, j.priority, j.politeness, d.host
 
 -- name: hosts
@@ -423,11 +424,11 @@ select id, spec from job where id in many(:ids, bigint)
 
 -- name: wanted_jobs
 -- Those of some jobs whose running sessions may go on.
-select id from job where id in many(:ids, bigint) and status in (0, 1) and not cancel_requested
+select id from job where id in many(:ids, bigint) and status in ({QUEUED}, {RUNNING}) and not cancel_requested
 
 -- name: running_in
 -- The running sessions of some jobs.
-select id from session where state = 1 and job in many(:jobs, bigint) order by id
+select id from session where state = {RUNNING} and job in many(:jobs, bigint) order by id
 
 -- name: slow_paces
 -- Those of some domains that were slowed down or have a crawl-delay.
@@ -435,12 +436,12 @@ select domain from pace where domain in many(:domains, integer) and (most is not
 
 -- name: busy_on
 -- How many sessions are leased on some domains.
-select domain, count(*) as n from session where state = 1 and domain in many(:domains, integer) group by domain
+select domain, count(*) as n from session where state = {RUNNING} and domain in many(:domains, integer) group by domain
 
 -- name: busy_of
 -- How many sessions of some jobs are leased on some domains.
 select domain, job, count(*) as n from session
-where state = 1 and domain in many(:domains, integer) and job in many(:jobs, bigint) group by domain, job
+where state = {RUNNING} and domain in many(:domains, integer) and job in many(:jobs, bigint) group by domain, job
 
 -- name: job_pages
 -- When the last pages of some jobs on some domains are opened that have their place.

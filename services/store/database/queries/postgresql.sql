@@ -44,8 +44,8 @@ select v.* from json_to_recordset(cast(:rows as json)) as v (id bigint, job bigi
 
 -- name: release_held
 -- Lets the first :n held children of a parent go.
-update session set state = 0 where id = any(array(
-  select id from session where state = 10 and parent = :parent order by id limit :n))
+update session set state = {QUEUED} where id = any(array(
+  select id from session where state = {HELD} and parent = :parent order by id limit :n))
 returning id, domain
 
 -- name: retrying
@@ -55,7 +55,7 @@ select id from job where retry_below is not null
 -- name: retriable
 -- The last failed, terminated and canceled sessions of a job, of those below an id.
 select id, parent, depth, state, children, domain from session
-where state in (5, 6, 8) and job = :job and id < :below order by id desc limit :n
+where state in ({TERMINATED}, {FAILED}, {CANCELED}) and job = :job and id < :below order by id desc limit :n
 
 -- name: reopen_loops
 -- Writes parents of which children were reopened; one that was over (`raised`) begins anew with its loop.
@@ -67,8 +67,8 @@ where s.id = v.id
 
 -- name: resume_emptied
 -- Lets those parents of a job go on, from an id on, that wait for nothing.
-update session set state = 0, fence = fence + 1 where id = any(array(
-  select id from session where state = 2 and pending_children = 0 and job = :job and id >= :first limit :n))
+update session set state = {QUEUED}, fence = fence + 1 where id = any(array(
+  select id from session where state = {WAITING} and pending_children = 0 and job = :job and id >= :first limit :n))
 returning id, domain
 
 -- name: end_sessions
@@ -76,51 +76,52 @@ returning id, domain
 -- It waits for a claim that holds one of them, and leaves it alone then: the claim asked before the job was marked.
 update session set state = :state, fence = fence + 1, owner = null, lease_until = null, ready_at = null,
   outcome = coalesce(cast(:outcome as text), outcome)
-where id = any(cast(:ids as bigint[])) and (state in (0, 2, 9, 10) or (state = 1 and cast(:running as boolean)))
+where id = any(cast(:ids as bigint[]))
+  and (state in ({QUEUED}, {WAITING}, {DELAYED}, {HELD}) or (state = {RUNNING} and cast(:running as boolean)))
 returning id, parent, children
 
 -- name: held_of
 -- Some held sessions of a job: from loop to loop, since they are indexed by it.
 select s.id from session l cross join lateral (
-  select c.id from session c where c.state = 10 and c.parent = l.id order by c.id limit :n) as s
-where l.state = 2 and l.job = :job limit :n
+  select c.id from session c where c.state = {HELD} and c.parent = l.id order by c.id limit :n) as s
+where l.state = {WAITING} and l.job = :job limit :n
 
 -- name: running_of
 -- Some running sessions of a job.
-select id from session where state = 1 and job = :job order by children limit :n
+select id from session where state = {RUNNING} and job = :job order by children limit :n
 
 -- name: canceling
 -- Canceled jobs of which something is left to be ended.
 select j.id from job j join session r on r.id = j.root
-where j.cancel_requested and j.finished_at is null and r.state in (0, 2, 9, 10)
+where j.cancel_requested and j.finished_at is null and r.state in ({QUEUED}, {WAITING}, {DELAYED}, {HELD})
 
 -- name: stopping
 -- Stopped loops that wait for more children than run or have loops of their own.
 select l.id, l.job from session l
-where l.stopped and l.state = 2 and l.pending_children > (
-  select count(*) from session c where c.state = 1 and c.job = l.job and c.parent = l.id) + (
-  select count(*) from session c where c.state = 2 and c.job = l.job and c.parent = l.id)
+where l.stopped and l.state = {WAITING} and l.pending_children > (
+  select count(*) from session c where c.state = {RUNNING} and c.job = l.job and c.parent = l.id) + (
+  select count(*) from session c where c.state = {WAITING} and c.job = l.job and c.parent = l.id)
 
 -- name: reseating
 -- Loops of which children are still to be held back or let go, save those that are stopped.
-select id, job from session where reseating and state = 2 and not stopped
+select id, job from session where reseating and state = {WAITING} and not stopped
 
 -- name: next_pending
 -- Where a job's children go on to be stored, those of stopped loops aside.
 select first, job, parent, idx, n, host, items from unborn
-where job = :job and parent not in (select id from session where stopped and state = 2)
+where job = :job and parent not in (select id from session where stopped and state = {WAITING})
 order by first limit 1
 
 -- name: ready_in
 -- Some ready children of a loop that have not fanned out, in a range of ids: from domain to domain, as they are indexed.
 with recursive queue_partition (domain) as (
-  select * from (select domain from session where state = 0 and job = :job order by domain limit 1) as first_lane
+  select * from (select domain from session where state = {QUEUED} and job = :job order by domain limit 1) as first_lane
   union all
-  select (select n.domain from session n where n.state = 0 and n.job = :job and n.domain > l.domain
+  select (select n.domain from session n where n.state = {QUEUED} and n.job = :job and n.domain > l.domain
     order by n.domain limit 1) from queue_partition l where l.domain is not null)
 select s.id from queue_partition l cross join lateral (
   select c.id from session c
-  where c.state = 0 and c.job = :job and c.domain = l.domain and c.id between :first and :last
+  where c.state = {QUEUED} and c.job = :job and c.domain = l.domain and c.id between :first and :last
     and c.parent = :parent and c.children = 0
   order by c.id limit :n) as s
 limit :n
@@ -128,13 +129,13 @@ limit :n
 -- name: listed_page
 -- Sessions of a job in one of these four states in item order from a path on. All are named, because their index does.
 select id, path from session
-where job = :job and state = :state and state in (2, 5, 6, 7) and path >= :least order by path limit :n
+where job = :job and state = :state and state in ({WAITING}, {TERMINATED}, {FAILED}, {UNSURE}) and path >= :least order by path limit :n
 
 -- name: running_page
 -- Running sessions of a job in item order from a path on. All that run are looked at, and not (`path || ''`) the whole
 -- job in its order.
 select id, path from session
-where job = :job and state = 1 and path || '' >= :least order by path || '' limit :n
+where job = :job and state = {RUNNING} and path || '' >= :least order by path || '' limit :n
 
 -- name: count_alone
 -- Waits for other claims that count who is out of some loops, and keeps the next ones waiting.
@@ -142,14 +143,14 @@ select pg_advisory_xact_lock(-id) from unnest(cast(:ids as bigint[])) as id
 
 -- name: begun_in
 -- How many children of a loop run, or have begun and wait; of each kind, counted up to :most.
-select (select count(*) from (select 1 from session where state = 1 and job = :job and parent = :loop limit :most) as r)
-  + (select count(*) from (select 1 from session where state = 2 and job = :job and parent = :loop limit :most) as w)
-  + (select count(*) from (select 1 from session where state = 9 and parent = :loop limit :most) as d)
+select (select count(*) from (select 1 from session where state = {RUNNING} and job = :job and parent = :loop limit :most) as r)
+  + (select count(*) from (select 1 from session where state = {WAITING} and job = :job and parent = :loop limit :most) as w)
+  + (select count(*) from (select 1 from session where state = {DELAYED} and parent = :loop limit :most) as d)
 
 -- name: running
 -- How many sessions of each job are leased, and how many of those are items.
 select job, count(*) as n, count(*) filter (where children = 0) as items from session
-where state = 1 and job = any(cast(:jobs as bigint[])) group by job
+where state = {RUNNING} and job = any(cast(:jobs as bigint[])) group by job
 
 -- name: claim
 -- Leases the first few ready sessions of many partitions, behind each partition's cursor; raises each fence. Workers get them in
@@ -158,23 +159,23 @@ with queue_partition as (
   select l.* from unnest(cast(:jobs as bigint[]), cast(:domains as integer[]), cast(:afters as bigint[]),
     cast(:ns as integer[])) as l (job, domain, after, n)
   join job j on j.id = l.job
-  where j.status in (0, 1) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)),
+  where j.status in ({QUEUED}, {RUNNING}) and not j.cancel_requested and (j.deadline_at is null or j.deadline_at > :now)),
 picked as materialized (
   select array(
     select x.id from queue_partition cross join lateral (
       select s.id from session s
-      where s.job = queue_partition.job and s.domain = queue_partition.domain and s.state = 0 and s.id > queue_partition.after
+      where s.job = queue_partition.job and s.domain = queue_partition.domain and s.state = {QUEUED} and s.id > queue_partition.after
       order by s.id limit queue_partition.n for update skip locked) as x
     order by x.id) as ids)
-update session set state = 1, fence = fence + 1, attempt = attempt + 1,
+update session set state = {RUNNING}, fence = fence + 1, attempt = attempt + 1,
   owner = (cast(:owners as text[]))[array_position(picked.ids, session.id)], lease_until = :until, ready_at = null
 from picked where session.id = any(picked.ids)
 returning id, fence, job, domain, attempt, depth, parent, item, checkpoint, children, first_child, loop_children, owner
 
 -- name: start_jobs
 -- Marks queued jobs as running; one that is locked just now is marked by its next claim or outcome instead.
-update job set status = 1, started_at = coalesce(started_at, :now) where id = any(array(
-  select id from job where id = any(cast(:ids as bigint[])) and status = 0 for no key update skip locked))
+update job set status = {RUNNING}, started_at = coalesce(started_at, :now) where id = any(array(
+  select id from job where id = any(cast(:ids as bigint[])) and status = {QUEUED} for no key update skip locked))
 returning id, tenant, expected, completed, terminated, failed, unsure, canceled
 
 -- name: loops_completed
@@ -182,14 +183,14 @@ returning id, tenant, expected, completed, terminated, failed, unsure, canceled
 select v.id, count(*) as n
 from unnest(cast(:ids as bigint[]), cast(:firsts as bigint[]), cast(:lasts as bigint[])) as v (id, first, last)
 join session s on s.id between v.first and v.last
-where s.state = 4 group by v.id
+where s.state = {COMPLETED} group by v.id
 
 -- name: loop_samples
 -- The outcomes of the first few completed children of some loops, each in a range of ids.
 select v.id as parent, s.outcome
 from unnest(cast(:ids as bigint[]), cast(:firsts as bigint[]), cast(:lasts as bigint[])) as v (id, first, last)
 cross join lateral (
-  select c.id, c.outcome from session c where c.id between v.first and v.last and c.state = 4 order by c.id limit :n) as s
+  select c.id, c.outcome from session c where c.id between v.first and v.last and c.state = {COMPLETED} order by c.id limit :n) as s
 order by v.id, s.id
 
 -- name: keep_checkpoints
@@ -199,7 +200,7 @@ with v as materialized (
   select * from json_to_recordset(cast(:rows as json)) as v (id bigint, fence bigint, checkpoint text)),
 ours as (
   select s.id, v.checkpoint from session s join v on s.id = v.id and s.fence = v.fence
-  where s.id = any(array(select id from v)) and s.state + 0 = 1 order by s.id for no key update of s)
+  where s.id = any(array(select id from v)) and s.state + 0 = {RUNNING} order by s.id for no key update of s)
 update session s set checkpoint = ours.checkpoint from ours where s.id = ours.id
 returning s.id, s.fence
 
@@ -208,14 +209,14 @@ returning s.id, s.fence
 with ours as (
   select s.id from session s join unnest(cast(:ids as bigint[]), cast(:fences as bigint[])) as v (id, fence)
     on s.id = v.id and s.fence = v.fence
-  where s.state = 1 order by s.id for no key update of s)
+  where s.state = {RUNNING} order by s.id for no key update of s)
 update session set lease_until = :until where id = any(array(select id from ours))
 returning id, job
 
 -- name: wake
 -- Makes delayed sessions ready whose time has come; whoever holds one just now sees to it himself.
-update session set state = 0 where id = any(array(
-  select id from session where state = 9 and ready_at <= :now for update skip locked))
+update session set state = {QUEUED} where id = any(array(
+  select id from session where state = {DELAYED} and ready_at <= :now for update skip locked))
 returning id
 
 -- name: add_events
@@ -296,14 +297,14 @@ select id, spec from job where id = any(cast(:ids as bigint[])) and strpos(spec,
 -- Makes leases longer that had not run out when a dispatcher last looked, none of them beyond :most.
 update session set lease_until = case when lease_until + :by < :most then lease_until + :by else :most end
 where id = any(array(
-  select id from session where state = 1 and lease_until > :seen and lease_until < :most
+  select id from session where state = {RUNNING} and lease_until > :seen and lease_until < :most
   order by id for no key update))
 
 -- name: shorten_leases
 -- Cuts leases that would last longer than any may.
 update session set lease_until = :most
 where id = any(array(
-  select id from session where state = 1 and lease_until > :most order by id for no key update))
+  select id from session where state = {RUNNING} and lease_until > :most order by id for no key update))
 
 -- name: last_look
 -- When a dispatcher last looked at the leases, locked.
@@ -319,19 +320,19 @@ where id = any(cast(:ids as bigint[])) order by id for no key update
 -- way, among equals by chance. Walks from tenant to tenant, so that no backlog hides another's messages; what another
 -- claimer holds is left to it.
 with recursive who (tenant) as (
-  select * from (select tenant from delivery where state = 0 order by tenant limit 1) as first_tenant
+  select * from (select tenant from delivery where state = {DELIVERY_WAITING} order by tenant limit 1) as first_tenant
   union all
-  select (select n.tenant from delivery n where n.state = 0 and n.tenant > w.tenant order by n.tenant limit 1)
+  select (select n.tenant from delivery n where n.state = {DELIVERY_WAITING} and n.tenant > w.tenant order by n.tenant limit 1)
   from who w where w.tenant is not null),
 due as (
   select m.id, coalesce(cast(u.value as bigint), 0) + m.nth as place
   from who w left join json_each_text(cast(:under_way as json)) u on u.key = w.tenant
   cross join lateral (
     select d.id, row_number() over (order by d.due_at, d.id) as nth from delivery d
-    where d.state = 0 and d.tenant = w.tenant and d.due_at <= :now order by d.due_at, d.id limit :each) as m)
+    where d.state = {DELIVERY_WAITING} and d.tenant = w.tenant and d.due_at <= :now order by d.due_at, d.id limit :each) as m)
 update delivery set due_at = :until, attempts = attempts + 1 where id = any(array(
   select d.id from delivery d join due on due.id = d.id
-  where due.place <= :each and d.state = 0 and d.due_at <= :now
+  where due.place <= :each and d.state = {DELIVERY_WAITING} and d.due_at <= :now
   order by due.place, random() limit :n for update of d skip locked))
 returning *
 
