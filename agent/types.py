@@ -286,6 +286,8 @@ class LoopItem:
     value: str  # a URL when is_link, else words or JSON text
     is_link: bool
     label: str = ""  # what the page calls it (the link's text), "" when unknown
+    page: str = ""  # of a row: the address of the page where it stood; "" for the job's own address
+    turns: int = 0  # of a row: how often scripts turned that page, or made it grow, before the row stood there
 
 
 @dataclass(frozen=True, slots=True)

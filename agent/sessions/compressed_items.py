@@ -39,10 +39,16 @@ def compress_items(items: Sequence[LoopItem], part: int = PART) -> Iterator[Comp
     for start in range(0, len(items), part):
         some = items[start : start + part]
         rows = [
-            {"index": item.index, "value": item.value, "is_link": item.is_link, "label": item.label} for item in some
+            {"index": item.index, "value": item.value, "is_link": item.is_link, "label": item.label, **_place(item)}
+            for item in some
         ]
         # In ASCII: a page's text may hold half a surrogate pair, which UTF-8 cannot carry.
         yield CompressedItems(len(some), zlib.compress(json.dumps(rows).encode("ascii"), 1))
+
+
+def _place(item: LoopItem) -> dict[str, str | int]:
+    """Where an item stood, as far as it is said: of most items nothing is."""
+    return {name: value for name, value in (("page", item.page), ("turns", item.turns)) if value}
 
 
 def decompress_items(data: bytes) -> tuple[LoopItem, ...]:

@@ -116,6 +116,8 @@ def _start_url(work: Work) -> str:
         return work.checkpoint.url
     if work.item and work.item.is_link:
         return work.item.value
+    if work.item and work.item.page:
+        return work.item.page
     return work.spec.url
 
 
@@ -274,6 +276,8 @@ class _Session:
             if item.is_link and not given and not is_web(item.value):
                 self.state.left_out += 1
                 continue
+            if not given and not item.is_link and self.page.opened and self.page.url != self.work.spec.url:
+                item = replace(item, page=self.page.url)
             yield item if item.index == n else replace(item, index=n)
             n += 1
             if n == limit:

@@ -15,6 +15,7 @@ from shoal.agent.policies.rules.forms.trail import refuse_standstill
 from shoal.agent.policies.rules.lists.collect import Collector
 from shoal.agent.policies.rules.lists.following import read_whole_list
 from shoal.agent.policies.rules.lists.opening import decide_opening
+from shoal.agent.policies.rules.lists.rows import decide_row, extract_row, wait_for_turn
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.planning import OPEN, SEND, form_data, next_plan, to_open
 from shoal.agent.support.masking import is_reference
@@ -58,8 +59,11 @@ class RulesPolicy:
         if steps:
             if not steps[-1].results:  # looked at and nothing done: something has to come first
                 await wait_for_change(state.page, limit_s=_CHANGE_S)
+            await wait_for_turn(state, steps)
             await state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
         seen = await state.observe()
+        if goal != SEND and (row := await decide_row(state, seen, steps)) is not None:
+            return row
         page = await read_form_page(state.page, seen)
         if goal != SEND:
             return decide_opening(seen, page, to_open(state.item), steps)
@@ -79,7 +83,7 @@ class RulesPolicy:
         """What the page states of the job's schema; of a list, what the pages that go on with it state too."""
         if state.spec.extract is not None and state.spec.extract.many:
             return await read_whole_list(state, extract_page)
-        return await extract_page(state)
+        return await extract_row(state) or await extract_page(state)
 
     async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
         """The items of the session's loop, page after page, none twice."""

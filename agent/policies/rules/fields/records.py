@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shoal.agent.grounding.claims import says_empty, stated_count
@@ -58,6 +58,27 @@ def read_blocks(
     blocks = [(int(block["i"]), block) for group in facts.groups for block in group["blocks"]]
     read = [one for group in facts.groups for one in _all_read(group, properties, reading, accept)]
     return {position: one for (position, _), one in zip(blocks, read, strict=True)}
+
+
+def read_block(
+    facts: Facts,
+    properties: Sequence[Property],
+    locale: str,
+    stamp: str,
+    accept: Sureness,
+    is_meant: Callable[[str], bool],
+) -> Extraction | None:
+    """The record of the one block whose text `is_meant`; None where the page has no such block, or several."""
+    reading = Reading(facts.lang or locale, facts.url)
+    groups = [(group, [b for b in group["blocks"] if is_meant(str(b.get("text", "")))]) for group in facts.groups]
+    meant = [(group, blocks[0]) for group, blocks in groups if len(blocks) == 1]
+    if not meant or any(len(blocks) > 1 for _, blocks in groups):
+        return None
+    _, block = max(meant, key=lambda pair: _fit(pair[0], properties, reading, accept))
+    read = read_record(_reader(block, reading), properties, accept)
+    if not read.sources and not read.candidates:
+        return Extraction((), missing=read.missing)
+    return Extraction((Record(read.value, read.sources, facts.url, stamp, read.candidates),), missing=read.missing)
 
 
 def _nothing(properties: Sequence[Property], total: int | None, *, empty: bool) -> Extraction:

@@ -50,6 +50,8 @@ class Collector:
     _group: str = ""  # the group that the first page settled on
     _astray: set[str] = field(default_factory=set)  # links that lead off the web, as the page writes them
     _first: Mapping[str, Json] | None = None  # the first page
+    _address: str = ""  # of the page that was looked at last
+    _turns: int = 0  # how often scripts turned it, or made it grow, under that address
     _rows_there: int = 0  # in the group of the page that was looked at last
     _rows_seen: int = 0  # over all pages, items that are told twice included
     _stated: int | None = None  # how many items the first page says that there are
@@ -67,6 +69,9 @@ class Collector:
             if self._is_foreign(view):
                 return
             self._pages.add(page_address(view))
+            # A page that scripts turn mostly keeps its address: its rows are found again by turning it as often.
+            same = number > 1 and str(view["url"]).rstrip("#") == self._address
+            self._turns, self._address = self._turns + 1 if same else 0, str(view["url"]).rstrip("#")
             fresh = list(self._fresh(view))
             self._note_count(view)
             for item in fresh:
@@ -193,7 +198,7 @@ class Collector:
             if key in self._seen or not value:
                 continue
             self._seen.add(key)
-            yield LoopItem(self._count, value, link, str(row["t"]))
+            yield LoopItem(self._count, value, link, str(row["t"]), turns=0 if link else self._turns)
             self._count += 1
 
     # --- to the next page ---------------------------------------------------------------------------
