@@ -156,6 +156,20 @@ class RequestRefused(NavigationError):
     code = "request_refused"
 
 
+class CertificateRefused(NavigationError):
+    """The site's certificate is not trusted: self-signed, out of date, or made for another host."""
+
+    recourse = Recourse.GIVE_UP
+    code = "certificate_refused"
+
+
+class NotAPage(NavigationError):
+    """The address gives a file, not a page."""
+
+    recourse = Recourse.GIVE_UP
+    code = "not_a_page"
+
+
 class RobotsForbidden(NavigationError):
     """The site's robots.txt forbids this page; `politeness.robots` of the job turns the rule off."""
 

@@ -13,6 +13,7 @@ from shoal.agent.errors import (
     AddressForbidden,
     AgentError,
     BrowserGone,
+    CertificateRefused,
     ElementMissing,
     ElementNotUsable,
     HostUnreachable,
@@ -51,6 +52,13 @@ _NET_ERRORS: dict[str, type[NavigationError]] = {
     "ERR_NETWORK_ACCESS_DENIED": AddressForbidden,
 }
 
+_HINTS: dict[type[AgentError], str] = {
+    CertificateRefused: "the site's certificate is self-signed, out of date or made for another host: name the "
+    "host that it is made for, or have the operator add its authority to those that the workers' machines trust",
+    HostUnreachable: "check the host name and the port, and whether the site can be reached from where the workers run",
+}
+"""What to do about some of them."""
+
 # The order matters: Playwright mentions several of these in one message.
 _SAYINGS: tuple[tuple[str, type[AgentError]], ...] = (
     (r"Page crashed|Target crashed", PageCrashed),
@@ -79,8 +87,9 @@ def navigation_error(error: PlaywrightError, url: str, seconds: float) -> AgentE
         return NavigationTimeout(f"{url} did not load within {seconds:g} s", url=url)
     name = net_error(error.message)
     if name is not None:
-        kind = _NET_ERRORS.get(name, NavigationError)
-        return kind(f"{url} could not be opened: {name}", url=url, net_error=name)
+        kind = CertificateRefused if name.startswith("ERR_CERT_") else _NET_ERRORS.get(name, NavigationError)
+        hint = _HINTS.get(kind, "")
+        return kind(f"{url} could not be opened: {name}{hint and '; ' + hint}", url=url, net_error=name)
     known = _by_saying(error)
     if isinstance(known, (PageCrashed, BrowserGone)):
         return known

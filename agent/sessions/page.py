@@ -7,8 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.agent.browser import Browser, Context, ContextOptions, Landing, ObserveOptions, Shot
-from shoal.agent.errors import AccessDenied, NavigationError, PageMissing, RequestRefused, ServerBusy, ServerFailed
+from shoal.agent.errors import (
+    AccessDenied,
+    NavigationError,
+    NotAPage,
+    PageMissing,
+    RequestRefused,
+    ServerBusy,
+    ServerFailed,
+)
 from shoal.agent.sessions.dependencies import NavigationGuard
+from shoal.agent.support.web_addresses import is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation
 
 Json = Any
@@ -16,6 +25,16 @@ Json = Any
 _BUSY = frozenset({429, 503})
 _MISSING = frozenset({404, 410})
 _DENIED = frozenset({401, 403, 451})
+
+
+_HINTS = {
+    401: "it asks for a login: fill in its form by `goal` and `data` on the login page, or send an `Authorization` "
+    "header by `browser.headers`",
+    403: "it refuses this visitor: it may want a login first (`goal` and `data` on the login page), or refuse programs",
+    404: "check the address: the site has no such page",
+    407: "a proxy in between asks for a login: tell the operator",
+}
+"""What to do about some statuses."""
 
 
 class LazyContext:
@@ -41,6 +60,7 @@ class LazyContext:
         self._context = context  # one that is given is open already, and stays open
         self._lent = context is not None
         self.pages = 0  # navigations by address so far
+        self.pages_only = False  # addresses that give files are refused
         self.artifacts: dict[str, str] = {}  # what became of downloaded files: path to artifact id
 
     @property
@@ -69,6 +89,11 @@ class LazyContext:
         assert self._context is not None
         self.pages += 1
         landing = await self._context.goto(url, timeout_s=timeout_s)
+        if self.pages_only and landing.status == 200 and self._context.url == "about:blank" and is_web(url):
+            raise NotAPage(
+                f"{url} gives a file, not a page: it is kept among the session's artifacts. Rules read pages; a model "
+                "is given the text of a file (`policy: model`), or start on the page that states the same"
+            )
         if landing.status >= 400:
             raise await self._refusal(landing)
         return landing
@@ -79,6 +104,7 @@ class LazyContext:
         said = await self._context.read("() => (document.querySelector('h1')?.innerText || document.title || '')")
         text = " ".join(str(said).split())[:200]
         message = f"{landing.url} answered {landing.status}" + (f": {text}" if text else "")
+        message += f"; {_HINTS[landing.status]}" if landing.status in _HINTS else ""
         for statuses, error in ((_BUSY, ServerBusy), (_MISSING, PageMissing), (_DENIED, AccessDenied)):
             if landing.status in statuses:
                 return error(message, status=landing.status, retry_after_s=landing.retry_after_s)

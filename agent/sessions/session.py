@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from shoal.agent.actions.sending import sends
-from shoal.agent.browser import ObserveOptions
+from shoal.agent.browser import ObserveOptions, Shot
 from shoal.agent.decisions.extract import Checked, check_records, not_among
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import (
@@ -46,7 +46,7 @@ from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.sessions.shortfall import incomplete
 from shoal.agent.sessions.token_budget import tokens
-from shoal.agent.spec import ExtractSpec
+from shoal.agent.spec import ExtractSpec, LoopSpec
 from shoal.agent.status import Status
 from shoal.agent.support.masking import masker_of
 from shoal.agent.support.redaction import Redactor, revealed
@@ -141,6 +141,18 @@ def _left_out(n: int) -> str:
     return f"{n:,} link{'s' if n > 1 else ''} left out: only http and https addresses are opened"
 
 
+def nothing_found(loop: LoopSpec | None, url: str, why: str) -> str:
+    """Why a loop has no items, and what to change."""
+    source = loop.source if loop else None
+    said = f"the loop found no items on {url}" + (f": {why}" if why else "")
+    if source is None:
+        return said
+    return (
+        f"{said}; `loop.from.select` is {source.select!r}: name the items by a CSS selector that matches them, or by "
+        "the words of their heading, and see the page as Shoal sees it by `shoal observe`"
+    )
+
+
 class _Session:
     def __init__(self, work: Work, deps: SessionDependencies) -> None:
         self.work = work
@@ -167,6 +179,7 @@ class _Session:
             hooks=helping(hooks, work.spec, lambda name, url: str(deps.secrets.resolve(name, url)), deps.helper),
         )
         self.page = LazyContext(deps.browser, options, _start_url(work), deps.gate, deps.page)
+        self.page.pages_only = deps.policy.instant
         self.state = SessionState(
             spec=work.spec,
             loop=work.spec.loop_at(work.depth),
@@ -187,6 +200,7 @@ class _Session:
         self.allowance.told = self._note_limits
         self._note_limits()
         self.rejected: list[ErrorInfo] = []  # entries of lists that are no valid records
+        self.page_before: tuple[str, Shot | None] | None = None  # text and picture of the page that sent last
         self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
         self.steps_known = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)
         self.steps_taken = self.steps_known
@@ -246,7 +260,7 @@ class _Session:
         items, later = await gather(self._values(plan), self.deps.journal)
         if not items:
             why = "; ".join(filter(None, (self.state.doubt, _left_out(self.state.left_out))))
-            raise EmptyLoop(f"the loop found no items on {self.page.url}" + (f": {why}" if why else ""))
+            raise EmptyLoop(nothing_found(self.state.loop, self.page.url, why))
         found = len(items) + later
         result: dict[str, Json] = {"expected": found}
         if self.state.listed is not None and self.state.listed > found:
@@ -400,6 +414,8 @@ class _Session:
         if decision.prompt is not None:
             prompt = await self._keep("prompt", decision.prompt.encode(), "application/json")
         shot = await self._photograph() if self.work.spec.artifacts.screenshots == "all" else None
+        if any(action.submits for action in decision.actions):
+            await self._note_page(has_picture=shot is not None)
         begun = Step(len(steps), url, decision.thought, (), screenshot=shot, prompt=prompt, before=decision.before)
         results, final = await self._act(decision.actions, steps, begun)
         await self.keep_downloads()
@@ -569,6 +585,11 @@ class _Session:
         if self.begun and not isinstance(error, Canceled):
             return self._unsure(self.begun, f": {error.message}")
         if self._leaves_doubt(error):
+            try:
+                async with asyncio.timeout(_EVIDENCE_S):
+                    await self._keep_both_pages(shows)
+            except (AgentError, TimeoutError) as lost:
+                error.add_note(f"no pages: {lost}")
             return self._doubtful(error)
         retry_after = error.details.get("retry_after_s")
         status = Status.CANCELED if isinstance(error, Canceled) else Status.FAILED
@@ -614,6 +635,28 @@ class _Session:
         seen = await self.state.observe(ObserveOptions(max_chars=_LAST_PAGE_CHARS))
         await self._keep("page", f"{seen.url}\n{compact(seen.elements)}".encode("utf-8", "replace"), "text/plain")
         await self._photograph()
+
+    async def _note_page(self, *, has_picture: bool) -> None:
+        """Text and picture of the page, before something is sent from it: evidence where its answer leaves doubt."""
+        if self.work.spec.artifacts.screenshots != "none":
+            picture = None if has_picture else await self.page.screenshot()
+            self.page_before = (await self._page_text("before it was sent"), picture)
+
+    async def _keep_both_pages(self, shows: bool) -> None:
+        """The page before something was sent, and the page now; the pictures of the latter, and of steps, are kept."""
+        if self.page_before is None:
+            return
+        text, picture = self.page_before
+        if picture is not None:
+            await self._keep("screenshot", picture.data, picture.content_type)
+        await self._keep("page", text.encode("utf-8", "replace"), "text/plain")
+        if shows:
+            now = await self._page_text("after it was sent")
+            await self._keep("page", now.encode("utf-8", "replace"), "text/plain")
+
+    async def _page_text(self, when: str) -> str:
+        text = await self.page.read("() => document.body ? document.body.innerText : ''")
+        return f"{self.page.url}, {when}:\n{str(text)[:_LAST_PAGE_CHARS]}"
 
     async def _photograph(self) -> str:
         shot = await self.page.screenshot()

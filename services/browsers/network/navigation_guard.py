@@ -74,7 +74,10 @@ class PoliteNavigationGuard:
         delay_s, crawl_delay_s = self._politeness.delay_s, 0.0
         if self._politeness.robots:
             if not await self._rules.allowed(url, self._agent, self._turns):
-                raise RobotsForbidden(f"robots.txt of {urlsplit(url).netloc} forbids {url}")
+                raise RobotsForbidden(
+                    f"robots.txt of {urlsplit(url).netloc} forbids {url}; where the site's owner allows it all the "
+                    "same, set `politeness.robots` of the job to false"
+                )
             wish = await self._rules.crawl_delay(url, self._agent, self._turns) or 0.0
             if self.crawl_delay_s is None:
                 self.crawl_delay_s = wish

@@ -5,6 +5,7 @@ Not in the spec itself: jobs that were stored before stay readable.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 from shoal.agent.schemas.bounds import schema_fault
 from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec, schema_text
+from shoal.agent.support.masking import is_reference
 from shoal.services.addresses import LONGEST_HOST, literal_address, plain_host
 from shoal.services.secret_sites import host_fault
 
@@ -24,6 +26,8 @@ _MOST_DAYS = 36_500
 _INT32 = 2**31 - 1  # what the store's columns hold
 _MOST_TOKENS = 2**53
 
+_TYPE_NAMES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
+_OF_SCHEMAS = frozenset({"type", "properties", "items", "required", "enum", "const", "anyOf", "allOf", "oneOf", "not"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_IN_HOSTS = re.compile(r"[\x00-\x20\x7f#/<>?@\\^|%\"`{}]")
 _NUMBER_AT_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$")
@@ -32,7 +36,7 @@ _LINK = re.compile(r"https?://\S+$", re.IGNORECASE)
 
 def undoable(spec: JobSpec) -> list[dict[str, str]]:
     """The fields of `spec` that cannot be as they are, as {field, reason}."""
-    faults = [*_of_numbers(spec), *_of_words(spec), *_of_secrets(spec), *_of_extract(spec.extract)]
+    faults = [*_of_numbers(spec), *_of_words(spec), *_of_secrets(spec), *_of_extract(spec.extract), *_of_headers(spec)]
     if spec.webhook is not None and not spec.webhook.events:
         faults.append(("webhook.events", "is empty: nothing would ever be told"))
     for prefix, loop in _loops(spec):
@@ -118,12 +122,35 @@ def _blank(text: str | None) -> bool:
 # --- schemas ------------------------------------------------------------------------------------------
 
 
+def _is_mapping_of_types(schema: dict[str, Json]) -> bool:
+    """Whether it looks like {"name": "string"}: fields where keywords belong, so that no field would be read."""
+    if not schema or any(name in _OF_SCHEMAS or name.startswith("$") for name in schema):
+        return False
+    types = (part.get("type") if isinstance(part, dict) else part for part in schema.values())
+    return all(isinstance(one, str) and one in _TYPE_NAMES for one in types)
+
+
+def _of_headers(spec: JobSpec) -> Iterator[Found]:
+    for name, value in spec.browser.headers.items():
+        if is_reference(value):
+            yield (
+                f"browser.headers.{name}",
+                "stored secrets are filled into pages and not sent as headers: a header goes to every site that a page "
+                "loads from. Log in by `data`, or give the header's own value, which is not shown",
+            )
+
+
 def _of_extract(extract: ExtractSpec | None) -> Iterator[Found]:
     if extract is None or extract.json_schema is None:
         return
     items = extract.json_schema.get("items")
     if extract.many and isinstance(items, dict) and items.get("type", "object") != "object":
         yield "extract.schema", "must describe an array of objects: its `items` are something else"
+    for schema in (extract.json_schema, items):
+        if isinstance(schema, dict) and _is_mapping_of_types(schema):
+            properties = {name: part if isinstance(part, dict) else {"type": part} for name, part in schema.items()}
+            meant = json.dumps({"type": "object", "properties": properties}, ensure_ascii=False)
+            yield "extract.schema", f"maps names to types, and is no JSON Schema; write {meant[:300]}"
     reason = schema_fault(schema_text(extract.json_schema))
     if reason is not None:
         yield "extract.schema", reason

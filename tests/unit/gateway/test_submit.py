@@ -88,9 +88,15 @@ def faults(answer: httpx.Response) -> dict[str, str]:
         ({"loop": {"values": ["a", 2]}}, "loop.values[1]", "must be a string"),
         ({"loop": {"values": "a"}}, "loop.values", "must be an array"),
         ({"loop": {"from": {"select": "a", "max_pages": 0}}}, "loop.from.max_pages", None),
-        ({"extract": {}}, "extract", "needs `goal`, `schema` or both"),
+        ({"extract": {}}, "extract", "needs `goal`, `schema`, `fields` or several of these"),
         ({"extract": {"schema": {"type": "objekt"}}}, "extract.schema", None),
         ({"extract": {"schema": {"properties": {"a": 5}}}}, "extract.schema", None),
+        (
+            {"extract": {"schema": {"name": "string", "price": {"type": "number"}}}},
+            "extract.schema",
+            'maps names to types, and is no JSON Schema; write {"type": "object", "properties": {"name": {"type": '
+            '"string"}, "price": {"type": "number"}}}',
+        ),
         (
             {"extract": {"schema": {"$schema": {}}}},
             "extract.schema",
