@@ -7,7 +7,7 @@
   // Parts of the words that the schema asks for: elements whose names hold none of them are not worth sending.
   const asked = arg && arg.words && arg.words.length ? new RegExp(arg.words.join('|'), 'i') : null;
   const MAX_NODES = 25000, MAX_NAMED = 1500, MAX_PAIRS = 800, MAX_TEXT = 5000, MAX_OWN = 100000, MAX_BLOCKS = 2000, LONG = 300;
-  let longLeft = 60000;  // characters of long texts that are sent in all
+  let longLeft = MANY ? 600000 : 60000;  // characters of long texts that are sent in all
   const SKIP = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'IFRAME', 'OBJECT', 'CANVAS', 'VIDEO', 'AUDIO',
     'SELECT', 'OPTION', 'TEXTAREA', 'DATALIST', 'HEAD']);
   const INLINE = /^(A|ABBR|B|BUTTON|CITE|CODE|EM|I|KBD|MARK|SMALL|SPAN|STRONG|SUB|SUP|VAR)$/;
@@ -180,6 +180,7 @@
   const STATE = /^(first|last|odd|even|active|current|selected|is-|has-|js-)/;
   const kind = (el) => {
     if (isRow(el)) return 'row';
+    if (el.tagName === 'DL') return 'dl.' + el.className;
     for (const name of el.classList) if (!STATE.test(name)) return el.localName + '.' + name;
     return el.localName;
   };
@@ -250,7 +251,7 @@
       const fitting = members.filter((m, i) => (i > 60 && !MANY) || accept(m));
       if (!fitting.length) continue;
       const first = shape(fitting[Math.min(1, fitting.length - 1)]);
-      const same = rows ? fitting : fitting.filter((m, i) => i > 60 || alike(shape(m), first));
+      const same = rows || members[0].tagName === 'DL' ? fitting : fitting.filter((m, i) => i > 60 || alike(shape(m), first));
       if (same.length >= 2 || (loneRow && same.length)) found.push(same);
     }
     return found;
@@ -315,7 +316,7 @@
     value = clean(value);
     let struck = ctx.struck;
     if (!value && struckTexts.has(el)) { value = clean(struckTexts.get(el)); struck = true; }
-    if (!label || !value || label.length > 60 || value.length > 2000 || sink.pairs.length >= MAX_PAIRS) return;
+    if (!label || !value || label.length > 60 || value.length > (MANY ? MAX_TEXT : 2000) || sink.pairs.length >= MAX_PAIRS) return;
     if (value.length > LONG && (longLeft -= value.length) < 0) return;
     const link = el.matches('a[href]') ? el : el.querySelector('a[href]');
     const picture = el.querySelector('img[src]');
@@ -373,9 +374,11 @@
     else if (text.trim() || struckTexts.has(cell)) pair('table', names[0], text, cell, ctx, [], {ls: names.slice(1), b: box});
     else if (empty && sink.pairs.length < MAX_PAIRS) sink.pairs.push({how: 'table', l: line(names[0]), t: '', s: selector(cell), v: 1, r: ctx.region, o: order, em: 1, ls: names.slice(1), b: box});
   }
+  const nothingYet = (el) => { if (out.empty.length < 30 && out.scripts) out.empty.push(el.localName + ' ' + names(el)); };
   function tableRows(table, ctx) {
     const grid = gridOf(table), box = order;
     const body = grid.rows.filter((row) => !grid.heads.includes(row));
+    if (grid.heads.length && !body.length) { nothingYet(table); return; }
     if (grid.heads.length && body.length === 1 && grid.width > 1) {
       for (const [i, cell] of grid.byRow.get(body[0])) cellPair([grid.names[i].join(' '), ...grid.names[i].slice(-1)], cell, ctx, box);
       return;
@@ -401,6 +404,35 @@
       if (names.length) cellPair([names[names.length - 1], ...(names.length > 1 ? [names.join(' ')] : [])], cell, ctx, order, true);
       else pair('column', String(i + 1), said(cell), cell, ctx);
     }
+  }
+
+  // A definition list as a list of records: what is explained, and what is said of it.
+  const TERM = ['term', 'name', 'title', 'option', 'signature', 'key', 'word', 'entry', 'command', 'argument', 'parameter', 'syntax', 'setting', 'function', 'method', 'question'];
+  const MEANING = ['description', 'definition', 'meaning', 'explanation', 'text', 'details', 'body', 'answer', 'value'];
+  function entries(list, ctx) {
+    const found = [];
+    for (const node of list.querySelectorAll('dt,dd')) {
+      if (node.closest('dl') !== list) continue;
+      if (node.tagName === 'DT') {
+        if (found.length && !found[found.length - 1].dd.length) found[found.length - 1].dt.push(node);
+        else found.push({dt: [node], dd: []});
+      } else if (found.length) found[found.length - 1].dd.push(node);
+    }
+    const whole = found.filter((one) => one.dd.length);
+    const outer = sink;
+    let group = null;
+    if (whole.length > 1 && out.groups.length < 1000) {
+      group = {s: selector(list), k: 'entry', n: whole.length, r: ctx.region, blocks: []};
+      out.groups.push(group);
+    } else if (sink === out || sink.pairs.some((one) => one.how === 'definition-list')) return;
+    for (const one of whole) {
+      if (group) { if (group.blocks.length >= MAX_BLOCKS) break; sink = newSink(one.dt[0]); group.blocks.push(sink); }
+      const term = one.dt.map(said).map(line).join(', '), meaning = one.dd.map(said).join('\n');
+      pair('definition-list', TERM[0], term, one.dt[0], ctx, [], {ls: TERM.slice(1)});
+      pair('definition-list', MEANING[0], meaning, one.dd[0], ctx, [], {ls: MEANING.slice(1)});
+      if (group) sink.text = clean(term + '\n' + meaning).slice(0, 2000);
+    }
+    sink = outer;
   }
 
   // --- controls ------------------------------------------------------------------------------------
@@ -478,8 +510,9 @@
       const table = MANY && isRow(members[0]) ? tableOf(members[0]) : null;
       let group = table && tableGroups.get(table);  // the bodies of one table are one list
       if (group) group.n += members.length;
-      else if (MANY && out.groups.length < 200) {
+      else if (MANY && (table || out.groups.length < 200)) {
         group = {s: selector(table || el), k: kind(members[0]), n: members.length, r: ctx.region, blocks: []};
+        if (table) group.h = (gridOf(table).names || []).map((said) => said.join(' ')).join('\n');
         out.groups.push(group);
         if (table) tableGroups.set(table, group);
       }
@@ -538,7 +571,7 @@
         inner.item = {type: child.getAttribute('itemtype') || '', props: {}, s: selector(child), r: inner.region, card: inner.card ? 1 : 0, v: hidden ? 0 : 1};
         inner.item_ = inner.item;
       }
-      if (!child.firstChild && out.empty.length < 30 && out.scripts && !hidden && !inner.region && /^(DIV|SECTION|MAIN|ARTICLE|UL|OL|DL|TABLE|TBODY|SPAN|P|H1|H2)$/.test(child.tagName)) out.empty.push(child.localName + ' ' + names(child));
+      if (!child.firstChild && !hidden && !inner.region && /^(DIV|SECTION|MAIN|ARTICLE|UL|OL|DL|TABLE|TBODY|SPAN|P|H1|H2)$/.test(child.tagName)) nothingYet(child);
       const prop = child.getAttribute('itemprop');
       if (prop) inner.prop = true;
       if (block) { own.push('\n'); beside.push('\n'); }
@@ -578,7 +611,7 @@
         h: (el.querySelector('a[href]') || el.closest('a[href]') || {}).href || '', ti: el.title || (el.querySelector('[title]') || {}).title || ''});
     }
     if (!mine && !MANY) return;
-    if (text.length < 4000) texts.set(el, text);
+    if (text.length < MAX_TEXT) texts.set(el, text);
     // No regular expression over whole documents, again and again.
     const whole = text.length > 4 * MAX_TEXT ? '' : clean(text);
     const size = whole ? whole.length : text.trim() ? text.length : 0;
@@ -590,13 +623,14 @@
       const few = parts.length > 1 && size <= 80 ? parts : [];
       named(el, whole, ctx, few, at, size && size <= 80);
     }
-    if (tag === 'TABLE' || /^(table|grid|treegrid)$/.test(role(el))) { if (!MANY || sink !== out) tableRows(el, ctx); }
+    if (tag === 'TABLE' || /^(table|grid|treegrid)$/.test(role(el))) { if (!MANY || sink !== out) tableRows(el, ctx); else if (gridOf(el).heads.length && gridOf(el).rows.length === gridOf(el).heads.length) nothingYet(el); }
     else if (tag === 'DL') {
+      if (MANY) { entries(el, ctx); return; }
       let label = '';
       for (const node of el.querySelectorAll('dt,dd')) {
         if (node.closest('dl') !== el) continue;
-        if (node.tagName === 'DT') label = texts.get(node) || '';
-        else pair('definition-list', label, texts.get(node) || '', node, ctx, [], {b: order});
+        if (node.tagName === 'DT') label = said(node);
+        else pair('definition-list', label, said(node), node, ctx, [], {b: order});
       }
     } else if (size && size <= 400 && !/^(TR|TBODY|THEAD|TD|TH|DT|DD|UL|OL|SELECT)$/.test(tag) && !HEADING.test(tag)) {
       const kids = el.children;

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shoal.agent.policies.rules.facts.entity import Stated, path_phrase, structured
@@ -72,6 +73,7 @@ class Candidate:
     options: tuple[str, ...] = ()  # of a select: all that it offers
     ticked: bool = False  # a check box: it says yes or no and nothing else
     level: int = 0  # of a heading
+    under: int = 0  # the level of the heading that it stands under, 0 for none or the page's own
 
     @property
     def structured(self) -> bool:
@@ -86,7 +88,19 @@ def candidates_of(facts: Facts) -> list[Candidate]:
     found += [_of_pair(one) for one in facts.pairs]
     found += [candidate for one in facts.named for candidate in _of_named(one)]
     found += _of_headings(facts)
-    return found
+    return _placed(found, facts)
+
+
+def _placed(found: list[Candidate], facts: Facts) -> list[Candidate]:
+    """The candidates with the level of the heading that each stands under."""
+    headings = sorted((int(one["o"]), int(one["l"])) for one in facts.headings if one["v"] and not one["r"])
+    top = min((level for _, level in headings), default=0)
+    starts = [order for order, _ in headings]
+    return [
+        replace(one, under=level) if place and (level := headings[place - 1][1]) > top else one
+        for one in found
+        for place in (bisect_right(starts, one.order) if one.order else 0,)
+    ]
 
 
 def block_candidates(block: Mapping[str, Json]) -> list[Candidate]:

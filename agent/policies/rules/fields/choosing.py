@@ -8,7 +8,7 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ GOOD_FIT = 0.85  # the least likeness of a name that is not only similar
 _LONG = 200  # characters of a text that a class name alone does not prove
 _TELLING = 3  # characters of a text that are found in a page by more than chance
 MOST_CANDIDATES = 5
+Narrower = Callable[[Sequence["Scored"]], list["Scored"]]
 _CLASS_SYNONYMS = ("name", "author", "brand")
 """Texts that a class name gives by a synonym too; `section` or `details` are classes of anything."""
 
@@ -84,7 +85,7 @@ def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, title: 
     """
     visible = choose([one for one in scored if not one.candidate.structured and one.candidate.visible], shown, prop)
     machine = choose([one for one in scored if one.candidate.structured], shown, prop)
-    if machine.best is None and not machine.rivals:
+    if machine == visible == Choice():
         hidden = [one for one in scored if not one.candidate.structured and not one.candidate.visible]
         machine = choose(hidden, shown, prop)
     if machine.best is not None:
@@ -104,7 +105,8 @@ def choose(scored: Sequence[Scored], shown: VisibleText, prop: Property) -> Choi
     equal = [one for one in scored if top - one.score < _CLOSE]
     if len({_key(one.value) for one in equal}) == 1:
         return Choice(max(equal, key=lambda one: one.score))
-    for narrower in (_in_fragment, _largest, lambda ones: [one for one in ones if shown.has(prop, one.value)]):
+    seen: Narrower = lambda ones: [one for one in ones if shown.has(prop, one.value)]  # noqa: E731
+    for narrower in (_in_fragment, _largest, _of_the_page, seen):
         fewer = narrower(equal)
         if fewer and len({_key(one.value) for one in fewer}) == 1:
             return Choice(max(fewer, key=lambda one: one.score))
@@ -140,7 +142,7 @@ def _settled(prop: Property, machine: Scored, visible: Choice, shown: VisibleTex
 def _seen(prop: Property, best: Scored, scored: Sequence[Scored], title: str | None) -> Answer:
     """The answer of a visible place that no structured data speaks about."""
     sureness, reason = _by_place(prop, best)
-    if best.candidate.how == "heading" and title is not None:
+    if best.candidate.level and title is not None:
         borne_out = squash(str(best.value)) in squash(title) if best.value else False
         if best.candidate.level == 1:
             sureness, reason = ("certain", Reason.AGREED) if borne_out else (sureness, reason)
@@ -180,6 +182,12 @@ def _given(one: Scored, sureness: Sureness, reason: Reason, *, confirmed: bool) 
 
 def _key(value: Json) -> str:
     return squash(value) if isinstance(value, str) else repr(float(value) if isinstance(value, int) else value)
+
+
+def _of_the_page(scored: Sequence[Scored]) -> list[Scored]:
+    """Those that stand under the page's own heading, where others stand under headings of its sections."""
+    under = [one.candidate.under for one in scored]
+    return [one for one in scored if one.candidate.under == min(under)] if min(under) < max(under) else []
 
 
 def _in_fragment(scored: Sequence[Scored]) -> list[Scored]:

@@ -80,7 +80,7 @@ def _may_still_come(found: Extraction, facts: Facts, properties: Sequence[Proper
 
     An optional field that a finished page does not show is no reason to wait: waiting would cost more than the page.
     """
-    if found.empty or (not facts.scripted and not facts.busy):
+    if not facts.scripted and not facts.busy:
         return False
     required = {prop.name for prop in properties if prop.required}
     if not found.records or required & set(found.missing):
@@ -95,9 +95,9 @@ def _coming(found: Extraction, facts: Facts, properties: Sequence[Property]) -> 
     found or a required field is missing, an empty element that may hold anything.
     """
     missing = [prop for prop in properties if prop.name in found.missing]
-    if found.empty or (found.records and not missing):
+    if found.records and not missing:
         return ""
-    if facts.busy:
+    if facts.busy or found.empty:
         return facts.busy
     needed = not found.records or any(prop.required for prop in missing)
     names = {word for prop in missing for word in wanted_words(prop)}
@@ -105,12 +105,14 @@ def _coming(found: Extraction, facts: Facts, properties: Sequence[Property]) -> 
         tag, _, own = element.partition(" ")
         if names & {word for token in own.split() for word in phrase(token)}:
             return f"the empty {tag} {own}".strip()
-        if needed and facts.scripted and (tag in _HOLDERS or (tag in ("div", "section") and own)):
+        if needed and facts.scripted and (tag in _HOLDERS or facts.bare or _HOLDING & set(phrase(own))):
             return f"the empty {tag} {own}".strip()
     return ""
 
 
-_HOLDERS = ("main", "article", "ul", "ol", "dl", "table", "tbody")
+_HOLDERS = ("main", "article", "dl", "table", "tbody")
+_HOLDING = frozenset(phrase("app root content results items list main data table grid records rows"))
+"""Words by which scripts call the element that they fill."""
 
 
 def _told(waits: Sequence[str], began: float) -> str:

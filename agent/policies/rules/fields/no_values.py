@@ -28,7 +28,9 @@ def is_no_value(prop: Property, candidate: Candidate, value: Json, names: Collec
     if not isinstance(value, str) or candidate.structured:
         return False
     text = value.strip()
-    if not text or squash(text.strip("<>[]() ")) in _PLACEHOLDERS or not any(sign.isalnum() for sign in text):
+    if ("term",) in candidate.labels:  # what is explained may be a sign: ">>>", "--"
+        return not text
+    if not text or squash(text.strip("<>[]() ")) in _PLACEHOLDERS or not text.strip("-–—_.… /"):
         return True
     if candidate.how == "control":
         return False

@@ -35,13 +35,14 @@ def read_records(
         score = _fit(group, properties, reading, accept)
         if score > 0 and (best is None or score > best[0]):
             best = (score, group)
+    blocks = _blocks(facts, best[1]) if best is not None else []
     text = facts.text + "\n" + facts.beside
     total = stated_count(text)
     if best is None:
         return _nothing(properties, total, empty=says_empty(text))
     records: list[Record] = []
     lacking: Counter[str] = Counter()
-    for read in _all_read(best[1], properties, reading, accept):
+    for read in _all_read(blocks, properties, reading, accept):
         if _is_record(read, properties):
             records.append(Record(read.value, read.sources, facts.url, stamp, read.candidates))
             lacking.update(read.missing)
@@ -88,11 +89,17 @@ def _nothing(properties: Sequence[Property], total: int | None, *, empty: bool) 
     return Extraction((), complete=empty or total == 0, empty=empty or total == 0, why=why, missing=names, shown=total)
 
 
+def _blocks(facts: Facts, best: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+    """The blocks of a group, and of the page's other tables with the same columns: chapters of one list."""
+    alike = [one for one in facts.groups if one is best or (best.get("h") and one.get("h") == best["h"])]
+    return [block for group in alike for block in group["blocks"]]
+
+
 def _all_read(
-    group: Mapping[str, Json], properties: Sequence[Property], reading: Reading, accept: Sureness
+    blocks: Sequence[Mapping[str, Json]], properties: Sequence[Property], reading: Reading, accept: Sureness
 ) -> list[ReadRecord]:
     """The group's blocks as records, without what all of them take from the same words: the heading of the list."""
-    read = [read_record(_reader(block, reading), properties, accept) for block in group["blocks"]]
+    read = [read_record(_reader(block, reading), properties, accept) for block in blocks]
     for prop in properties:
         given = [one for one in read if prop.name in one.sources]
         values = {repr(one.value[prop.name]) for one in given}

@@ -161,8 +161,8 @@ def _string(prop: Property, kind: str, raw: Raw, reading: Reading) -> str | None
         return read_currency(raw.exact, reading.lang) or read_currency(text, reading.lang)
     if kind == "availability" and raw.structured:
         text = re.split(r"[/#]", text)[-1]
+    text = re.sub(r"\s*[¶🔗]\s*$|\s+[§#]\s*$", "", text)  # the mark of a link to the heading itself
     if kind == "name":
-        text = re.sub(r"\s*[¶§#🔗]\s*$", "", text)
         text = text if len(text) <= _MAX_NAME else ""
     if kind == "gtin":
         digits = re.sub(r"[\s-]", "", text)
