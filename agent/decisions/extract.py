@@ -93,7 +93,7 @@ async def check_records(
         kept = [record for place, record in enumerate(kept) if place not in faulty]
         problems = await validate_records(kept, extract)
     if problems and missing:
-        raise FieldsMissing(_lacking(records, url, missing, awaited), fields=tuple(missing), awaited=awaited)
+        raise FieldsMissing(lacking(records, url, missing, awaited), fields=tuple(missing), awaited=awaited)
     if problems:
         raise RecordInvalid(f"{url}: " + "; ".join(str(problem) for problem in problems[:5]))
     return Checked(tuple(kept), tuple(left_out))
@@ -104,7 +104,7 @@ def _short(record: Record) -> str:
     return text if len(text) <= _ENTRY_CHARS else text[:_ENTRY_CHARS] + "…"
 
 
-def _lacking(records: Sequence[Record], url: str, missing: Sequence[str], awaited: str) -> str:
+def lacking(records: Sequence[Record], url: str, missing: Sequence[str], awaited: str) -> str:
     """What is missing, in words; of a field that the page states several times or not clearly, what it may be."""
     candidates = {name: several for record in records for name, several in record.candidates.items()}
     absent = [name for name in missing if name not in candidates]

@@ -633,7 +633,7 @@
         else pair('definition-list', label, said(node), node, ctx, [], {b: order});
       }
     } else if (size && size <= 400 && !/^(TR|TBODY|THEAD|TD|TH|DT|DD|UL|OL|SELECT)$/.test(tag) && !HEADING.test(tag)) {
-      const kids = el.children;
+      const kids = el.children.length <= 6 ? [...el.children].filter((kid) => !SKIP.has(kid.tagName) || kid.tagName === 'SELECT' || kid.tagName === 'TEXTAREA') : el.children;
       if (!INLINE.test(tag) && (kids.length === 2 || kids.length === 3) && !/^(TH|TD|DT|DD|LI|OPTION|A|BUTTON)$/.test(kids[0].tagName)) {
         const label = line(texts.get(kids[0]) || '');
         if (label && label.length <= 40) {

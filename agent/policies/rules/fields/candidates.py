@@ -15,6 +15,7 @@ from shoal.agent.policies.rules.values.values import Raw
 from shoal.agent.policies.rules.values.vocabulary import (
     AROUND,
     CONCEPTS,
+    LOOSE_SYNONYMS,
     META_ABOUT_THE_PAGE,
     NAMING_DATA,
     STRUCK_WORDS,
@@ -38,6 +39,8 @@ TRUST: Mapping[str, float] = {
 """How far a value is trusted by where it stands, when its name fits fully."""
 
 _ASIDE = 0.75  # an aside may hold the record's box of facts, but more often somebody else's
+_LOOSELY = 0.85
+_LOOSE_WORDS = frozenset(phrase(text) for text in LOOSE_SYNONYMS)
 _CONCEPT = 0.96  # a synonym says a little less than the property's own name
 _LABEL_TAGS = frozenset({"label", "dt", "legend", "caption", "button", "option", "summary", "th"})
 """Elements that name something, or do something, and hold no value of a record by their class."""
@@ -152,15 +155,17 @@ def fit_of(prop: Property, candidate: Candidate) -> Fit:
     concept = prop.concept
     if candidate.struck and not (concept and concept.name == "old_price"):
         return Fit(0.0, own=False)
+    loose = _LOOSELY if concept and concept.kind == "text" and not _LOOSE_WORDS.isdisjoint(prop.phrases) else 1.0
     if concept and candidate.path in concept.paths:
-        return Fit(1.0 - 0.02 * concept.paths.index(candidate.path), own=True)
+        return Fit(loose * (1.0 - 0.02 * concept.paths.index(candidate.path)), own=loose == 1.0)
     if concept and candidate.how == "meta" and candidate.path in concept.metas:
-        return Fit(1.0 - 0.03 * concept.metas.index(candidate.path), own=True)
+        return Fit(loose * (1.0 - 0.03 * concept.metas.index(candidate.path)), own=loose == 1.0)
     labels = _value_names(prop, candidate)
     own = max((best_likeness(prop.phrases, label) for label in labels), default=0.0)
     synonym = 0.0
     if concept and own < _CONCEPT:
-        synonym = _CONCEPT * max((best_likeness(_names(concept.names), label) for label in labels), default=0.0)
+        same = [label for label in labels if concept.kind != "text" or label not in _LOOSE_WORDS]
+        synonym = loose * _CONCEPT * max((best_likeness(_names(concept.names), label) for label in same), default=0.0)
         # A page with "Name: X" and another heading: a `name` is X, while a `title` is the heading.
         synonym *= 0.94 if candidate.how == "heading" else 1.0
     nested = 0.93 ** candidate.path.count(".") if candidate.path and candidate.how != "meta" else 1.0

@@ -83,6 +83,11 @@ def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, title: 
     Args:
         title: the document's title; None for a block of a page, which has none.
     """
+    own = [one for one in scored if one.fit.own and one.fit.likeness >= GOOD_FIT and one.candidate.visible]
+    if (
+        own and prop.concept and prop.concept.kind == "text"
+    ):  # another field of the page may bear the synonym: a "summary" beside a "description"
+        scored = [one for one in scored if one.fit.own]
     visible = choose([one for one in scored if not one.candidate.structured and one.candidate.visible], shown, prop)
     machine = choose([one for one in scored if one.candidate.structured], shown, prop)
     if machine == visible == Choice():
@@ -172,7 +177,7 @@ def _by_place(prop: Property, one: Scored) -> tuple[Sureness, Reason]:
 
 def _independent(one: Candidate, other: Candidate) -> bool:
     """Whether two places were written apart: a heading and a line of facts, not an element and what it stands in."""
-    return (one.how == "heading") != (other.how == "heading") and "selector" not in (one.how, other.how)
+    return bool(one.level) != bool(other.level) and "selector" not in (one.how, other.how)
 
 
 def _given(one: Scored, sureness: Sureness, reason: Reason, *, confirmed: bool) -> Answer:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from shoal.agent.decisions.extract import lacking
 from shoal.agent.errors import FieldsMissing, GoalNeedsModel
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.facts.facts import Facts, read_facts
@@ -54,8 +55,8 @@ async def extract_page(state: SessionState) -> Extraction:
             facts, found = await _look(state, properties)
     awaited = _told(waits, began) if _coming(found, facts, properties) or "its requests to end" in waits else ""
     found = replace(found, awaited=awaited)
-    if not found.records and not wanted.many:
-        said = f"{facts.url} states none of: {', '.join(found.missing)}{awaited and '; ' + awaited}"
+    if not wanted.many and not any(record.sources for record in found.records):
+        said = lacking(found.records, facts.url, found.missing, awaited)
         raise FieldsMissing(said, fields=found.missing, awaited=awaited)
     return found
 

@@ -364,6 +364,9 @@ FALSE_WORDS = _words(
     "no, false, nein, non, ne, nie, nao, não, off, none, not included, ✗, ✘, ☐, ❌, ×, n, falsch, faux"
 )
 
+LOOSE_SYNONYMS = _words("summary, abstract, about, details, section, topic, department, genre, note, code")
+"""Names of texts that one page may use beside another name of the same concept, for something else."""
+
 NO_VALUE = _words(
     """
     n/a, na, not available yet, tbd, tba, unknown, loading, please select, please choose, select, choose, select one,
