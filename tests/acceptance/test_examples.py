@@ -20,6 +20,7 @@ SAYS = {
     "batch_with_a_key": r"^audio: completed\nbicycles: completed\ngarten: completed$",
     "forms_from_csv": r"^Ada Quimby: \{'pieces': 12\}\nBen Quimby: \{'pieces': 3\}$",
     "loop_over_a_list": r"^(.+: [\d.]+ [A-Z]{3}\n){2,5}(.|\n)*^[2-5] products$",
+    "places_in_a_page": r"^(.+: [\d.]+\n){30,33}(.|\n)*^3[0-3] tools$",
     "run_one_job": r"^(.+: (in stock|sold out)\n?){1,2}$",
     "to_pandas": r"mean price of [2-5] products: [\d.]+$",
     "watch_events": r"^job\.submitted: 0 of \d\n(.+\n)*job\.finished: 4 of 4\ncompleted$",

@@ -88,8 +88,15 @@ def _of_numbers(spec: JobSpec) -> Iterator[Found]:
 def _of_words(spec: JobSpec) -> Iterator[Found]:
     if _blank(spec.goal):
         yield "goal", "must not be blank"
-    if spec.extract is not None and _blank(spec.extract.goal):
-        yield "extract.goal", "must not be blank"
+    extract = spec.extract
+    if extract is None:
+        return
+    for name in ("goal", "records", "next", "wait_for"):
+        if _blank(getattr(extract, name)):
+            yield f"extract.{name}", "must not be blank"
+    for name, place in extract.fields.items():
+        if _blank(place.query):
+            yield f"extract.fields.{name}.{place.kind}", "must not be blank"
 
 
 def _of_secrets(spec: JobSpec) -> Iterator[Found]:

@@ -158,6 +158,8 @@ async def test_a_bad_field_is_refused_by_name(
         ),
         ({"goal": " \t"}, "goal", "must not be blank"),
         ({"extract": {"goal": ""}}, "extract.goal", "must not be blank"),
+        ({"extract": {"fields": {"a": {"label": " "}}}}, "extract.fields.a.label", "must not be blank"),
+        ({"extract": {"fields": {"a": {"select": "b"}}, "wait_for": " "}}, "extract.wait_for", "must not be blank"),
         ({"loop": {"from": {"select": "  "}}}, "loop.from.select", "must not be blank"),
         ({"loop": {"from": {"select": "a", "next": ""}}}, "loop.from.next", "must not be blank"),
         ({"loop": {"values": ["a", " "]}}, "loop.values[1]", "must not be blank"),
