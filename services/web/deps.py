@@ -10,6 +10,7 @@ from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.metrics import Metrics
 from shoal.services.names import HostNames
 from shoal.services.store.store import Store
+from shoal.services.web.http.problems import STATUS
 from shoal.services.web.specs.specs import SpecRules
 
 
@@ -36,6 +37,16 @@ class GatewayOptions:
     secure_cookies: bool = False  # cookies over https only; for a public address that is https
 
 
+def new_metrics() -> Metrics:
+    """A gateway's metrics. Its labelled counters begin at 0, so that no first event is hidden from `increase`."""
+    metrics = Metrics()
+    for how in ("single", "batch"):
+        metrics.jobs_submitted.labels(how)
+    for error in STATUS:
+        metrics.submissions_refused.labels(error.code)
+    return metrics
+
+
 @dataclass(frozen=True, slots=True)
 class GatewayDeps:
     """What the gateway works with. It closes none of them."""
@@ -44,7 +55,7 @@ class GatewayDeps:
     artifacts: ArtifactStore
     options: GatewayOptions = GatewayOptions()
     names: HostNames = field(default_factory=HostNames)
-    metrics: Metrics = field(default_factory=Metrics)
+    metrics: Metrics = field(default_factory=new_metrics)
 
     async def webhook_secrets(self) -> tuple[str, ...]:
         """The cluster's secrets, from which those of its tenants are derived; newest first."""

@@ -76,6 +76,7 @@ MAY = {
         "shoal.services.inference",
     },
     "shoal.services.dispatch": {
+        "shoal.agent.actions",
         "shoal.agent.types",
         "shoal.agent.spec",
         "shoal.agent.status",

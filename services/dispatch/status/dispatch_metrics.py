@@ -7,6 +7,7 @@ from itertools import chain, islice
 from typing import Any
 
 from shoal.agent import errors
+from shoal.agent.actions import PRIMITIVES
 from shoal.agent.status import Status
 from shoal.agent.types import ErrorInfo, Outcome
 from shoal.services.browsers.pools.pool import WorkerStats
@@ -68,6 +69,11 @@ class DispatchMetrics:
         # A series that begins at its first event hides that event from `increase`.
         for family in {*_FAMILY_OF.values(), "other"}:
             self.delta.add("shoal_attempts", str(Status.FAILED), family, n=0)
+        for kind in ("prompt", "cached", "completion"):
+            self.delta.add("shoal_tokens", kind, n=0)
+        for action in PRIMITIVES:
+            for end in ("ok", "failed"):
+                self.delta.add("shoal_actions", action.name, end, n=0)
         self._before: dict[str, Figures] = {}  # what each worker had counted at the last look
 
     def ended(self, outcome: Outcome) -> None:

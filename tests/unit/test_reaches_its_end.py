@@ -1,0 +1,222 @@
+"""What is declared in one place reaches the place of its effect: settings, a job's browser, result lines, metrics."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+from prometheus_client import generate_latest
+from pydantic import SecretStr
+
+from shoal.agent.browser import ContextOptions
+from shoal.agent.chromium.browser import ChromiumBrowser
+from shoal.agent.spec import BrowserSpec, Viewport
+from shoal.agent.status import Status
+from shoal.agent.types import ErrorInfo, FieldSource, LoopItem, Record, Usage
+from shoal.services.browsers.configs import worker_config
+from shoal.services.cluster.configs import dispatch_config, gateway_options
+from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
+from shoal.services.inference.configs import admission_config, vllm_options
+from shoal.services.metrics import CATALOGUE
+from shoal.services.settings import Settings
+from shoal.services.store.records import ResultRow
+from shoal.services.web.api.views import ResultView, result_line
+from shoal.services.web.deps import new_metrics
+from shoal.services.web.results.table import LEADING, TRAILING, flatten
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def product_files() -> Iterator[Path]:
+    for top in ("agent", "services", "shoal"):
+        yield from (path for path in (ROOT / top).rglob("*.py") if not (top == "shoal" and len(path.parts) < 2))
+
+
+def reads(path: Path, owner: str) -> set[str]:
+    """Names that a file reads of objects whose expression ends in `owner`."""
+    return {
+        node.attr
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).rpartition(".")[2].lstrip("_").endswith(owner)
+    }
+
+
+# --- settings ----------------------------------------------------------------------------------------
+
+BUILDERS: tuple[Callable[[Settings], object], ...] = (
+    dispatch_config,
+    worker_config,
+    gateway_options,
+    admission_config,
+    vllm_options,
+    Settings.artifact_options,
+)
+"""What turns settings into what a part has to know."""
+
+BASE: Mapping[str, Any] = {
+    **{"model_url": "http://model.example/v1", "model": "m", "traces_url": "http://traces.example/v1/traces"},
+    **{"s3_endpoint_url": "http://s3.example", "cookie_secret": "c" * 40, "webhook_secret": "w" * 40, "auth": "auto"},
+}
+"""Parts that are off by default are on, so that their settings matter."""
+
+OTHER: Mapping[str, Any] = {
+    **{"artifacts_url": "s3://bucket/folder", "chromium": "/opt/chromium", "host": "0.0.0.0", "auth": "on"},
+    **{"tenant_weights": {"a": 2.0}, "tenant_quotas": {"a": 3}, "model_extra_body": {"x": 1}},
+    **{
+        "refuse_networks": ("10.0.0.0/8",),
+        "vllm_arguments": "--seed 7",
+        "model_points": "relative",
+        "model_temperature": 1.0,
+    },
+    **{"public_url": "https://shoal.example", "ray_address": "auto", "vllm_quantization": "fp8"},
+    **{
+        "s3_public_url": "http://public.example",
+        "help_url": "http://help.example",
+        "search_url": "http://s.example/?q={}",
+    },
+}
+"""Another valid value, where the type does not say one."""
+
+
+def another(name: str, value: Any, annotation: Any) -> Any:
+    """A valid value that differs from the default."""
+    if name in OTHER:
+        return OTHER[name]
+    if isinstance(value, SecretStr):
+        return "another-secret-" * 4
+    if isinstance(value, bool):
+        return not value
+    if get_origin(annotation) is Literal:
+        return next(choice for choice in get_args(annotation) if choice != value)
+    if isinstance(value, float) and value <= 1:
+        return value / 2 if value else 0.5
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, Path):
+        return str(value / "elsewhere")
+    if isinstance(value, tuple):
+        return ("elsewhere.example",)
+    return "elsewhere" if "url" not in name else "http://elsewhere.example/"
+
+
+def built(**changed: Any) -> list[object]:
+    settings = Settings(**{**BASE, **changed})
+    return [build(settings) for build in BUILDERS]
+
+
+def read_in_configs() -> set[str]:
+    """Settings that the builders read."""
+    paths = [ROOT / "services" / room / "configs.py" for room in ("cluster", "browsers", "inference")]
+    names = set().union(*(reads(path, "settings") for path in paths))
+    return names & Settings.model_fields.keys()
+
+
+def test_every_setting_is_read_where_it_is_used() -> None:
+    own = (ROOT / "services" / "settings.py").read_text()
+    options = own[own.index("def artifact_options") : own.index("def load_settings")]
+    read = set(re.findall(r"self\.(\w+)", options))
+    for path in product_files():
+        if path != ROOT / "services" / "settings.py":
+            read |= reads(path, "settings")
+    assert sorted(Settings.model_fields.keys() - read) == [], "settings that have no effect"
+
+
+@pytest.mark.parametrize("name", sorted(read_in_configs() | {"s3_region", "s3_kms_key", "artifact_spill_mib"}))
+def test_a_setting_changes_what_a_part_is_told(name: str) -> None:
+    default = getattr(Settings(**BASE), name)
+    other = another(name, default, Settings.model_fields[name].annotation)
+    assert built(**{name: other}) != built(), f"SHOAL_{name.upper()} changes nothing"
+
+
+# --- a job's browser ---------------------------------------------------------------------------------
+
+CONTEXTS = "agent/chromium/browser.py"
+"""Makes both kinds of context: acting ones from each field, reading ones only where `_suits_reading` says so."""
+
+ELSEWHERE = {
+    "dialogs": "agent/sessions/session.py",
+    "isolation": "agent/sessions/session.py",
+    "proxy": "services/web/specs/supported.py",
+    "storage_state": "services/web/specs/supported.py",
+    "headless": "services/web/specs/supported.py",
+    "attach": "services/web/specs/supported.py",
+}
+"""Fields that no context is made from, and the file that handles (or refuses) them."""
+
+OTHER_LOOK: Mapping[str, Any] = {
+    **{"viewport": Viewport(width=800, height=600), "locale": "de-DE", "timezone": "Europe/Berlin", "user_agent": "x"},
+    **{"headers": {"x": "y"}, "storage_state": "login", "block": ("image",), "dialogs": "dismiss"},
+    **{"isolation": "fresh", "headless": False, "attach": "ws://127.0.0.1:1"},
+    "proxy": {"server": "http://proxy.example:1"},
+}
+
+
+def test_every_field_of_a_job_s_browser_is_handled() -> None:
+    made = reads(ROOT / CONTEXTS, "browser") | reads(ROOT / CONTEXTS, "wanted")
+    for field in BrowserSpec.model_fields:
+        file = ELSEWHERE.get(field)
+        assert (field in made) if file is None else (field in reads(ROOT / file, "browser")), field
+
+
+@pytest.mark.parametrize("field", BrowserSpec.model_fields)
+def test_a_page_past_playwright_is_taken_only_where_it_looks_as_asked(field: str) -> None:
+    """A new field is compared as well: until the reading context does what it asks, it must not be taken."""
+    browser = object.__new__(ChromiumBrowser)
+    browser._window = Viewport()
+    plain = ContextOptions(reading=True, browser=BrowserSpec())
+    assert browser._suits_reading(plain)
+    spec = BrowserSpec.model_validate({field: OTHER_LOOK[field]})
+    assert browser._suits_reading(replace(plain, browser=spec)) == (field == "isolation")
+
+
+# --- result lines ------------------------------------------------------------------------------------
+
+LINE = ResultRow(
+    cursor="",
+    job=1,
+    session=2,
+    item=LoopItem(0, "v", is_link=True, label="l"),
+    status=Status.COMPLETED,
+    record=Record({"a": 1}, {"a": FieldSource("label", "p", True)}),
+    error=ErrorInfo("Busy", "busy", "later", retryable=True),
+    url="http://a.example/",
+    at="2026-01-01T00:00:00Z",
+    attempts=1,
+    seconds=1.0,
+    screenshot="art_1",
+    usage=Usage(model_calls=1, prompt_tokens=2, completion_tokens=3),
+)
+
+
+def test_every_leaf_of_a_result_line_is_a_column_and_every_column_a_leaf() -> None:
+    line = result_line(LINE)
+    leaves = {name for name in flatten(line) if not name.startswith("record.")}
+    assert leaves == {*LEADING, *TRAILING}
+    assert set(line) == set(ResultView.model_fields)
+
+
+# --- metrics -----------------------------------------------------------------------------------------
+
+UNBOUNDED = {"shoal_http_requests": "routes and statuses are known once they are asked for"}
+"""Labelled counters that cannot begin at 0, and why."""
+
+
+def test_every_labelled_counter_begins_at_zero() -> None:
+    counters = {line.name for line in CATALOGUE if line.type == "counter" and line.labels}
+    text = generate_latest(new_metrics().registry).decode()
+    told = {name for name, *_ in DispatchMetrics().delta.counts}
+    begun = {name for name in counters if name in told or re.search(rf"^{name}_total{{.*}} 0\.0$", text, re.MULTILINE)}
+    assert sorted(counters - begun - UNBOUNDED.keys()) == []
+
+
+def test_every_metric_is_counted_somewhere() -> None:
+    text = "\n".join(path.read_text() for path in product_files() if path.name != "metrics.py")
+    for line in CATALOGUE:
+        attribute = line.name.removeprefix("shoal_").replace("http_request_seconds", "http_seconds")
+        by_gateway = line.by == "gateway" and f".{attribute}" in text
+        assert by_gateway or f'"{line.name}"' in text, f"{line.name} is in the catalogue and nothing counts it"
