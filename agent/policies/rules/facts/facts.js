@@ -625,7 +625,7 @@
     }
     if (tag === 'TABLE' || /^(table|grid|treegrid)$/.test(role(el))) { if (!MANY || sink !== out) tableRows(el, ctx); else if (gridOf(el).heads.length && gridOf(el).rows.length === gridOf(el).heads.length) nothingYet(el); }
     else if (tag === 'DL') {
-      if (MANY) { entries(el, ctx); return; }
+      if (MANY && !chosen) { entries(el, ctx); return; }
       let label = '';
       for (const node of el.querySelectorAll('dt,dd')) {
         if (node.closest('dl') !== el) continue;

@@ -56,9 +56,9 @@ def read_blocks(
 ) -> dict[int, ReadRecord]:
     """What the blocks state that `read_facts` was told of, by their position."""
     reading = Reading(facts.lang or locale, facts.url)
-    blocks = [(int(block["i"]), block) for group in facts.groups for block in group["blocks"]]
-    read = [one for group in facts.groups for one in _all_read(group, properties, reading, accept)]
-    return {position: one for (position, _), one in zip(blocks, read, strict=True)}
+    blocks = [block for group in facts.groups for block in group["blocks"] if "i" in block]
+    read = _all_read(blocks, properties, reading, accept)
+    return {int(block["i"]): one for block, one in zip(blocks, read, strict=True)}
 
 
 def read_block(

@@ -82,15 +82,20 @@ def asked_step(view: Mapping[str, Json], asked: str) -> Onward | None:
         )
     if view["nextCss"]:
         control = next((one for one in view["nextCss"] if not one["off"] and one["v"]), None)
-        step = _step(control)
-        return step and replace(step, select=asked)
+        return _pressed_or_opened(control, asked)
     if certainly_css(asked):
         return None
     words = phrase(asked)
     controls = [one for one in view["controls"] if not one["off"] and one["v"]]
     fitting = [one for one in controls if overlap(words, phrase(_said(one))) >= _NAMED]
     exact = [one for one in fitting if squash(str(one["t"]) or str(one["a"])) == squash(asked)]
-    return _step(next(iter((exact or fitting)[::-1]), None))
+    return _pressed_or_opened(next(iter((exact or fitting)[::-1]), None))
+
+
+def _pressed_or_opened(control: Mapping[str, Json] | None, select: str = "") -> Onward | None:
+    """The way on by this control. A link is pressed where its address is only another place on the page."""
+    step = _step(control)
+    return replace(step, label=_label(control), select=select) if step is not None and control is not None else None
 
 
 _NAMED = 0.6
@@ -137,10 +142,13 @@ def _numbered(view: Mapping[str, Json], controls: Sequence[Mapping[str, Json]]) 
 def _step(control: Mapping[str, Json] | None) -> Onward | None:
     if control is None:
         return None
-    label = str(control["t"]) or str(control["a"]) or str(control["ti"])
     if control["h"]:
-        return Onward(url=str(control["h"]), label=label)
-    return Onward(label=label, sends=bool(control["post"]))
+        return Onward(url=str(control["h"]))
+    return Onward(label=_label(control), sends=bool(control.get("post")))
+
+
+def _label(control: Mapping[str, Json]) -> str:
+    return str(control["t"]) or str(control["a"]) or str(control["ti"])
 
 
 def find_control(root: Element, label: str) -> Element | None:
