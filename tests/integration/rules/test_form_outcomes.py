@@ -77,6 +77,9 @@ class _Handler(BaseHTTPRequestHandler):
             "/home": HOME,
             "/alike": ALIKE,
             "/ask": SEARCH + QUOTE + NEWS,
+            "/upload": QUOTE.replace(
+                "<button>", '<label>Attachment <input type="file" name="attachment"></label><button>'
+            ),
             "/boxes": SEARCH + "<h1>Write to us</h1><p>By post only.</p>" + NEWS,
             "/silent": WORDLESS.replace("WAS", ""),
             "/scripted": SCRIPTED,
