@@ -210,7 +210,7 @@ class FieldSource:
 
     how: str  # json-ld, microdata, meta, table, label, selector, model, ...
     where: str  # selector of the element, or the text that was found
-    confirmed: bool  # the value was found again in what the page visibly shows, and it is not weak
+    confirmed: bool  # the page visibly shows the value, it is not weak, and no structured data says otherwise
     sureness: Sureness = "likely"
     why: str = ""  # the reason for `sureness`, one of `Reason`
 

@@ -78,7 +78,9 @@ class Source(Reply):
 
     how: str = Field(description="json-ld, microdata, meta, table, label, selector, model, …")
     where: str = Field(description="selector of the element, or the text that was found")
-    confirmed: bool = Field(description="the value was found again in what the page visibly shows, and it is not weak")
+    confirmed: bool = Field(
+        description="the page visibly shows the value, it is not weak, and no structured data says otherwise"
+    )
     sureness: Sureness = Field("likely", description="certain, likely or weak")
     why: str = Field("", description="the reason for `sureness`, in words")
 

@@ -248,6 +248,44 @@ async def test_a_table_whose_cells_are_controls_gives_what_they_hold(page: Conte
     ]
 
 
+async def test_tables_with_the_same_columns_are_chapters_of_one_list(page: Context, site: Site) -> None:
+    def table(*names: str) -> str:
+        rows = "".join(f"<tr><td>{name}</td><td>does {name}</td></tr>" for name in names)
+        return f"<table><tr><th>Option</th><th>Effect</th></tr>{rows}</table>"
+
+    other = "<table><tr><th>Version</th><th>Date</th></tr><tr><td>1.0</td><td>2001</td></tr></table>"
+    body = f"<main><h1>Manual</h1><h2>build</h2>{table('-a', '-b')}{other}<h2>serve</h2>{table('-c')}</main>"
+    found = await values(page, site, body, option=TEXT, effect=TEXT)
+    assert found == [{"option": f"-{sign}", "effect": f"does -{sign}"} for sign in "abc"]
+
+
+async def test_the_ids_of_a_cells_headers_name_it_too(page: Context, site: Site) -> None:
+    body = """<main><h1>Ticket</h1><table><tr><th id="h_reporter">Reported by:</th><td headers="h_reporter">ann</td>
+      <th id="h_owner">Owned by:</th><td headers="h_owner">bob</td></tr></table></main>"""
+    assert await value(page, site, body, reporter=TEXT, owner=TEXT) == {"reporter": "ann", "owner": "bob"}
+
+
+async def test_a_definition_list_is_a_list_of_what_is_explained(page: Context, site: Site) -> None:
+    body = """<main><h1>Glossary</h1><dl><dt id="prompt">&gt;&gt;&gt;</dt><dd><p>The prompt.</p></dd>
+      <dt>class<a href="#class">¶</a></dt><dd><p>A template.</p></dd><dt>-n</dt><dt>--dry-run</dt><dd>Show only.</dd>
+      </dl></main>"""
+    assert await values(page, site, body, term=TEXT, definition=TEXT) == [
+        {"term": ">>>", "definition": "The prompt."},
+        {"term": "class", "definition": "A template."},
+        {"term": "-n, --dry-run", "definition": "Show only."},
+    ]
+
+
+async def test_each_of_many_definition_lists_with_one_entry_is_a_record(page: Context, site: Site) -> None:
+    def entry(name: str) -> str:
+        inner = "<dl><dt>x</dt><dd>one</dd><dt>y</dt><dd>two</dd></dl>" if name == "b" else ""
+        return f'<dl class="py function"><dt>{name}(x)</dt><dd><p>Does {name}.</p>{inner}</dd></dl>'
+
+    body = f"<main><h1>Functions</h1>{''.join(entry(name) for name in 'abc')}</main>"
+    found = await values(page, site, body, signature=TEXT, description=TEXT)
+    assert [one["signature"] for one in found] == ["a(x)", "b(x)", "c(x)"]
+
+
 # --- sureness --------------------------------------------------------------------------------------------
 
 
@@ -283,6 +321,31 @@ async def test_what_two_kinds_of_places_say_is_certain(page: Context, site: Site
     assert record.value == {"name": "Pump"}
 
 
+async def test_what_stands_under_the_pages_own_heading_goes_before_its_sections(page: Context, site: Site) -> None:
+    body = """<main><h1>json</h1><p><strong>Source:</strong> <a href="/j">Lib/json</a></p><p>Text.</p>
+      <h2>json.tool</h2><p><strong>Source:</strong> <a href="/t">Lib/json/tool</a></p></main>"""
+    assert await value(page, site, body, name=TEXT, source=TEXT) == {"name": "json", "source": "Lib/json"}
+
+
+async def test_another_field_of_the_page_is_no_synonym_of_the_one_that_is_asked(page: Context, site: Site) -> None:
+    block = '<div class="description"><h3>Description</h3><div><p>Seen on floor 1.</p></div></div>'
+    body = f'<main><h1>Ticket #1</h1><h2><span class="summary">It breaks</span></h2>{block}</main>'
+    assert await value(page, site, body, summary=TEXT) == {"summary": "It breaks"}
+    found = await read(page, site, f"<main><h1>Ticket #1</h1>{block}</main>", title=TEXT, summary=TEXT)
+    assert found.records[0].value == {"title": "Ticket #1"}
+
+
+async def test_what_is_not_visible_is_no_rival_of_what_is(page: Context, site: Site) -> None:
+    body = """<main><h1>Guide</h1></main><div style="display:none"><p class="title">Search</p></div>"""
+    assert await value(page, site, body, title=TEXT) == {"title": "Guide"}
+
+
+async def test_a_page_of_candidates_only_is_an_error_that_names_them(page: Context, site: Site) -> None:
+    body = "<main><dl><dt>Color</dt><dd>red</dd></dl><dl><dt>Color</dt><dd>blue</dd></dl></main>"
+    with pytest.raises(FieldsMissing, match=r"color is not certain on .*'red' \(.*\) or 'blue'"):
+        await read(page, site, body, color=TEXT)
+
+
 # --- what comes late -------------------------------------------------------------------------------------
 
 
@@ -313,3 +376,11 @@ async def test_what_was_waited_for_in_vain_is_told_and_may_be_tried_again(
     with pytest.raises(FieldsMissing) as told:
         await read(page, site, "<main><p>Nothing.</p></main>", price=NUMBER)
     assert not told.value.retryable
+
+
+async def test_a_table_that_a_script_fills_late_is_waited_for(page: Context, site: Site) -> None:
+    body = """<main><h1>Staff</h1><table id="t"><thead><tr><th>Name</th><th>Role</th></tr></thead></table></main>
+      <script>setTimeout(() => { const body = document.getElementById('t').createTBody();
+      for (const name of ['Ann', 'Bob']) body.insertRow().innerHTML = `<td>${name}</td><td>cook</td>`;
+      }, 2500)</script>"""
+    assert [one["name"] for one in await values(page, site, body, name=TEXT, role=TEXT)] == ["Ann", "Bob"]

@@ -366,6 +366,7 @@
   // What a cell states: its text, else the value of the one control in it.
   function cellPair(labels, cell, ctx, box, empty) {
     if (!cell) return;
+    if (cell.hasAttribute('headers')) labels = [...labels, ...cell.getAttribute('headers').split(/\s+/)];
     const names = labels.filter(Boolean);
     if (!names.length) return;
     const text = said(cell);
