@@ -367,6 +367,20 @@ class FormRefused(FormIncomplete):
     """The site says that it did not take the form."""
 
 
+class LoginFailed(AgentError):
+    """The login's form was sent, and the site still asks for a login."""
+
+    recourse = Recourse.CALLER
+    code = "login_failed"
+
+
+class LoginLost(AgentError):
+    """The site asks for a login that it had taken before: another attempt begins with a new one."""
+
+    recourse = Recourse.RETRY
+    code = "login_lost"
+
+
 class FormUnclear(FormIncomplete):
     """Several forms, or several buttons of one form, may be meant; the message lists them."""
 

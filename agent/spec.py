@@ -418,12 +418,25 @@ class WebhookSpec(_Part):
     )
 
 
+class LoginSpec(_Part):
+    """How the job logs in, before anything else is done."""
+
+    url: HttpUrl = Field(description="the page with the login's form")
+    data: dict[str, Json] = Field(
+        min_length=1, description="what to fill into the form; use secret:NAME rather than the password itself"
+    )
+    goal: str = Field("log in", min_length=1, description="what the form is for, in words, where a page has several")
+
+
 class JobSpec(_Part):
     """One job. Only `url` and one of `goal`, `extract` and `loop` are required."""
 
     url: HttpUrl = Field(description="where to start")
     goal: str | None = Field(None, min_length=1, description="what is wanted, in plain language")
     data: Json = Field(None, description="the caller's details for forms and goals (any JSON)")
+    login: LoginSpec | None = Field(
+        None, description="logs in once, before the start URL is opened; all items of a loop are logged in by it"
+    )
     extract: ExtractSpec | None = None
     loop: LoopSpec | None = None
     policy: str = Field(

@@ -18,6 +18,10 @@ from shoal.agent.types import Action, ActionResult, ChildrenSummary, LoopItem, O
 Json = Any
 
 
+LOG_IN = "log in with the given details"
+"""The mini goal of a job's login. It is no policy's own plan; each policy can do it."""
+
+
 @dataclass(slots=True)
 class SessionState:
     """All that a policy may look at: the job, what was done so far, and the page.

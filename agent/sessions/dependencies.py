@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.policies.policy import Policy
 from shoal.agent.sessions.hooks import Upload
 from shoal.agent.sessions.human_help import Helper
+from shoal.agent.sessions.login import Logins
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.support.redaction import Redactor
 from shoal.agent.types import ArtifactRef, Checkpoint, LoopItem
@@ -104,4 +105,5 @@ class SessionDependencies:
     helper: Helper | None = None  # who answers questions of this job; None: nobody
     page: Context | None = None  # open already, where the session begins, and not closed by it; None: it opens its own
     hidden: Redactor | None = None  # values of secrets that were filled into `page` before; None: none were
+    logins: Logins = field(default_factory=Logins)  # that were renewed for sessions of the same worker
     allowance: SessionBudget | None = None  # of time and tokens, where somebody may change it; None: as the work says

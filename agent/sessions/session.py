@@ -30,6 +30,8 @@ from shoal.agent.errors import (
     EmptyLoop,
     FormRefused,
     HelpMissing,
+    LoginFailed,
+    LoginLost,
     LoopFailed,
     RecordInvalid,
     StepLimit,
@@ -37,9 +39,10 @@ from shoal.agent.errors import (
 )
 from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.observe.renderings import compact
-from shoal.agent.policies.policy import Extraction, Policy, SessionState
+from shoal.agent.policies.policy import LOG_IN, Extraction, Policy, SessionState
 from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.human_help import helping
+from shoal.agent.sessions.login import is_done, is_login_page, login_spec
 from shoal.agent.sessions.loop_items import gather
 from shoal.agent.sessions.once import action_name, begun_anew, in_doubt, page_of
 from shoal.agent.sessions.page import LazyContext
@@ -114,6 +117,8 @@ def _start_url(work: Work) -> str:
     """Where the session begins: where it was, else its link, else the job's first page."""
     if work.checkpoint and work.checkpoint.url:
         return work.checkpoint.url
+    if work.spec.login and work.depth == 0:
+        return work.spec.login.url
     if work.item and work.item.is_link:
         return work.item.value
     if work.item and work.item.page:
@@ -171,13 +176,15 @@ class _Session:
         options = replace(
             deps.context,
             browser=work.spec.browser,
-            storage_state=checkpoint.storage_state,
+            storage_state=deps.logins.state(work.job) or checkpoint.storage_state,
             accept_dialogs=deps.context.accept_dialogs and work.spec.browser.dialogs == "accept",
             reuse=_reuse(work),
             reading=_reading(work, deps.policy),
             human_timeout_s=max(deps.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),
             hooks=helping(hooks, work.spec, lambda name, url: str(deps.secrets.resolve(name, url)), deps.helper),
         )
+        self.logged_in_by = options.storage_state
+        self.logging_in = False
         self.page = LazyContext(deps.browser, options, _start_url(work), deps.gate, deps.page)
         self.page.pages_only = deps.policy.instant
         self.state = SessionState(
@@ -221,6 +228,9 @@ class _Session:
             return self._unsure(self.work.checkpoint.pending_action)
         if self.work.children is not None:
             self._loop_came_back()
+        if self.work.spec.login is not None and self.work.depth == 0 and not self._has_logged_in:
+            await self._log_in()
+            await self._checkpoint()
         for _ in range(MAX_TASKS):
             plan = await self.deps.policy.plan(self.state)
             if plan.prompt is not None:
@@ -250,8 +260,67 @@ class _Session:
             "extract": self._extract,
             "loop": self._loop,
         }
-        task, end = await doing[plan.task_type or "navigate"](plan)
+        try:
+            task, end = await doing[plan.task_type or "navigate"](plan)
+        except AgentError as error:
+            if self._asks_for_login:
+                await self._renew_login(error)
+            raise
+        if plan.task_type != "navigate" and self._asks_for_login:
+            await self._renew_login(None)
         return replace(task, seconds=round(time.monotonic() - started, 4)), end
+
+    # --- login ---------------------------------------------------------------------------------------
+
+    @property
+    def _has_logged_in(self) -> bool:
+        """Whether this session did so, in this attempt or an earlier one, or has come back from its loop."""
+        return self.work.children is not None or is_done(self.state.history)
+
+    @property
+    def _asks_for_login(self) -> bool:
+        """Whether the site led to the page of the job's login instead of the one that was wanted."""
+        return not self.logging_in and self.page.opened and is_login_page(self.work.spec, self.page.url)
+
+    async def _log_in(self) -> None:
+        """Fills in and sends the form of the job's login, and opens the page where the job begins.
+
+        Raises:
+            LoginFailed: the job's first page still asks for a login.
+            FormIncomplete: the page has no such form, or the site did not take it.
+        """
+        login, spec, sent = self.work.spec.login, self.state.spec, self.sent
+        assert login is not None
+        self.logging_in, self.state.spec = True, login_spec(spec)
+        try:
+            if self.page.url != login.url:
+                await self.page.goto(login.url)
+            task, _ = await self._navigate(Plan(plan=LOG_IN, task_type="navigate"))
+        finally:
+            self.logging_in, self.state.spec, self.sent = False, spec, sent
+        self.state.history = (*self.state.history, task)
+        await self.page.goto(self.work.spec.url)
+        if self._asks_for_login:
+            raise LoginFailed(
+                f"the login was sent, and {self.work.spec.url} still leads to {login.url}: check its data"
+            )
+
+    async def _renew_login(self, error: AgentError | None) -> None:
+        """Logs in anew, once for all sessions of this worker that were sent back to the login's page.
+
+        Raises:
+            LoginLost: always. What was done on the login's page is no work; another attempt begins logged in.
+        """
+        if isinstance(error, (Canceled, LoginFailed)) or self.work.depth == 0:
+            return
+
+        async def log_in() -> Json:
+            await self._log_in()
+            return await self.page.storage_state()
+
+        wanted = _start_url(self.work)
+        await self.deps.logins.renew(self.work.job, self.logged_in_by, log_in)
+        raise LoginLost(f"{wanted} led to the login's page; the login was renewed") from error
 
     # --- loop ----------------------------------------------------------------------------------------
 
@@ -453,7 +522,7 @@ class _Session:
 
     async def _must_not_repeat(self, action: Action) -> bool:
         """Whether the action may send something, in a job whose actions must not run twice."""
-        if self.work.spec.may_repeat:
+        if self.work.spec.may_repeat or self.logging_in:
             return False
         if action.submits or (said := sends(action)) == "always":
             return True

@@ -195,6 +195,8 @@ def masker_of(spec: JobSpec, item: LoopItem | None) -> Masker:
     """Knows what is secret in the details of one session."""
     masker = Masker()
     masker.hide(secrets_in(spec.data))
+    if spec.login is not None:
+        masker.hide(secrets_in(spec.login.data))
     masker.hide(secrets_in(spec.browser.headers))
     if spec.browser.proxy is not None:
         masker.hide(secrets_in({"password": spec.browser.proxy.password}))
@@ -216,6 +218,8 @@ def shown_spec(spec: JobSpec) -> dict[str, Json]:
     shown: dict[str, Json] = spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     if "data" in shown:
         shown["data"] = masked(shown["data"])
+    if "login" in shown:
+        shown["login"]["data"] = masked(shown["login"]["data"])
     browser = shown.get("browser", {})
     if "headers" in browser:
         browser["headers"] = masked(browser["headers"], hide=True)

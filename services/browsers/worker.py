@@ -23,6 +23,7 @@ from shoal.agent.policies.policy import Policy
 from shoal.agent.sessions import session
 from shoal.agent.sessions.dependencies import Journal, NavigationGuard, SessionDependencies
 from shoal.agent.sessions.human_help import Helper
+from shoal.agent.sessions.login import Logins
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
@@ -101,6 +102,7 @@ class Worker:
         self._queue: deque[Work] = deque()
         self._held: dict[tuple[int, int], _Held] = {}  # by session and fence
         self._outbox = Outbox(self._needs_work)
+        self._logins = Logins()
         self._busy = 0
         self._stopping = False
         self._idle = asyncio.Event()
@@ -155,6 +157,7 @@ class Worker:
                 deps = replace(
                     await desk_of(self._parts, self._config, work, browser, gate, held.journal),
                     allowance=held.allowance,
+                    logins=self._logins,
                 )
                 lease = tracing.lease_place(work.job, work.session, work.fence)
                 with tracing.span("run session", below=lease, session=work.session, attempt=work.attempt):

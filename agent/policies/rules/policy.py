@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import GoalNeedsModel
-from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.policy import LOG_IN, Extraction, SessionState
 from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.policies.rules.forms.filling import decide_filling
 from shoal.agent.policies.rules.forms.form import FormPage, read_form_page
@@ -54,7 +54,7 @@ class RulesPolicy:
             NothingWorks: the page takes no action.
         """
         refuse_standstill(steps)
-        if goal != SEND and not goal.startswith(OPEN):
+        if goal not in (SEND, LOG_IN) and not goal.startswith(OPEN):
             raise GoalNeedsModel(f"the rules have no way to do this: {goal}")
         if steps:
             if not steps[-1].results:  # looked at and nothing done: something has to come first
@@ -62,14 +62,14 @@ class RulesPolicy:
             await wait_for_turn(state, steps)
             await state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
         seen = await state.observe()
-        if goal != SEND and (row := await decide_row(state, seen, steps)) is not None:
+        if goal.startswith(OPEN) and (row := await decide_row(state, seen, steps)) is not None:
             return row
         page = await read_form_page(state.page, seen)
-        if goal != SEND:
+        if goal.startswith(OPEN):
             return decide_opening(seen, page, to_open(state.item), steps)
         decision = decide_filling(
             page,
-            form_data(state),
+            form_data(state) if goal == SEND else state.spec.data,
             steps,
             goal=state.spec.goal or "",
             error_codes=state.spec.error_codes,

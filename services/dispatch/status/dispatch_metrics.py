@@ -35,6 +35,8 @@ _FAMILIES: tuple[tuple[type[errors.AgentError], str], ...] = (
     (errors.DeadlinePassed, "limit"),
     (errors.UnsureAction, "unsure"),
     (errors.SecretRefused, "secret"),
+    (errors.LoginFailed, "site"),
+    (errors.LoginLost, "site"),
     (errors.ArtifactsAway, "artifacts"),
     (errors.NoRoom, "machine"),
     (errors.Unexpected, "bug"),

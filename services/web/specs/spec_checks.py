@@ -39,6 +39,8 @@ def undoable(spec: JobSpec) -> list[dict[str, str]]:
     faults = [*_of_numbers(spec), *_of_words(spec), *_of_secrets(spec), *_of_extract(spec.extract), *_of_headers(spec)]
     if spec.webhook is not None and not spec.webhook.events:
         faults.append(("webhook.events", "is empty: nothing would ever be told"))
+    if spec.login is not None and (why := address_fault(spec.login.url)) is not None:
+        faults.append(("login.url", why))
     for prefix, loop in _loops(spec):
         faults += _of_loop(loop, prefix)
     return [{"field": field, "reason": reason} for field, reason in faults]

@@ -8,7 +8,16 @@ import pytest
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.support.masking import HIDDEN, Masker, masked, masked_row, masker_of, names_secret, secrets_in
+from shoal.agent.support.masking import (
+    HIDDEN,
+    Masker,
+    masked,
+    masked_row,
+    masker_of,
+    names_secret,
+    secrets_in,
+    shown_spec,
+)
 from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo, LoopItem, Outcome, Record, Step, Task
 
 SECRET = ["password", "Passwort", "user_password", "newPassword2", "PIN", "cvc", "card_number", "cardNumber", "token"]
@@ -110,3 +119,16 @@ def test_nothing_is_hidden_where_nothing_is_secret() -> None:
     )
     assert not masker
     assert Masker().text("Ann") == "Ann"
+
+
+def test_the_password_of_a_login_is_hidden_wherever_its_spec_or_its_steps_are_shown() -> None:
+    spec = JobSpec.model_validate(
+        {
+            "url": "https://a.example/orders",
+            "goal": "read",
+            "login": {"url": "https://a.example/login", "data": {"username": "ada", "password": "lovelace-1815"}},
+        }
+    )
+    shown = shown_spec(spec)
+    assert "lovelace-1815" not in str(shown) and shown["login"]["data"]["username"] == "ada"
+    assert "lovelace-1815" not in masker_of(spec, None).text("typed lovelace-1815")

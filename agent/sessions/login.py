@@ -1,0 +1,74 @@
+"""The login of a job: done once in its root, handed down to its items, renewed once in a worker when it runs out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from shoal.agent.policies.policy import LOG_IN
+from shoal.agent.spec import JobSpec
+from shoal.agent.types import Task
+
+Json = Any
+
+_MOST_JOBS = 100
+"""Jobs of which a worker remembers a renewed login; the one used longest ago is forgotten."""
+
+
+def login_spec(spec: JobSpec) -> JobSpec:
+    """The job while its session logs in: nothing is read, and the login's details are the ones to fill in."""
+    assert spec.login is not None
+    given = {"data": spec.login.data, "goal": spec.login.goal, "extract": None, "loop": None}
+    return spec.model_copy(update={**given, "complete_criterion": None, "error_codes": {}, "allow_terminate": False})
+
+
+def is_done(history: tuple[Task, ...]) -> bool:
+    """Whether the session has logged in."""
+    return any(task.plan == LOG_IN for task in history)
+
+
+def is_login_page(spec: JobSpec, url: str) -> bool:
+    """Whether `url` is the page of the job's login: sites lead there whom they do not know."""
+    if spec.login is None:
+        return False
+    page, login, start = _place(url), _place(spec.login.url), _place(spec.url)
+    return page == login and login != start  # where both are one page, its address tells nothing
+
+
+def _place(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.netloc, parts.path.rstrip("/")
+
+
+@dataclass(slots=True)
+class _Known:
+    """The login of one job, as its last renewal left it."""
+
+    state: Json = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Logins:
+    """Renewed logins of the jobs of one worker, for all their sessions there."""
+
+    def __init__(self) -> None:
+        self._jobs: OrderedDict[int, _Known] = OrderedDict()
+
+    def state(self, job: int) -> Json:
+        """The storage state of the last renewal; None where there was none."""
+        known = self._jobs.get(job)
+        return known and known.state
+
+    async def renew(self, job: int, used: Json, log_in: Callable[[], Awaitable[Json]]) -> None:
+        """Logs in by `log_in`, which gives the storage state; not where another session did so since `used` was had."""
+        known = self._jobs.setdefault(job, _Known())
+        self._jobs.move_to_end(job)
+        while len(self._jobs) > _MOST_JOBS:
+            self._jobs.popitem(last=False)
+        async with known.lock:
+            if known.state is None or known.state == used:
+                known.state = await log_in()
