@@ -12,6 +12,7 @@ from shoal.agent.policies.rules.forms.form import Entry, FormField, bare
 from shoal.agent.policies.rules.values.values import read_boolean
 from shoal.agent.policies.rules.values.vocabulary import CONFIRM_WORDS, FORM_NAMES
 from shoal.agent.policies.rules.values.words import Phrase, phrase
+from shoal.agent.support.masking import is_reference
 
 Json = Any
 
@@ -147,11 +148,13 @@ def _with_value(likeness: float, value: Json, slot: tuple[FormField, ...]) -> fl
     if isinstance(value, bool) != (first.kind == "checkbox"):
         return likeness * (0.6 if isinstance(value, bool) else 0.9)
     text = str(value)
+    if is_reference(value):
+        return likeness  # what it stands for is not known before it is filled in
     fits = {
-        "email": "@" in text or text.startswith("secret:"),
+        "email": "@" in text,
         "date": bool(re.fullmatch(r"\d{4}-\d{2}-\d{2}", text)),
         "number": bool(re.fullmatch(r"-?\d+([.,]\d+)?", text)),
-        "tel": bool(re.search(r"\d{3}", text)) or text.startswith("secret:"),
+        "tel": bool(re.search(r"\d{3}", text)),
     }.get(first.type)
     if fits is None:
         return likeness
@@ -202,7 +205,7 @@ def _assign_names(
     whole = next((j for j, one in free.items() if set(one.names) & set(_FULL)), None)
     parts = [next((one for one in rest if set(one.names[:2]) & set(group)), None) for group in (_FIRST, _LAST)]
     given = [one for one in parts if one is not None]
-    if whole is not None and len(given) == 2:
+    if whole is not None and len(given) == 2 and not any(is_reference(one.value) for one in given):
         joined = " ".join(str(one.value) for one in given)
         used[whole] = Entry(tuple(one.key for one in given), joined, slots[whole], 0.7)
 

@@ -121,6 +121,13 @@ def test_secrets_pass_through_as_they_are() -> None:
     assert values == ["secret:USER", "secret:PASS"]
 
 
+def test_a_secret_fits_a_field_of_any_type_and_is_never_part_of_a_text() -> None:
+    pin = FormField("1", "text", "Your PIN code", ((*phrase("pin code"),),), type="number", form=0)
+    assert [one.fields[0].bid for one in assign([pin], details_of({"pin": "secret:PIN"}))] == ["1"]
+    names = {"first_name": "secret:FIRST", "last_name": "secret:LAST"}
+    assert assign([field("1", "Full name")], details_of(names)) == []
+
+
 def test_a_refusal_becomes_the_callers_code_and_is_never_sent_again() -> None:
     form = page(field("1", "Delivery date", value="2020-01-01", error="The date is in the past"))
     codes = {"PAST": "the wished date lies in the past", "FULL": "nothing is free any more"}
