@@ -2,7 +2,7 @@
 
 Its loops run beside each other: the claimer, a puller per worker, the committer, the materializer (long loops), the
 bulk runner (long loops that end early, are retried or get another concurrency), the housekeeper (leases, deadlines,
-size, snapshot) and the watcher (news in the store). Whatever they hold in memory can be lost: the truth is in the
+size, snapshot) and the watcher (changes in the store). All that they hold in memory can be lost: the truth is in the
 store, and reports stay with their worker until they are committed. Several dispatchers may work on one store: claims,
 fences and domains are the store's.
 """
@@ -45,12 +45,12 @@ _PREFIX = "dispatcher/"
 _HOUSEKEEPING_S = 2.0
 """Leases, deadlines and the size of the pool are looked at that often, and the snapshot is written."""
 _SILENT_S = 30.0
-"""A dispatcher that said nothing for so long wants nothing."""
+"""A dispatcher whose snapshot is older than this has no demand for workers."""
 _NEWS_S = 5.0
-"""Longest wait for news; partitions are looked at that often in any case."""
+"""Longest wait for a change in the store; partitions are looked at that often in any case."""
 
 _REFRESH_S = 0.2
-"""News in the store are looked at that often at most: this dispatcher's own commits are news too."""
+"""The watcher looks that often at most: this dispatcher's own commits are changes too."""
 
 _BREATH_S = 0.01
 """Pause between two slices of a command: on SQLite it lets other processes write, who ask again and again."""
@@ -151,7 +151,7 @@ class Dispatcher:
         await self._manager.end()
 
     async def _forever(self, loop: Callable[[], Awaitable[None]]) -> None:
-        """Keeps one loop running: what nobody foresaw is logged, and the loop goes on."""
+        """Keeps one loop running: an unexpected error is logged, and the loop goes on."""
         while True:
             try:
                 await loop()

@@ -115,7 +115,7 @@ class Store:
         """
         if self._probe is None or self._probe.done():  # one at a time: each may wait long for a lock
             self._probe = asyncio.create_task(self._db.probe(), name="store-probe")
-            self._probe.add_done_callback(lambda task: task.cancelled() or task.exception())  # whoever asked has gone
+            self._probe.add_done_callback(lambda task: task.cancelled() or task.exception())  # the caller may have gone
         await asyncio.shield(self._probe)
 
     # --- callers -------------------------------------------------------------------------------------

@@ -155,7 +155,7 @@ class Committer:
         await self._give_up(worker, report, told.message)
 
     async def _give_up(self, worker: WorkerState, report: Report, why: str) -> None:
-        """What cannot be stored: an outcome's session goes on when its lease, renewed by nobody, has run out;
+        """What cannot be stored: an outcome's session goes on when its lease, which is no longer renewed, has run out;
         checkpoints and items are refused, so that a session which waits for its mark stops before the action; a page
         gets no turn and a robots.txt no answer, which their sessions are told."""
         log.error(LogEvent.REPORT_GIVEN_UP, session=report.session, worker=worker.name, why=why)
@@ -259,7 +259,7 @@ class Committer:
             try:
                 await worker.handle.confirm(serial, frozenset(worker.refused), dict(worker.answers))
             except WorkerLost:
-                continue  # its puller buries it
+                continue  # its puller deregisters it
             except Exception:  # the top of a loop: the next confirmation says it again
                 log.exception(LogEvent.LOOP_FAILED, loop="confirm", worker=name)
                 continue

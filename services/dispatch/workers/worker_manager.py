@@ -189,7 +189,7 @@ class WorkerManager:
             if limits:
                 await worker.handle.limit(limits)
         except WorkerLost:
-            return  # its puller buries it
+            return  # its puller deregisters it
         except Exception:  # the top of a loop
             log.exception(LogEvent.LOOP_FAILED, loop="tell", worker=worker.name)
 
@@ -217,7 +217,7 @@ class WorkerManager:
         log.warning(LogEvent.WORKER_LOST, worker=worker.name, sessions=len(worker.held), why=why)
         self._state.metrics.forget(worker.name)
         self._state.metrics.delta.add("shoal_workers_lost")
-        # Before anything is waited for: whoever buries it meanwhile cancels this call, and leaves that to it.
+        # Before anything is awaited: a second deregistration may cancel this call, and relies on this start.
         # Counted among those that start: `resize` must not start another for the same place.
         self._start_soon()
         await self._expire_leases(worker.name)
@@ -229,7 +229,7 @@ class WorkerManager:
                 return
             except WorkerLost as error:
                 log.warning(LogEvent.WORKER_LOST, worker="", why=str(error))
-            except Exception:  # the top of a loop: without it the place would stay empty, and nobody would know why
+            except Exception:  # the top of a loop: without it the place would stay empty, and no log would say why
                 log.exception(LogEvent.LOOP_FAILED, loop="start-worker")
             await asyncio.sleep(_AGAIN_S)
 
