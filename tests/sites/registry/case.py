@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 Json = Any
 
-Kind = Literal["list", "paged list", "single", "table", "edit", "login", "loop", "login loop", "form"]
+Kind = Literal["list", "paged list", "single", "table", "edit", "login", "loop", "login loop", "form", "fields given"]
 """The class of a job; the benchmark's table has a row per site and class."""
 
 
@@ -36,6 +36,13 @@ class Case:
     at: str = ""  # the field of `truth` that holds the address of a loop's item; no record has it as a field
     succeeds: bool = True  # of a form or login: whether the site takes what is sent
     check: Callable[[], str] | None = None  # of a form: what is wrong with what the site stored; "": nothing
+
+    def given(self, fields: Mapping[str, Json], **where: str) -> Case:
+        """The same job by a user who says where each field is; `where` may hold `records` and `next`."""
+        extract = {"schema": self.spec["extract"]["schema"], "fields": dict(fields), **where}
+        return replace(
+            self, name=f"{self.name}, fields given", kind="fields given", spec={**self.spec, "extract": extract}
+        )
 
     @property
     def is_form(self) -> bool:

@@ -20,7 +20,10 @@ def site() -> Iterator[list[Case]]:
     """The cases, while the book is served."""
     root = cache.debian("debian-reference-en") / "usr/share/debian-reference"
     with serving.folder(root) as url:
-        yield [_chapters(root, url), _one(root, url), *_tables(root, url)]
+        yield [
+            *(_chapters(root, url), _one(root, url), *_tables(root, url)),
+            _chapters(root, url).given({"title": {"select": ".titlepage h1"}}),
+        ]
 
 
 def _title(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,7 +39,8 @@ def site() -> Iterator[list[Case]]:
         port = serving.free_port()
         command = [str(python), str(_PROGRAM), str(database), str(port)]
         with serving.program(command, port, cwd=Path(temp), path="/admin/") as url:
-            yield [*_reading(url, database), *_forms(url, database)]
+            cases = [*_reading(url, database), *_forms(url, database)]
+            yield [*cases, *_given({case.name: case for case in cases})]
 
 
 def _product(row: Json, names: tuple[str, ...] = tuple(_TYPES)) -> Json:
@@ -93,6 +94,14 @@ def _reading(url: str, database: Path) -> Iterator[Case]:
         [_product(row) for row in products[:24]],
         key="name",  # the address of an edit page carries where it was reached from
     )
+
+
+def _given(cases: Mapping[str, Case]) -> Iterator[Case]:
+    columns = {name: {"column": name.capitalize()} for name in _LISTED}
+    yield cases["all products"].given(columns, records="table.model-list tbody tr", next="li.page-item.active + li a")
+    places = {name: {"select": f"#{name}"} for name in _TYPES}
+    yield cases["edit page of product 3"].given(places)
+    yield cases["each product's edit page"].given(places)
 
 
 def _forms(url: str, database: Path) -> Iterator[Case]:

@@ -140,7 +140,9 @@ def _judge_fields(case: Case, row: Mapping[str, Json], true: Mapping[str, Json],
 
 def says_incomplete(answer: Answer) -> bool:
     """Whether the job says by itself that something is missing."""
-    return answer.job["status"] != "completed" or bool(answer.job.get("incomplete"))
+    counts = answer.job.get("counts") or {}
+    in_part = counts.get("final", 0) > counts.get("completed", 0)
+    return answer.job["status"] != "completed" or bool(answer.job.get("incomplete")) or in_part
 
 
 def same(said: Json, truth: Json) -> bool:

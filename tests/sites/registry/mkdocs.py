@@ -19,7 +19,12 @@ def site() -> Iterator[list[Case]]:
     """The cases, while the manual is served."""
     root = cache.debian("mkdocs-doc") / "usr/share/doc/mkdocs/html"
     with serving.folder(root) as url:
-        yield [_pages(root, url), _settings(root, url), _keys(root, url), _one(root, url)]
+        columns = {name: {"column": name.capitalize()} for name in ("name", "type", "description", "default")}
+        yield [
+            *(_pages(root, url), _settings(root, url), _keys(root, url), _one(root, url)),
+            _settings(root, url).given(columns, records="[role=main] table tbody tr"),
+            _pages(root, url).given({"title": {"select": "[role=main] h1"}}),
+        ]
 
 
 def _pages(root: Path, url: str) -> Case:

@@ -26,7 +26,10 @@ def site() -> Iterator[list[Case]]:
         root = Path(temp)
         port = serving.free_port()
         with serving.program([str(python), str(_PROGRAM), temp, str(port)], port, cwd=root, path="/-/about") as url:
-            yield [*_reading(url, root / "pages"), *_accounts(url, root / "wiki.db")]
+            reading = list(_reading(url, root / "pages"))
+            places = {name: {"column": name.capitalize()} for name in ("keeper", "floor", "opens")}
+            given = [case.given({"title": {"select": ".page h1"}, **places}) for case in reading]
+            yield [*reading, *given, *_accounts(url, root / "wiki.db")]
 
 
 def _page(path: Path) -> Json:

@@ -40,7 +40,7 @@ def site() -> Iterator[list[Case]]:
 
 def _cases(url: str, database: Path) -> list[Case]:
     issues = rows(database, _QUERY)
-    return [
+    cases = [
         Case(
             "all issues",
             "paged list",
@@ -77,6 +77,8 @@ def _cases(url: str, database: Path) -> list[Case]:
         ),
         *_logins(url, database),
     ]
+    columns = {"id": {"column": "ID"}, "title": {"column": "Title"}, "status": {"column": "Status"}}
+    return [*cases, cases[0].given(columns, records="table.list tr:has(td a)", next="next >>")]
 
 
 _FIELDS = ("title", "priority", "status", "assigned_to")

@@ -112,7 +112,15 @@ def site() -> Iterator[list[Case]]:
         for person in people(23):
             (root / f"person-{person['id']}.html").write_text(_person_page(person), encoding="utf-8")
         with serving.folder(root) as url:
-            yield [*(_table(name, url) for name in _PAGES if name != "datatables-links"), _loop(url)]
+            tables = {name: _table(name, url) for name in _PAGES if name != "datatables-links"}
+            columns = {name: {"column": label} for name, label in _FIELDS.items()}
+            yield [
+                *(*tables.values(), _loop(url)),
+                tables["bootstrap-table"].given(columns, records="table tbody tr", next="li.page-next a"),
+                tables["gridjs"].given(columns, records="table tbody tr", next="button[aria-label=Next]"),
+                tables["datatables"].given(columns, records="#staff tbody tr", next="button.next"),
+                tables["datatables-late"].given(columns, records="#staff tbody tr"),
+            ]
 
 
 def people(count: int) -> list[Json]:

@@ -27,6 +27,10 @@ def site() -> Iterator[list[Case]]:
             _functions(root, url),
             _glossary(root, url),
             _encodings(root, url),
+            _encodings(root, url).given(
+                {"codec": {"column": "Codec"}, "aliases": {"column": "Aliases"}, "languages": {"column": "Languages"}},
+                records="#standard-encodings > table tbody tr",
+            ),
         ]
 
 

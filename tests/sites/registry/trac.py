@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def _cases(url: str, database: Path) -> list[Case]:
     pages = rows(database, "SELECT DISTINCT name FROM wiki WHERE name LIKE 'Handbook%' ORDER BY name")
     fields = dict.fromkeys(_FIELDS, "string")
     few = ("summary", "reporter", "priority", "component")
-    return [
+    cases = [
         Case(
             "all tickets",
             "paged list",
@@ -101,6 +101,20 @@ def _cases(url: str, database: Path) -> list[Case]:
         ),
         *_forms(url, database),
     ]
+    return [*cases, *_given({case.name: case for case in cases})]
+
+
+def _given(cases: Mapping[str, Case]) -> Iterator[Case]:
+    columns = {name: {"column": name.capitalize()} for name in ("ticket", "summary", "owner", "priority", "component")}
+    yield cases["all tickets"].given(columns, records="table.tickets tbody tr", next=".paging .next a")
+    places = {name: {"select": f"td[headers=h_{name}]"} for name in _FIELDS if name not in ("summary", "description")}
+    yield cases["one ticket"].given(
+        {
+            **places,
+            "summary": {"select": "h1 .summary, h2 .summary"},
+            "description": {"select": ".description .searchable"},
+        }
+    )
 
 
 def _heading(database: Path, page: str) -> str:
