@@ -23,7 +23,7 @@ def site() -> Iterator[list[Case]]:
         yield [
             *(_pages(root, url), _settings(root, url), _keys(root, url), _one(root, url)),
             _settings(root, url).given(columns, records="[role=main] table tbody tr"),
-            _pages(root, url).given({"title": {"select": "[role=main] h1"}}),
+            _pages(root, url).given({"title": {"select": "[role=main] h1:first-of-type"}}),
         ]
 
 

@@ -2,6 +2,7 @@
 
 import random
 import sys
+from decimal import Decimal
 
 from flask import Flask
 from flask_admin import Admin
@@ -31,7 +32,7 @@ class Product(db.Model):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
     sku: Mapped[str]
-    price: Mapped[float]
+    price: Mapped[Decimal]  # Flask-Admin has no form field for floats
     stock: Mapped[int]
     on_sale: Mapped[bool]
     description: Mapped[str] = mapped_column(db.Text)
@@ -60,7 +61,7 @@ def seed() -> None:
             Product(
                 name=f"{chance.choice(MAKERS)} {kind} {n}",
                 sku=f"{kind[:2].upper()}-{1000 + n}",
-                price=chance.randrange(100, 9900) / 100,
+                price=Decimal(chance.randrange(100, 9900)) / 100,
                 stock=chance.randrange(0, 40),
                 on_sale=chance.random() < 0.4,
                 description=f"A {kind} for the {chance.choice(('workshop', 'garden', 'cellar'))}.",
