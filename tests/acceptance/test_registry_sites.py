@@ -33,17 +33,17 @@ class Floor:
 
 
 FLOORS: dict[str, Floor] = {
-    "Sphinx (Python manual)": Floor(660, 0.0, invented=1, dishonest=3),
-    "MkDocs (its manual)": Floor(200, 0.4, wrong=1, dishonest=1),
-    "Javadoc (commons-lang3)": Floor(180, 0.3, wrong=50, invented=2, dishonest=3),
-    "man pages (ncurses, git)": Floor(68, 0.25, wrong=1, dishonest=1),
-    "DocBook (Debian Reference)": Floor(400, 0.98),
-    "script tables (npm)": Floor(1900, 0.03, dishonest=8),
-    "Trac": Floor(390, 0.25, wrong=51, dishonest=1, misjudged=1),
-    "Roundup": Floor(250, 0.3, dishonest=1),
-    "Flask-Admin": Floor(480, 0.2, dishonest=1, misjudged=2),
-    "Django admin": Floor(490, 0.0, misjudged=2),
-    "Otter Wiki": Floor(40, 0.8),
+    "Sphinx (Python manual)": Floor(940, 0.65, dishonest=1),
+    "MkDocs (its manual)": Floor(400, 0.98),
+    "Javadoc (commons-lang3)": Floor(200, 0.2, invented=6, dishonest=2),
+    "man pages (ncurses, git)": Floor(78, 0.95),
+    "DocBook (Debian Reference)": Floor(410, 0.98),
+    "script tables (npm)": Floor(2700, 0.5, dishonest=4),
+    "Trac": Floor(680, 0.95),
+    "Roundup": Floor(420, 0.98),
+    "Flask-Admin": Floor(930, 0.98, misjudged=1),
+    "Django admin": Floor(490, 0.0),
+    "Otter Wiki": Floor(76, 0.85),
 }
 
 

@@ -384,3 +384,12 @@ async def test_a_table_that_a_script_fills_late_is_waited_for(page: Context, sit
       for (const name of ['Ann', 'Bob']) body.insertRow().innerHTML = `<td>${name}</td><td>cook</td>`;
       }, 2500)</script>"""
     assert [one["name"] for one in await values(page, site, body, name=TEXT, role=TEXT)] == ["Ann", "Bob"]
+
+
+async def test_labels_of_a_definition_list_are_no_records(page: Context, site: Site) -> None:
+    """What a manual says of one method, under labels that end with a colon, is no list of methods."""
+    notes = "<dl class=notes><dt>Parameters:</dt><dd>holder - the int data</dd><dt>Returns:</dt><dd>the bits</dd></dl>"
+    found = await read(
+        page, site, f"<main><h1>Class Bits</h1>{notes}{notes}</main>", many=True, method=TEXT, description=TEXT
+    )
+    assert not found.records

@@ -15,7 +15,7 @@ from tests.sites.registry.judging import Answer, Verdict, judged
 
 Json = Any
 
-JOB_S = 45
+JOB_S = 120
 """After so long a job is canceled, and what it gave until then is judged."""
 _AT_ONCE = 3
 _LOOK_S = 0.2

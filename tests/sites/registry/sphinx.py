@@ -87,16 +87,15 @@ def _one_module(root: Path, url: str) -> Case:
 def _functions(root: Path, url: str) -> Case:
     found = []
     for entry in parsed(root / "library" / "functions.html").xpath("//dl[@class='py function']"):
-        for signature in entry.xpath("./dt"):
-            said = text(signature, without=_MARK)
-            body = entry.xpath("./dd")[0]
-            first = body.xpath("./p")
-            found.append(
-                {
-                    "signature": said,
-                    "description": either(text(body), *(text(part) for part in first[:1])),
-                }
-            )
+        signatures = [text(signature, without=_MARK) for signature in entry.xpath("./dt")]
+        body = entry.xpath("./dd")[0]
+        first = [text(part) for part in body.xpath("./p")[:1]]
+        found.append(
+            {
+                "signature": either(", ".join(signatures), " ".join(signatures), *signatures),
+                "description": either(text(body), *first),
+            }
+        )
     return Case(
         "built-in functions",
         "list",

@@ -420,6 +420,7 @@
       } else if (found.length) found[found.length - 1].dd.push(node);
     }
     const whole = found.filter((one) => one.dd.length);
+    if (whole.every((one) => /[:：]$/.test(line(said(one.dt[0]))))) return;  // "Returns:" is a label, and explains nothing
     const outer = sink;
     let group = null;
     if (whole.length > 1 && out.groups.length < 1000) {
