@@ -26,10 +26,10 @@ from typing import Any
 import httpx
 from _report import Report, Target, arguments
 from _site import demo_site, loopback, products
-from shoal.services.store.sql import open_store
 
 from shoal.services.cluster.embedded import Cluster, embedded_cluster
 from shoal.services.settings import load_settings
+from shoal.services.store.store import open_store
 from shoal.services.web.http.api_keys import hash_key, make_key
 
 _ITEMS = 12  # of one job of the good tenant
