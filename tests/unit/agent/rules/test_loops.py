@@ -132,6 +132,7 @@ def control(text: str, href: str = "", **more: Any) -> dict[str, Any]:
         "c": "",
         "rel": "",
         "tag": "a",
+        "post": 0,
         "off": 0,
         "v": 1,
         "mark": "",
