@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
@@ -61,6 +62,7 @@ class DispatchState:
     store_away: bool = False
     ended: int = 0  # sessions, since the start
     failed: int = 0
+    _told: list[Partition] | None = None  # partitions that became ready while a claim runs; None: none runs
 
     @classmethod
     def of(cls, config: DispatchConfig) -> DispatchState:
@@ -79,8 +81,24 @@ class DispatchState:
 
     def add(self, partitions: Sequence[Partition]) -> None:
         """These partitions have ready sessions, as was just read or claimed."""
+        if self._told is not None:
+            self._told.extend(partitions)
         self.partitions.add(partitions)
         self.unserved.ready(partitions, loop_time())
+
+    @contextmanager
+    def claiming(self) -> Iterator[None]:
+        """A claim runs: partitions that become ready meanwhile are ready behind it, too.
+
+        The store may have answered the claim before a session became ready again (its worker was lost). The claim's
+        answer would then move the cursor past that session, or drop its partition.
+        """
+        self._told = []
+        try:
+            yield
+        finally:
+            told, self._told = self._told, None
+            self.add(told)
 
     def ready(self, partitions: Sequence[Partition]) -> None:
         """These partitions have ready sessions now: the claimer is told."""

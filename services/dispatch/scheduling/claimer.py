@@ -67,7 +67,7 @@ class Claimer:
         workers = {name: worker for name, worker in self._manager.workers.items() if worker.wants_more}
         if not workers or not self._state.signals.takes_reports:
             return False
-        with claiming(workers.values()):
+        with claiming(workers.values()), self._state.claiming():
             return await self._claim(workers)
 
     async def _claim(self, workers: Mapping[str, WorkerState]) -> bool:
