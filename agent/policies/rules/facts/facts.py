@@ -134,9 +134,9 @@ class Facts:
 
 
 _LOADING = re.compile(
-    r"(?mi)^\s*(?:loading|please wait|just a moment|l[äa]dt|wird geladen|bitte warten|chargement|cargando"
+    r"(?mi)^[^\S\n]*(?:loading|please wait|just a moment|l[äa]dt|wird geladen|bitte warten|chargement|cargando"
     r"|na[čc][íi]t[áa]n[íi])"
-    r"[\w ]{0,20}(?:\.{2,}|…)?\s*$"
+    r"[\w ]{0,20}(?:\.{2,}|…)?[^\S\n]*$"
 )
 
 
