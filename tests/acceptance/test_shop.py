@@ -49,7 +49,7 @@ def test_every_product_of_some_departments_is_read_truly(cluster: Up, shop: str)
     assert set(rows) == set(wanted)
     assert final["counts"]["expected"] == len(wanted)
     wait_until(
-        lambda: f"{job} completed in part: {len(wanted)} items" in cluster.log.read_text(), 10, "shoal up says how it ended"
+        lambda: f"{job} completed in part: {len(wanted)} items" in cluster.log.read_text(), 10, "shoal up tells its end"
     )
     assert re.search(r"^\d+ jobs? open: \d+ of \d+ items: ", cluster.log.read_text(), re.M), "and how it went meanwhile"
     gone = {path for path, p in wanted.items() if p["discontinued"]}

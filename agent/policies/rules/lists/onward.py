@@ -175,7 +175,7 @@ def walk(root: Element) -> Iterator[Element]:
 # --- the same list? -----------------------------------------------------------------------------------
 
 _PAGE_PART = re.compile(r"[/_.-]?(?:page|pages|seite|pagina|pag|pg|p)?[-_/]?(?<!\d)\d+(?:\.\w{2,5})?/?$", re.IGNORECASE)
-_PAGE_WORD = re.compile(r"(?:^|[/_.-])(?:page|pages|seite|pagina|pag|pg|p)[-_/]?(?<!\d)\d+(?:\.\w{2,5})?/?$", re.IGNORECASE)
+_PAGE_WORD = re.compile(r"(?:^|[/_.-])(?:page|pages|seite|pagina|pag|pg|p)[-_/]?(?<!\d)\d+(?:\.\w{2,5})?/?$", re.I)
 _INDEX = re.compile(r"/(?:index|default)\.\w{2,5}$|/$", re.IGNORECASE)
 _PAGE_PARAMETER = re.compile(
     r"page|^p$|^pg$|seite|pagina|start|offset|skip|from|after|before|cursor|token|begin|^s$|^o$|limit|size|rows",
