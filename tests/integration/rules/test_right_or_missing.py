@@ -31,6 +31,7 @@ async def read(
     many: bool = False,
     accept: str = "likely",
     headline: str = "T",
+    fragment: str = "",
     **wanted: Any,
 ) -> Extraction:
     """What the policy reads of a page with this body, by a schema of the fields `wanted`."""
@@ -39,7 +40,7 @@ async def read(
     )
     record = {"type": "object", "properties": wanted}
     schema = {"type": "array", "items": record} if many else record
-    url = f"{site.url}/here"
+    url = f"{site.url}/here{fragment}"
     await page.goto(url)
     job = JobSpec.model_validate({"url": url, "extract": {"schema": schema, "accept": accept}})
     return await RulesPolicy().extract(SessionState(spec=job, loop=None, item=None, page=page))
@@ -54,6 +55,20 @@ async def value(page: Context, site: Site, body: str, **wanted: Any) -> dict[str
 async def values(page: Context, site: Site, body: str, **wanted: Any) -> list[Any]:
     """The records of such a page."""
     return [record.value for record in (await read(page, site, body, many=True, **wanted)).records]
+
+
+PARAMETERS = """<section id="enum"><h1>enum: choices</h1><p>Support for choices of one kind.</p>
+<section><h2>Data types</h2><p>Makes a class.</p>
+<dl><dt>value</dt><dd>What the class is called.</dd><dt>names</dt><dd>The names of its members.</dd>
+<dt>module</dt><dd>Where the class is made.</dd></dl></section></section>"""
+
+
+@pytest.mark.parametrize("fragment", ["", "#enum"])
+async def test_the_parameters_of_something_on_a_page_do_not_name_the_page(
+    page: Context, site: Site, fragment: str
+) -> None:
+    found = await read(page, site, PARAMETERS, fragment=fragment, headline="enum: choices", title=TEXT, module=TEXT)
+    assert found.records[0].value["title"] == "enum: choices"
 
 
 # --- labels and headings ---------------------------------------------------------------------------------

@@ -317,6 +317,7 @@ def _of_headings(facts: Facts) -> Iterator[Candidate]:
             str(one["s"]),
             Raw(whole_text(str(one["t"]), str(one.get("ti", ""))), href=str(one.get("h", ""))),
             (("title",), ("heading",), ("headline",)) if place == 0 else (("heading", "further"),),
+            in_fragment=bool(one.get("x")),
             order=int(one["o"]),
             level=int(one["l"]),
         )
