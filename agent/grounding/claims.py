@@ -30,7 +30,10 @@ _THINGS = (
     "|ergebnisse|treffer|artikel|produkte|einträge|résultats|produits|articles|resultados|productos|risultati|prodotti"
     "|resultaten|producten"
 )
-_RANGE = r"\d[\d.,\u00a0\u202f ]*\s*(?:-|–|—|\.\.|to|bis|à|a|do)\s*\d[\d.,\u00a0\u202f ]*\s+"
+# A number has at most so many characters: without a bound a page of digits alone would take the square of its length.
+_FIRST = r"\d[\d.,\u00a0\u202f ]{0,18}?"
+_BETWEEN = r"\s{0,9}(?:-|–|—|\.\.|to|bis|à|a|do)\s{0,9}"
+_RANGE = rf"{_FIRST}{_BETWEEN}{_FIRST}\s{{1,9}}"
 _OF = r"(?:out of|of|von|de|sur|di|van|av|z|/)"
 _NUMBER = r"(\d{1,3}(?:[.,\u00a0\u202f ]\d{3}){1,6}|\d+)"
 _COUNTS = (
@@ -151,8 +154,7 @@ def _pruned(value: Json, gone: set[Path], path: Path) -> Json:
 
 
 _PART = re.compile(
-    r"(?<!\d)(\d[\d.,\u00a0\u202f ]*?)\s*(?:-|–|—|\.\.|to|bis|à|a|do)\s*(\d[\d.,\u00a0\u202f ]*?)\s+"
-    rf"{_OF}\s+{_NUMBER}\b",
+    rf"(?<!\d)({_FIRST}){_BETWEEN}({_FIRST})\s{{1,9}}{_OF}\s{{1,9}}{_NUMBER}\b",
     re.IGNORECASE,
 )
 

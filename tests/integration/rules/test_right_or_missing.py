@@ -71,6 +71,13 @@ async def test_the_parameters_of_something_on_a_page_do_not_name_the_page(
     assert found.records[0].value["title"] == "enum: choices"
 
 
+async def test_a_weak_place_does_not_hide_what_the_page_s_lines_say(page: Context, site: Site) -> None:
+    body = """<h1>A lamp</h1><p>3,909.50 EUR <small>incl. VAT</small></p><h2>Delivery</h2>
+<table class="costs"><tr><th>To</th><th>Parcel</th></tr><tr><td>Austria</td><td>5.90 EUR</td></tr>
+<tr><td>Poland</td><td>7.90 EUR</td></tr></table>"""
+    assert await value(page, site, body, currency=TEXT) == {"currency": "EUR"}
+
+
 # --- labels and headings ---------------------------------------------------------------------------------
 
 

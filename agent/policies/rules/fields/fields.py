@@ -101,9 +101,12 @@ class FieldReader:
         if self._stated_empty(prop, scored):
             return Answer()
         told = answer(prop, scored, self.shown, self.facts.title if self.facts is not None else None)
-        if told.source is not None or told.candidates or self.facts is None:
+        if self.facts is None or (told.candidates if told.source is None else told.source.sureness != "weak"):
             return told
-        return self._from_text(prop)
+        by_form = self._from_text(prop)
+        if told.source is None or (by_form.source is not None and by_form.source.sureness != "weak"):
+            return by_form
+        return told
 
     def _stated_empty(self, prop: Property, scored: Sequence[Scored]) -> bool:
         """The record has a place of this name, and nothing stands there: no other place speaks for it."""
