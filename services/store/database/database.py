@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -185,6 +185,10 @@ class Database:
             free = await asyncio.to_thread(_free_beside, self._url.database)
             if free is not None and free < _LEAST_FREE:  # a small write may still fit where the next outcome does not
                 raise StoreAway(_FULL.format(where=self._url.database))
+            try:
+                await asyncio.to_thread(_read_anew, self._url.database)
+            except sqlite3.DatabaseError as err:
+                raise _sqlite_away(self._url.database, err) from err
         await self.write(lambda tx: tx.run("put_state", name=_PROBE, data="{}", at=tx.now))
 
     async def call(self, work: Callable[[], T]) -> T:
@@ -279,6 +283,18 @@ def _sqlite_engine(url: URL, *, begin: str) -> Engine:
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _read_anew(path: str) -> None:
+    """Reads the file's first page by a connection of its own: those that are open may have it in their caches.
+
+    Only SQLite may open the file: when a process closes another descriptor of it, POSIX drops all locks of the process.
+
+    Raises:
+        sqlite3.DatabaseError: the file cannot be read, or is no database.
+    """
+    with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=rw", uri=True)) as connection:
+        connection.execute("pragma schema_version").fetchone()
 
 
 def _file_at(path: str) -> tuple[int, int] | None:

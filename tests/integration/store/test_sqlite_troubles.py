@@ -59,6 +59,18 @@ async def test_a_file_that_is_damaged_while_it_is_open_is_broken(tmp_path: Path)
                 await submit(store)
 
 
+async def test_damage_is_seen_though_the_connection_that_writes_has_the_pages_in_its_cache(tmp_path: Path) -> None:
+    path = tmp_path / "shoal.db"
+    async with store_at(path) as store:
+        await store.check()
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("pragma wal_checkpoint(truncate)")
+        await store.check()
+        path.write_bytes(b"\x5a" * path.stat().st_size)
+        with pytest.raises(StoreBroken, match="is damaged"):
+            await store.check()
+
+
 async def test_a_file_that_is_cut_off_with_its_log_while_it_is_open_is_broken(tmp_path: Path) -> None:
     path = tmp_path / "shoal.db"
     async with store_at(path) as store, store_at(path) as other:
