@@ -406,7 +406,7 @@ class BudgetSpent(AgentError):
 
 
 class HelpMissing(ActionError):
-    """Nobody answered in time, or there is nobody to ask. Of all failed actions only this one ends the session."""
+    """No answer came in time, or there is no helper to ask. Of all failed actions only this one ends the session."""
 
     code = "help_missing"
 
@@ -445,7 +445,7 @@ class Canceled(AgentError):
 
 
 class Unexpected(AgentError):
-    """A bug in Shoal, or something nobody foresaw; the log has the traceback."""
+    """A bug in Shoal, or something unforeseen; the log has the traceback."""
 
     recourse = Recourse.OTHER_SESSION
     code = "unexpected"

@@ -86,7 +86,7 @@ class RobotsState(StrEnum):
     FAILED = "failed"
     """It answered another 5xx."""
     UNREACHABLE = "unreachable"
-    """Nobody answered."""
+    """No answer came."""
     LARGE = "large"
     """It has one that is too long to be shared: each worker asks for it."""
     REFUSED = "refused"

@@ -99,7 +99,7 @@ def forbidden_reason(host: str, addresses: Iterable[str] = ()) -> str | None:
 
     `host` is a name or a literal address in any spelling that browsers take (`2130706433`, `0x7f.1`,
     `[::ffff:10.0.0.1]`, full-width digits). `addresses` are what the name resolves to: one forbidden address forbids
-    the host, since nobody knows which one the browser will take.
+    the host, since it is unknown which one the browser will take.
     """
     name = plain_host(host)
     literal = literal_address(name)
@@ -119,7 +119,7 @@ def forbidden_reason(host: str, addresses: Iterable[str] = ()) -> str | None:
 
 @lru_cache(maxsize=_HOSTS)
 def address_reason(address: Address) -> str | None:
-    """Why nobody may go to `address`; None when it is a public one. IPv4 inside IPv6 is looked at as IPv4."""
+    """Why no browser may go to `address`; None when it is a public one. IPv4 inside IPv6 is looked at as IPv4."""
     if address in _METADATA:
         return "a metadata service"
     if isinstance(address, IPv6Address):

@@ -64,7 +64,7 @@ class LogEvent(StrEnum):
     """Its time was over: its results lie in the artifact store, its sessions are gone."""
     RETENTION_WAITS = "retention.waits"
     LOOP_FAILED = "loop.failed"
-    """A background loop met an error that nobody foresaw; it goes on."""
+    """A background loop met an unforeseen error; it goes on."""
     MODEL_AWAY = "model.away"
     MODEL_BACK = "model.back"
     MODEL_SERVER_STARTED = "model_server.started"

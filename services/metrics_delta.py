@@ -1,4 +1,4 @@
-"""Counts of a process that nobody scrapes: they travel as plain figures and are added up where somebody does.
+"""Counts of a process that is not scraped: they travel as plain figures, and a scraped process adds them up.
 
 A worker's tally rides on its stats to the dispatcher, the dispatcher's on its snapshot to the store; the gateway shows
 the sum. Figures only grow, so what is lost with a process is a reset, which Prometheus knows.

@@ -1,4 +1,4 @@
-"""Host names to addresses by the machine's own resolver, so that nobody's slow names hold up anybody else.
+"""Host names to addresses by the machine's own resolver, with a share of the look-ups for each owner.
 
 A name whose servers never answer holds a thread for as long as the resolver tries: 10 s and more, and nothing ends it
 before. So look-ups have threads of their own, which nothing else waits for, and every owner (a tenant) has a share.
@@ -84,7 +84,7 @@ class HostNames:
         if look_up is None:
             look_up = self._asking[name] = _LookUp(name, asyncio.get_running_loop().create_future())
             self._enqueue(look_up, owner)
-        elif look_up.owners and owner not in look_up.owners:  # nobody waits behind the names of somebody else
+        elif look_up.owners and owner not in look_up.owners:  # no owner waits behind another owner's names
             self._enqueue(look_up, owner)
         if look_up.late:
             return ()
@@ -164,5 +164,5 @@ def _ask(resolve: Resolve, name: str, asked: Future[tuple[str, ...]]) -> None:
     """In a thread."""
     try:
         asked.set_result(resolve(name))
-    except BaseException as error:  # noqa: BLE001  # whoever waits gets it
+    except BaseException as error:  # noqa: BLE001  # each waiting caller gets it
         asked.set_exception(error)

@@ -1,7 +1,7 @@
 """The sites on which a stored secret may be filled in: how they are written, and what they cover.
 
 A site is a host name. It covers the host and its sub-domains by https. `http://HOST` covers plain http too, and a port
-limits it to that port. Beside the secret, whoever keeps it writes the sites, one a line, with comments behind `#`.
+limits it to that port. Beside the secret, its owner writes the sites, one a line, with comments behind `#`.
 """
 
 from __future__ import annotations

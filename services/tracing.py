@@ -96,7 +96,7 @@ def stop() -> None:
 
 
 def _ids(sdk: Any) -> Any:
-    """Ids as wanted by whoever makes the span, else random."""
+    """The ids that the caller gives for a span, else random ones."""
     random = import_module("opentelemetry.sdk.trace.id_generator").RandomIdGenerator()
 
     class Ids(type(random)):  # type: ignore[misc]  # the base is not known before

@@ -32,8 +32,8 @@ class LocalJournal:
         return RateSlot(at - now)
 
     async def robots(self, origin: str) -> RobotsAnswer | None:
-        """None: nobody shares robots.txt with this process, so it fetches it itself."""
+        """None: this process shares no robots.txt with others, so it fetches its own."""
         return None
 
     def share_robots(self, found: RobotsWish) -> None:
-        """Returns at once: nobody else wants to know."""
+        """Returns at once: no other process shares it."""

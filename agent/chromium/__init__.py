@@ -1,5 +1,5 @@
 """The browser seam on a real Chromium, through Playwright. No other package imports Playwright.
 
-It imports nothing by itself: whoever only looks for a Chromium (`shoal.agent.chromium.process.find`) does not wait for
-Playwright.
+It imports nothing by itself: a caller that only looks for a Chromium (`shoal.agent.chromium.process.find`) does not
+wait for Playwright.
 """

@@ -186,7 +186,7 @@ def proposal_schema() -> dict[str, Json]:
 
 
 def schema_from(reply: Json) -> dict[str, Json]:
-    """The schema that such a reply proposes; no field is required, since nobody has asked for one."""
+    """The schema that such a reply proposes; no field is required, since the job asks for none."""
     properties: dict[str, Json] = {}
     for field in reply["fields"]:
         name = "_".join(re.findall(r"\w+", field["name"].casefold()))[:60]

@@ -211,7 +211,7 @@ class _Server:
                 ),
             ),
         )
-        # Both were taken from the environment of whoever started the process.
+        # Both were taken from the environment of the process.
         self.client.organization = self.client.project = None
 
     async def ask(self, ask: Ask) -> Reply:

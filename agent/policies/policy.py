@@ -92,7 +92,7 @@ class Policy(Protocol):
 
     @property
     def instant(self) -> bool:
-        """True when `plan` asks nobody and takes no time: then no checkpoint is written before it."""
+        """True when `plan` asks no model and takes no time: then no checkpoint is written before it."""
         ...
 
     async def plan(self, state: SessionState) -> Plan:

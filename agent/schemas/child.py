@@ -9,7 +9,7 @@ import sys
 from shoal.agent.schemas.engine import compiled, faults, fits
 
 _MEMORY_BYTES = 2 << 30
-_CPU_S = 10  # should whoever started it be gone
+_CPU_S = 10  # in case the process that started it is gone
 _MOST_FAULTS = 20
 
 

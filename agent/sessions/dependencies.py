@@ -62,8 +62,8 @@ class Journal(Protocol):
     async def items(self, at: int, items: Sequence[LoopItem]) -> None:
         """Hands on items of the loop that the session is about to open, those from index `at` on.
 
-        Returns when the store has them, so that nobody has to hold a long loop. They are nothing before the session
-        ends with a fan-out that counts them (`FanOut.later`).
+        Returns when the store has them, so that no process holds a long loop in memory. They are nothing before the
+        session ends with a fan-out that counts them (`FanOut.later`).
 
         Raises:
             Canceled: the store says that this session is somebody else's by now.
@@ -102,7 +102,7 @@ class SessionDependencies:
     secrets: Secrets
     limits: SessionLimits = SessionLimits()
     context: ContextOptions = ContextOptions()  # the operator's limits; the job's own wishes are put into it
-    helper: Helper | None = None  # who answers questions of this job; None: nobody
+    helper: Helper | None = None  # answers questions of this job; None: the job has no helper
     page: Context | None = None  # open already, where the session begins, and not closed by it; None: it opens its own
     hidden: Redactor | None = None  # values of secrets that were filled into `page` before; None: none were
     logins: Logins = field(default_factory=Logins)  # that were renewed for sessions of the same worker

@@ -1,7 +1,7 @@
 """Who answers what only people, or their keys, know: verification codes, questions, captchas.
 
 A session asks through hooks (`shoal.agent.sessions.hooks`). The hooks here take a code from the job's TOTP key where it
-has one, and else hand the question to whoever the worker lends the session (`Helper`), within the time that the job
+has one, and else hand the question to the worker's `Helper`, within the time that the job
 gives.
 """
 
@@ -49,7 +49,7 @@ class Helper(Protocol):
         """The answer; for a captcha anything but an empty text says that it is solved.
 
         Raises:
-            HelpMissing: nobody can be asked, or nobody answered.
+            HelpMissing: there is no helper to ask, or no answer came.
         """
         ...
 
@@ -59,7 +59,7 @@ def helping(hooks: Hooks, spec: JobSpec, secret: Callable[[str, str], str], help
 
     Args:
         secret: reference and page URL to the secret's value; raises `SecretRefused`.
-        helper: who is asked; None: the job names nobody, or nobody can be reached.
+        helper: is asked; None: the job names no helper, or none can be reached.
     """
 
     async def ask(kind: Kind, text: str, url: str) -> str:

@@ -1,4 +1,4 @@
-"""A loop's items while they are found: the first are kept, the others go to the journal; nobody holds a long loop."""
+"""A loop's items while they are found: the first are kept, the others go to the journal."""
 
 from __future__ import annotations
 

@@ -10,10 +10,11 @@ from shoal.agent.worker_messages import JobLimits
 
 
 class SessionBudget:
-    """One session's; whoever started it may change it while it runs.
+    """One session's budget; the worker may change it while the session runs.
 
     Made when the session arrives where it is to run: its deadline counts from then on, by the clock of the event loop,
-    which nobody sets. A deadline as a time of day would come an hour early on a machine whose clock is an hour ahead.
+    which no administrator sets. A deadline as a time of day would come an hour early on a machine whose clock is an
+    hour ahead.
     """
 
     def __init__(self, limits: JobLimits) -> None:

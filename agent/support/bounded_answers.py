@@ -17,7 +17,7 @@ _PAUSE_PIECES = 100
 
 
 class AnswerUnreadable(Exception):
-    """The body of an answer is too long, in too many pieces, or in an encoding that nobody asked for."""
+    """The body of an answer is too long, in too many pieces, or in an encoding that was not asked for."""
 
 
 async def beginning(chunks: AsyncIterable[bytes], encoding: str, most_bytes: int) -> tuple[bytes, bool]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 _DIGITS = re.compile(r"[0-9]+")
 _LONGEST_S = 31_536_000.0
-"""A year: nobody waits longer, and whoever reckons with the answer gets a number that a clock can take."""
+"""A year: no caller waits longer, and a clock can take the number."""
 
 
 def retry_after_seconds(headers: Mapping[str, str]) -> float | None:

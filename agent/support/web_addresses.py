@@ -1,4 +1,4 @@
-"""Which addresses a browser opens: http and https, and about:blank, which is nobody's page."""
+"""Which addresses a browser opens: http and https, and about:blank, which belongs to no site."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _PIECE_BYTES = 64 * 1024
 class BoundedSession:
     """botocore's HTTP session, which by itself reads whatever a service sends, for as long as it sends.
 
-    Objects that are fetched are left to whoever reads them.
+    Objects that are fetched are left to their readers.
     """
 
     def __init__(self, session: Any, longest_s: float) -> None:

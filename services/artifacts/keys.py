@@ -47,7 +47,7 @@ def checked_prefix(prefix: str) -> str:
     """`prefix` as a key; one slash at its end is left out.
 
     Raises:
-        ValueError: as `checked_key`. The empty prefix is none: nobody deletes everything by accident.
+        ValueError: as `checked_key`. The empty prefix is none: it would delete everything.
     """
     return checked_key(prefix.removesuffix("/"))
 

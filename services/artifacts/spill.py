@@ -167,7 +167,7 @@ class SpillingArtifacts:
             self._start_uploading()
 
     def _take_over(self) -> tuple[Path, list[_Waiting]]:
-        # Nobody looks at a folder before it has its last name; by then it is locked.
+        # A folder is looked at only under its last name; by then it is locked.
         new = self._root / f"{_NEW}{uuid4().hex}"
         make_folder(new)
         self._lock(new)

@@ -20,7 +20,7 @@ class BrowserLimits:
     max_sessions: int = 1000  # contexts opened
     max_age_s: float = 3600.0
     max_rss_bytes: int = 3 * 1024**3  # memory of the process tree, what its processes share counted once
-    idle_s: float = 60.0  # closed when nobody used it for so long
+    idle_s: float = 60.0  # a browser without sessions is closed after so long
 
 
 @dataclass(frozen=True, slots=True)

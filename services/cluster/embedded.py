@@ -182,7 +182,7 @@ async def _dispatcher(settings: Settings, run_dir: RunDir) -> AsyncIterator[Acto
     try:
         yield actor
     finally:
-        if not ended_parts():  # without Ray there is nobody to stop: its processes end with this one
+        if not ended_parts():  # without Ray there is nothing to stop: its processes end with this one
             await _stop(actor)
 
 

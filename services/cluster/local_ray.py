@@ -20,7 +20,7 @@ from shoal.services.errors import ClusterFailed
 
 _NOT_NEEDED = ("start_api_server", "start_monitor", "start_log_monitor")
 """Ray's dashboard (its API server runs though none is asked for), autoscaler and log forwarder: three processes that
-take 350 MiB and half of the start, and nobody asks them for anything on one machine. Ray has no option for this."""
+take 350 MiB and half of the start, and nothing uses them on one machine. Ray has no option for this."""
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """The temporary folder of one embedded cluster, and how nothing of it stays behind.
 
-Everything that the cluster starts has this folder as its TMPDIR: Ray's session, browser profiles, downloads. Whoever
-removes the folder first ends what still runs out of it. Three do so: the cluster itself when it stops, its watchdog
-when the cluster was killed, and the next cluster on this machine when even the watchdog was.
+Everything that the cluster starts has this folder as its TMPDIR: Ray's session, browser profiles, downloads. The
+process that removes the folder first ends what still runs out of it. Three do so: the cluster itself when it stops,
+its watchdog when the cluster was killed, and the next cluster on this machine when even the watchdog was.
 """
 
 from __future__ import annotations

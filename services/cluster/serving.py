@@ -178,7 +178,8 @@ async def _retaining(deps: GatewayDeps, days: float) -> AsyncIterator[None]:
 async def gateway_alone(settings: Settings) -> AsyncIterator[str]:
     """The gateway without a cluster in this process: dispatchers elsewhere work on the same database.
 
-    SQLite is brought up to date here, since nobody else would; PostgreSQL by `shoal migrate`, once for all gateways.
+    SQLite is brought up to date here, since no other process would; PostgreSQL by `shoal migrate`, once for all
+    gateways.
 
     Raises:
         ClusterFailed: the address is taken.

@@ -79,7 +79,7 @@ class Supervisor:
             )
             yield
         finally:
-            with contextlib.suppress(*_LOST):  # there is nobody to say goodbye to
+            with contextlib.suppress(*_LOST):  # the other side is gone already
                 await asyncio.to_thread(ray.shutdown)
 
     async def _watch(self) -> None:

@@ -59,7 +59,7 @@ async def opened(store_url: str) -> Store:
 
 
 class DispatcherActor:
-    """Starts its dispatcher by itself, so that a restart by Ray needs nobody's help."""
+    """Starts its dispatcher by itself, so that a restart by Ray needs no other process."""
 
     def __init__(self, parts: DispatcherParts) -> None:
         set_up(parts.worker.log_level, parts.worker.log_format)

@@ -21,7 +21,7 @@ _MOST_REPLICAS = 64
 class AdmissionRules:
     """When to admit more, and when less."""
 
-    least: int = 1  # sessions, while the server answers: nobody starves
+    least: int = 1  # sessions, while the server answers
     most: int = 1_000  # sessions of one server
     start: int = 8  # before anything is known
     step: float = 1.0  # sessions added by one calm look
@@ -38,7 +38,7 @@ class AdmissionRules:
     rest_s: float = 10.0  # after a cut nothing changes for this long
     rest_replies: float = 1.0  # nor for as long as so many replies take to begin, one after the other
     used: float = (
-        0.8  # more is admitted only where so much of the limit is used: a limit that nobody tests means nothing
+        0.8  # more is admitted only where so much of the limit is used: an unused limit says nothing of the server
     )
 
 
@@ -47,7 +47,7 @@ class Admitted:
     """The control's whole state, for one server."""
 
     limit: float  # sessions that may run; its whole part counts
-    away: bool = False  # the server does not answer: nobody is admitted
+    away: bool = False  # the server does not answer: no session is admitted
     waiting: float = 0.0  # running means of what was seen
     running: float = 0.0
     kv_cache: float = 0.0
@@ -79,8 +79,8 @@ def after_look(state: Admitted, load: ServerLoad, active: float, now: float, rul
     """
     seen = _averaged(state, load, active, rules)
     if seen.cut_at is not None and active > seen.sessions:
-        # The last cut is not obeyed yet, since sessions end when they end. Nobody is admitted in any case, so to cut
-        # again would only make the way back longer. The rest begins when it is obeyed.
+        # The last cut is not obeyed yet, since sessions end when they end. No session is admitted in any case, so to
+        # cut again would only make the way back longer. The rest begins when it is obeyed.
         return replace(seen, cut_at=now)
     if _crowded(seen, state.totals.get(load.process), load, rules):
         return _cut(seen, active, now, rules) if _rested(seen, now, rules) else seen
@@ -100,7 +100,7 @@ def _averaged(state: Admitted, load: ServerLoad, active: float, rules: Admission
     first = state.load is None
     late = _first_token_s(state.totals.get(load.process), load)
     if late is None and not active:
-        late = 0.0  # that no reply began says nothing, save where nobody waits for one
+        late = 0.0  # that no reply began says nothing, save where no request waits for one
     others = {process: last for process, last in state.totals.items() if process != load.process}
 
     def mean(old: float, new: float) -> float:

@@ -34,7 +34,7 @@ _END_S = 20.0
 
 
 class VllmProcess:
-    """A running server. `start` gives one; whoever starts it ends it."""
+    """A running server. `start` gives one; its caller ends it."""
 
     def __init__(self, options: VllmOptions, process: asyncio.subprocess.Process) -> None:
         self.options = options
@@ -118,7 +118,7 @@ class VllmProcess:
         try:
             os.killpg(self._group, number)
         except ProcessLookupError:
-            return  # nobody of the group is left
+            return  # no process of the group is left
 
 
 async def healthy(client: httpx.AsyncClient) -> bool:

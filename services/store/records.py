@@ -336,7 +336,7 @@ class DropSlice:
     """What the next slice of an archived job's end will remove."""
 
     sessions: tuple[int, ...]
-    artifacts: tuple[ArtifactRow, ...]  # whose content nobody else refers to: it is removed first
+    artifacts: tuple[ArtifactRow, ...]  # without another reference to their content: it is removed first
     tenant: str | None = None  # whose job it is; None: it was deleted by a version that did not keep that
     last: bool = False  # no sessions are left behind these
 

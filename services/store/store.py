@@ -220,8 +220,8 @@ class Store:
         """Failed, terminated and canceled items of a final job are queued again with fresh attempts.
 
         Of a job with thousands of them, the last ones; the others by `sweep`, which tries none again that has failed
-        since. Until they all are open, no loop of it goes on and the job does not end. Whoever cancels it meanwhile, or
-        its deadline, leaves those that are not open yet as they were.
+        since. Until they all are open, no loop of it goes on and the job does not end. A caller that cancels it
+        meanwhile, or its deadline, leaves those that are not open yet as they were.
 
         Raises:
             WrongState: it is not final, or nothing of it is to be retried.
@@ -376,7 +376,7 @@ class Store:
         return await self._db.read(partitions.all_partitions)
 
     async def changed_partitions(self, after: int | None) -> ChangedPartitions:
-        """Partitions that others have made ready since an event: whoever handed in, resumed, retried, changed or
+        """Partitions that others have made ready since an event: gateways that stored, resumed, retried, changed or
         settled a job, and dispatchers that opened a loop; and those of sessions whose delay is over.
 
         Costs by what happened, where `partitions` costs by all there is. It is no more than a hint: of very much it
@@ -446,7 +446,7 @@ class Store:
         return await self._db.write(lambda tx: stage(tx, session, fence, items))
 
     async def rate_slots(self, wishes: Sequence[RateSlotRequest]) -> list[RateSlot]:
-        """When pages may be opened that keep their distance from the one before, whoever opens that.
+        """When pages may be opened that keep their distance from the one before, in whatever worker that is.
 
         A turn is a place behind all that were given; it need not be taken, and is not given back. Where the line is
         too long none is given, and the asker is told when to ask again.
@@ -470,7 +470,7 @@ class Store:
         Fan-outs store their children and the parent's checkpoint; a last child makes its parent ready; job counters,
         artifacts, one event per job and, when its root session is final, the job's status are in the same commit.
 
-        Status PAUSED, or CANCELED while nobody canceled the job, means that the worker stopped for a pause or for its
+        Status PAUSED, or CANCELED of a job that was not canceled, means that the worker stopped for a pause or for its
         own end: the session is queued again from its checkpoint and the attempt does not count. Of a canceled job or a
         stopped loop, what would go on (QUEUED, WAITING, PAUSED) becomes canceled. A fan-out without items is over at
         once. A later fan-out of the same session adds children behind the earlier ones. With `per_domain` (see `claim`)
@@ -499,9 +499,9 @@ class Store:
         """Does one more slice of a command to a long job, some 2,000 sessions; any dispatcher may.
 
         It ends sessions of a job that is canceled or late, or of a loop that is stopped, holds those of a loop back
-        that got another concurrency, or lets them go, and reopens those of a job that is retried. Whoever commands it
-        does a first slice in its own transaction: this is for the rest. Takes up what others left when they died; jobs
-        and loops take turns by chance.
+        that got another concurrency, or lets them go, and reopens those of a job that is retried. The process that
+        commands it does a first slice in its own transaction: this is for the rest. Takes up what others left when
+        they died; jobs and loops take turns by chance.
         """
         for one in await self._db.read(lambda tx: bulk_operations.unfinished(tx, self._dice)):
             swept = await self._db.write(partial(bulk_operations.sweep, one=one))
@@ -617,7 +617,7 @@ class Store:
         return await self._db.read(lambda tx: snapshots.get_states(tx, prefix))
 
     async def drop_states(self, prefix: str, *, older_than_s: float) -> None:
-        """Forgets snapshots whose name begins so and that nobody has put for so long."""
+        """Forgets snapshots whose name begins so and that were not put for so long."""
         await self._db.write(lambda tx: snapshots.drop_states(tx, prefix, older_than_s))
 
     async def open_by_status(self) -> dict[tuple[str, Status], int]:

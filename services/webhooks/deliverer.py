@@ -28,7 +28,7 @@ EACH = 8
 """Messages of one tenant under way. Where slow receivers of several tenants hold all places, the next that is free goes
 to a tenant that holds fewest."""
 _LEASE_S = 4 * ATTEMPT_S
-"""An attempt that nobody settled by then was lost with its process."""
+"""An attempt without a result by then was lost with its process."""
 _LOOK_S = 30.0
 """Longest pause between two looks, should nothing wake us."""
 _AT_MOST_EVERY_S = 0.2

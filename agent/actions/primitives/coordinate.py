@@ -98,7 +98,7 @@ async def mouse_upload_file(on: ActionContext, x: X, y: Y, file: Files) -> None:
     with on.faults():
         async with on.page.expect_file_chooser(timeout=on.left_ms) as chooser:
             # Playwright asks Chromium for choosers without waiting for it, and a click at a point is quick enough to
-            # come first: then nobody hears of the chooser. What is answered after it has passed it.
+            # come first: then the chooser reaches no handler. What is answered after it has passed it.
             await on.page.evaluate("0")
             await on.page.mouse.click(x, y)
         await (await chooser.value).set_files(paths, timeout=on.left_ms)

@@ -14,7 +14,7 @@ Answer = TypeVar("Answer")
 
 
 async def solve_captcha(on: ActionContext) -> None:
-    """Has a captcha on this page solved by whoever is configured to do so.
+    """Has a captcha on this page solved by the configured helper.
 
     Examples:
         solve_captcha()

@@ -12,7 +12,7 @@ _OPENABLE = ("http", "https")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _HOST_AND_PORT = re.compile(r"[\w.-]+:[0-9]{1,5}(?![^/?#])")
 _OWN_MACHINE = re.compile(r"(localhost|127\.[0-9.]+)(?![^:/?#])")
-"""Nobody has a certificate for it."""
+"""No certificate authority signs for it."""
 
 
 async def goto(on: ActionContext, url: str) -> None:

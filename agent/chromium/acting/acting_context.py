@@ -232,7 +232,7 @@ class ActingContext:
         try:
             with contextlib.suppress(PlaywrightError):  # its last load, under way already, may come first: scriptless
                 await self.tab.page.goto("about:blank", wait_until="commit", timeout=_left_ms(ends))
-        finally:  # a tab without scripts would read the next page wrongly, and nobody would know why
+        finally:  # a tab without scripts would read the next page wrongly, without a sign of why
             await session.send("Emulation.setScriptExecutionDisabled", {"value": False})
 
     async def _empty_answer(self, url: str) -> Landing:

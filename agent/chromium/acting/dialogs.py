@@ -15,7 +15,7 @@ _KEPT = 20
 
 
 class Dialogs:
-    """Answers dialogs. A dialog that nobody answers would block the page, and every call into it, for ever."""
+    """Answers dialogs. An unanswered dialog would block the page, and every call into it, for ever."""
 
     def __init__(self, *, accept: bool) -> None:
         self._accept = accept

@@ -52,7 +52,7 @@ class Downloads:
         self._running: dict[asyncio.Task[Download], PlaywrightDownload] = {}
         self._done: list[Download] = []
         self._told = self._taken = 0  # how many of them were told, and taken: each reader gets all
-        self._waited: set[asyncio.Task[Download]] = set()  # nobody waits again for one that does not come
+        self._waited: set[asyncio.Task[Download]] = set()  # waited for once; a second wait would be in vain
         self._failures: list[str] = []
         self._urls: dict[str, str] = {}  # of downloads that DevTools told of, by its id
         self._too_large: dict[asyncio.Task[Any] | None, int] = {}  # ended for their size, with how much had come

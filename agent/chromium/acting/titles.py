@@ -13,7 +13,7 @@ from shoal.agent.support.printable import readable
 from shoal.agent.types import TabInfo
 
 _ANSWER_S = 0.3
-"""A tab in the background may hang or have crashed: nobody waits long for its title."""
+"""A tab in the background may hang or have crashed: the wait for its title is short."""
 
 
 class Titles:

@@ -74,7 +74,7 @@ class RawSession:
             f(said["params"])
 
     def end(self) -> None:
-        """The page is gone: whoever waits for an answer is told."""
+        """The page is gone: each caller that waits for an answer gets the error."""
         if self.ended:
             return
         self.ended = True

@@ -84,7 +84,8 @@ def sound(plan: Plan, url: str, state: SessionState, *, page: PageText, given: G
         given: addresses that a loop may open.
 
     Raises:
-        ReplyProblem: it contradicts itself, gives up without evidence, or names an address that nobody gave.
+        ReplyProblem: it contradicts itself, gives up without evidence, or names an address that neither the job nor a
+        page gave.
     """
     if plan.should_terminate:
         if not quotes(plan.termination_reason or "", page):

@@ -6,7 +6,7 @@ connects to the very address that was asked about: a name that resolves differen
 gains nothing.
 
 Each tenant has a door of its own, an address that its contexts are given, so that its look-ups and connections are
-counted as its own: a page that names a hundred hosts which never answer keeps nobody else's pages waiting.
+counted as its own: a page that names a hundred hosts which never answer keeps no other session's pages waiting.
 
 Plain HTTP comes in absolute form and is passed on one request per connection; HTTPS and web sockets come as CONNECT and
 are passed on as bytes. A refusal is a 403, another failure a 502 or 504; both carry the header `X-Shoal-Egress`.

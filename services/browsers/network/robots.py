@@ -22,7 +22,7 @@ _OTHERS_S = 45.0
 """Patience with others that fetch: one that has died is replaced after 20 s, and so may be its successor."""
 _MOST_ORIGINS = 10_000
 _LONGEST_ORIGIN = 300
-"""A host name has 253 characters; what is longer is no site's, and nobody shares its robots.txt."""
+"""A host name has 253 characters; what is longer is no site's, and its robots.txt is not shared."""
 _MOST_SHARED_BYTES = 128 * 1024
 """Compressed; longer ones, if there are any, are fetched by each worker: a dispatcher passes hundreds on at once."""
 
@@ -41,7 +41,7 @@ class _Rules:
 
     keep_s: float
     parsed: Protego | None = None
-    failure: NavigationError | None = None  # why nobody knows
+    failure: NavigationError | None = None  # why the rules are unknown
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ class LocalWorker:
     def __init__(self, worker: Worker, slots: int) -> None:
         self._worker = worker
         self._slots = slots
-        self._gone = asyncio.Event()  # nobody hears from it again
+        self._gone = asyncio.Event()  # it answers no call any more
 
     @property
     def name(self) -> str:
@@ -70,7 +70,7 @@ class LocalWorker:
         return self._gone.is_set()
 
     async def lose(self) -> None:
-        """The worker's death: nobody hears from it again, what it ran is stopped, what it had to say is lost."""
+        """The worker's death: it answers no call any more, its sessions are stopped, its reports are lost."""
         self._gone.set()
         await self._worker.drain(0)
         await self._worker.close()

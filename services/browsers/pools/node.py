@@ -16,13 +16,14 @@ def node_addresses() -> tuple[str, ...]:
 
 
 async def ends_in_s() -> float | None:
-    """Seconds until this process's node ends; None while nobody has asked it to.
+    """Seconds until this process's node ends; None while it was not asked to end.
 
     A node is asked by SIGTERM (`RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S` is the time), by Ray's autoscaler, or by
     `ray drain-node`. Ray has no public call for it; Ray Serve and Ray Train look at the same place.
 
-    Ray tells the end as a moment by the clock of whoever asks, and nothing of that clock: it is read by this node's.
-    A clock that is behind the asker's by more than a drain's last seconds has sessions end with their leases instead.
+    Ray tells the end as a moment by the clock of the asking process, and nothing of that clock: it is read by this
+    node's. A clock that is behind the asker's by more than a drain's last seconds has sessions end with their leases
+    instead.
     """
     draining = await asyncio.to_thread(state.get_draining_nodes)
     until_ms = draining.get(ray.get_runtime_context().get_node_id())

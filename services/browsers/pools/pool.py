@@ -100,7 +100,7 @@ class Pool(Protocol):
         ...
 
     async def expect(self, workers: int) -> None:
-        """So many workers are wanted in all: lets whoever provides machines know, before and after they are started."""
+        """So many workers are wanted in all: tells the provider of machines, before and after they are started."""
         ...
 
     async def close(self) -> None:

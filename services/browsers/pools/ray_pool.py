@@ -104,8 +104,8 @@ class BrowserWorkerActor:
 class RayWorker:
     """A `WorkerHandle` on an actor.
 
-    Whoever is told that the worker is lost starts another; so a worker that is only silent is ended, or else it would
-    keep its place on the node for good.
+    The dispatcher starts another worker for one that is lost; so a worker that is only silent is ended, or else it
+    would keep its place on the node for good.
     """
 
     def __init__(self, name: str, slots: int, actor: ActorHandle[Any]) -> None:
@@ -222,7 +222,7 @@ class RayPool:
             scheduling_strategy="SPREAD",  # the end of one node should not be the end of all browsers
             max_restarts=0,
             max_concurrency=_CALLS_AT_ONCE,
-            enable_task_events=False,  # a report to Ray's task list for each pull: nobody reads it
+            enable_task_events=False,  # a report to Ray's task list for each pull, which is not read
         ).remote()
         self._actors[name] = actor
         try:

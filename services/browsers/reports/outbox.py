@@ -48,8 +48,8 @@ class Outbox:
     def put(self, report: Report) -> int:
         """Adds a report and gives its serial number.
 
-        A checkpoint that nobody waits for replaces the one before, where that was not pulled yet: while the dispatcher
-        is away, each session keeps one. Numbers left out are never given, and are confirmed with later ones.
+        A checkpoint without a waiting session replaces the one before, where that was not pulled yet: while the
+        dispatcher is away, each session keeps one. Numbers left out are never given, and are confirmed with later ones.
         """
         self._serial += 1
         self._reports[self._serial] = replace(report, serial=self._serial)
@@ -75,7 +75,7 @@ class Outbox:
         try:
             return (await self._ack(serial)).answer
         except asyncio.CancelledError:
-            # Nobody waits for it any more: a report that was not pulled yet takes no place from the others.
+            # The session waits no more: a report that was not pulled yet takes no place from the others.
             self._reports.pop(serial, None)
             raise
 
@@ -180,7 +180,8 @@ class SessionJournal:
         return answer if isinstance(answer, RobotsAnswer) else None
 
     def share_robots(self, found: RobotsWish) -> None:
-        """Hands on what an origin answered. Nobody waits here, but other workers do: it is pulled at once."""
+        """Hands on what an origin answered. The session here does not wait, but other workers do: it is pulled at
+        once."""
         self._outbox.put(Report(self._session, self._fence, robots=found, wants_ack=True))
 
     def outcome(self, outcome: Outcome) -> None:

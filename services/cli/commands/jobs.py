@@ -251,7 +251,7 @@ def results(
 
 
 class _WholeFile:
-    """A file that is written beside its place first: whoever looks there sees all or nothing.
+    """A file that is written beside its place first: a reader sees all of it or nothing.
 
     Raises:
         Usage: nothing can be written there.

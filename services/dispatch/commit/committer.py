@@ -180,8 +180,8 @@ class Committer:
     async def _rate_slots(self, batch: list[tuple[WorkerState, Report]]) -> dict[tuple[str, int], Answer]:
         """The turns of pages that are asked for, by worker and serial number.
 
-        Given again when the batch has to be written again, or by a successor: a place is wasted then, nobody is lost.
-        Fences do not matter here: a turn that is too late does no harm.
+        Given again when the batch has to be written again, or by a successor: a place is wasted then, no session is
+        lost. Fences do not matter here: a turn that is too late does no harm.
         """
         asking = [((worker.name, report.serial), report.page) for worker, report in batch if report.page is not None]
         turns = await self._store.rate_slots([wish for _, wish in asking]) if asking else ()

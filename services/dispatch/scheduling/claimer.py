@@ -125,7 +125,7 @@ class Claimer:
         state.add(claims.woken)
 
     async def _scarce(self) -> Scarce | None:
-        """The places at the model server that are left; None where nobody has to wait for one."""
+        """The places at the model server that are left; None where no session has to wait for one."""
         if self._model_bound is None:
             return None
         return await self._model_bound.scarce(self._state.partitions.jobs, self._state.asking)

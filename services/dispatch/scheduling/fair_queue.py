@@ -1,9 +1,9 @@
 """Fair order: which partitions the next sessions are taken from. Pure bookkeeping, no clock, no store.
 
-Tenants are served by virtual time: whoever had least of the slots' time, in proportion to its weight, comes next. What
+Tenants are served by virtual time: the one with the least slot time, in proportion to its weight, comes next. What
 a session will take is not known when it begins, so it is charged what those of its job took of late. Within a tenant
 its jobs are served the same way, where 10 more of priority is twice the weight; within a job its domains take turns.
-Whoever was away comes back with no debt and no credit, so nobody starves and nobody saves up. A choice costs the
+A tenant that was away comes back with no debt and no credit: none starves and none saves up. A choice costs the
 logarithm of the number of tenants and jobs, and nothing for partitions that wait for their domain: those are parked
 until it has room.
 """
@@ -31,7 +31,7 @@ _SMOOTHING = 0.1
 _LEAST_S = 0.1
 """What a session is charged at least: one that ends at once has its price, too."""
 _UNKNOWN_S = 1.0
-"""What it is charged while nobody's sessions have ended."""
+"""What it is charged while no session has ended."""
 
 Room = Callable[[Partition], int]
 
@@ -170,9 +170,9 @@ class FairQueue:
     def _forget_tenants(self) -> None:
         """Forgets those that are away and have had no more than one turn beyond the others.
 
-        They come back as newcomers do, and so do their jobs: nobody gains more by it than that turn, and not before a
-        thousand others have come and gone. Looked at anew when they are twice as many, so that it costs each next to
-        nothing.
+        They come back as newcomers do, and so do their jobs: a tenant gains no more by it than that turn, and not
+        before a thousand others have come and gone. Looked at anew when they are twice as many, so that it costs each
+        next to nothing.
         """
         if len(self._tenants) <= self._look_at:
             return

@@ -162,7 +162,7 @@ class WorkerManager:
             if worker.puller is not None:
                 worker.puller.cancel()
             await self.deregister(worker, str(error))
-        except Exception as error:  # the top of a loop: nobody else would hear of it
+        except Exception as error:  # the top of a loop: it would be lost otherwise
             log.exception(LogEvent.LOOP_FAILED, loop="submit", worker=worker.name)
             if worker.puller is not None:
                 worker.puller.cancel()
@@ -365,7 +365,7 @@ async def _end(worker: WorkerState) -> None:
 
 
 def _begin(what: Coroutine[None, None, None], tasks: set[asyncio.Task[None]], name: str) -> None:
-    """Begins something that nobody waits for; it is one of `tasks` until it is over."""
+    """Begins a task in the background; it is one of `tasks` until it is over."""
     task = asyncio.create_task(what, name=name)
     tasks.add(task)
     task.add_done_callback(tasks.discard)

@@ -73,7 +73,7 @@ class ChangeNotifier:
 class PollingNotifier(ChangeNotifier):
     """SQLite: asks the writer's connection whether *another* one has written, for as long as somebody waits.
 
-    Every commit writes to the log beside the file, so nobody is asked while that has not changed.
+    Every commit writes to the log beside the file, so the database is not asked while that has not changed.
     """
 
     def __init__(self, writer: Engine, thread: ThreadPoolExecutor) -> None:
@@ -82,7 +82,7 @@ class PollingNotifier(ChangeNotifier):
         self._thread = thread
         self._looked = 0.0
         self._version: int | None = None
-        self._log = f"{writer.url.database}-wal" if writer.url.database else ""  # nobody else sees one in memory
+        self._log = f"{writer.url.database}-wal" if writer.url.database else ""  # no other process sees one in memory
         self._log_was: tuple[int, int] | None = None
 
     async def _sleep(self, event: asyncio.Event, seconds: float) -> None:
@@ -102,7 +102,7 @@ class PollingNotifier(ChangeNotifier):
         """Time and size of the log; None while they say nothing: the next write may leave them as they are."""
         try:
             found = os.stat(self._log)  # noqa: PTH116  twenty times a second
-        except FileNotFoundError:  # nobody has written yet
+        except FileNotFoundError:  # nothing was written yet
             return None
         return (found.st_mtime_ns, found.st_size) if time.time() - found.st_mtime > _SAME_TICK_S else None
 
@@ -116,7 +116,7 @@ class PollingNotifier(ChangeNotifier):
             cursor.close()
         finally:
             connection.close()
-        self._log_was = log_is  # only now: whoever asked may have been canceled while this waited for its turn
+        self._log_was = log_is  # only now: the caller may have been canceled while this waited for its turn
         if version != self._version:
             self._version = version
             self.notify()
@@ -154,7 +154,7 @@ class ListeningNotifier(ChangeNotifier):
         with psycopg.connect(self._dsn, autocommit=True, connect_timeout=5, application_name="shoal-listen") as conn:
             conn.execute("listen shoal")
             self._heard = True
-            self.notify()  # whatever happened while nobody listened
+            self.notify()  # for what happened between two connections
             while not self._closed.is_set():
                 for _ in conn.notifies(timeout=_LISTEN_S, stop_after=1):
                     self.notify()

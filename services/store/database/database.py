@@ -49,7 +49,7 @@ anew, a minute later, it does not know how full a table has become. Bitmaps read
 since the last vacuum; a plain scan marks it as dead, and reads it once."""
 _SILENT_S = 15.0
 """For how long a transaction may ask for nothing; between two statements are milliseconds. By TCP a server notices only
-after two hours that a machine was cut off, and until then nobody else gets at the rows that it has locked."""
+after two hours that a machine was cut off, and until then the rows that it has locked stay locked."""
 _TRIES = 5
 """After a deadlock or a race for the same key the transaction runs again."""
 _LEAST_FREE = 1024 * 1024
@@ -222,7 +222,7 @@ class Database:
 class ServerClock:
     """PostgreSQL's clock, asked every minute; in between it goes on by this machine's monotonic clock.
 
-    Nobody sets that one: a step of the machine's time of day would end, or extend, every lease.
+    That clock is never set: a step of the machine's time of day would end, or extend, every lease.
     """
 
     def __init__(self) -> None:

@@ -115,7 +115,7 @@ Index("job_left_out", job.c.id, postgresql_where=_left_out, sqlite_where=_left_o
 total = Table(
     "total",
     metadata,
-    # Ended items of a tenant's jobs that are over (`job.in_totals`): nobody sums up all jobs that there ever were.
+    # Ended items of a tenant's jobs that are over (`job.in_totals`), so that no query sums up all jobs there ever were.
     Column("tenant", Text, primary_key=True),
     Column("completed", BigInteger, nullable=False, server_default=_ZERO),
     Column("terminated", BigInteger, nullable=False, server_default=_ZERO),
@@ -271,7 +271,7 @@ robots = Table(
     metadata,
     # What each origin said of its robots.txt, for all workers, and who is asking it.
     Column("origin", Bytewise, primary_key=True),  # in byte order: everybody locks rows in the same one
-    Column("state", SmallInteger),  # a RobotsState; null: nobody has said anything yet
+    Column("state", SmallInteger),  # a RobotsState; null: nothing is known yet
     Column("packed", LargeBinary),  # the text, zlib-compressed UTF-8
     Column("why", Text, nullable=False, server_default=text("''")),  # it could not be read
     Column("retry_after_s", Double),

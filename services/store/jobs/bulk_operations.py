@@ -1,4 +1,4 @@
-"""What is left of commands to long jobs and loops: found again, whoever began it, and done slice by slice."""
+"""What is left of commands to long jobs and loops: found by any dispatcher, and done slice by slice."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What ends by slices: the open sessions of a job that is canceled or late, and of a loop that is stopped.
 
-A loop of a million items would be a transaction of half a minute. So whoever ends one marks it, ends the first slice,
-and leaves the rest to whoever comes by (`shoal.services.store.jobs.bulk_operations`). Between two slices all counts are
-whole.
+A loop of a million items would be a transaction of half a minute. So the process that ends one marks it, ends the
+first slice, and leaves the rest to any dispatcher (`shoal.services.store.jobs.bulk_operations`). Between two slices
+all counts are whole.
 """
 
 from __future__ import annotations

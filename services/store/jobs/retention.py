@@ -1,4 +1,5 @@
-"""Finished jobs whose time is over, or that are deleted: dropped here in slices that keep nobody waiting."""
+"""Finished jobs whose time is over, or that are deleted: dropped here in slices, so that other transactions do not
+wait."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def spec_of(tx: Tx, job: int, text: str) -> JobSpec:
 
 
 def specs_of(tx: Tx, jobs: Collection[int]) -> dict[int, JobSpec]:
-    """The specs of jobs that exist; one look at the store for those that nobody remembers, however many they are."""
+    """The specs of jobs that exist; one look at the store for all that are not in the cache."""
     found, unread = _remembered(tx, jobs)
     rows = tx.rows("specs", ids=tx.many(unread)) if unread else ()
     return found | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
@@ -173,7 +173,7 @@ def specs_of(tx: Tx, jobs: Collection[int]) -> dict[int, JobSpec]:
 def specs_naming(tx: Tx, jobs: Collection[int], field: str) -> dict[int, JobSpec]:
     """The specs of jobs, of which the caller asks for that one field only, wherever it stands in them.
 
-    Specs that do not name it, and that nobody remembers, stay where they are: `UNSAID` stands for them.
+    Specs that do not name it, and that are not in the cache, stay where they are: `UNSAID` stands for them.
     """
     found, unread = _remembered(tx, jobs)
     rows = tx.rows("specs_naming", ids=tx.many(unread), name=f'"{field}"') if unread else ()
@@ -218,7 +218,8 @@ def counts_json(counts: Counts) -> dict[str, int]:
 def close_those_over(tx: Tx, jobs: Iterable[LockedJob], running: Mapping[int, Leased]) -> list[LockedJob]:
     """Ends those jobs whose root session is final and of whose sessions no worker holds any; gives them.
 
-    A canceled job's root is final last of all that nobody holds; the job is over when the last worker has let go.
+    A canceled job's root becomes final after all sessions without a worker; the job is over when the last worker has
+    let go.
     """
     open_jobs = [job for job in jobs if not job.is_final and job.id not in running]
     rows = tx.rows("roots", ids=tx.many([job.root for job in open_jobs])) if open_jobs else ()

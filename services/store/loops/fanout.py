@@ -4,7 +4,7 @@ While a session finds the items of its loop, they come in pieces, and lie packed
 if that attempt does not end well. One transaction then makes the whole loop durable, however long it is: its ids are
 reserved, its first children are rows that can be claimed, the packed parts are its children to be (`pending`). Each of
 those parts becomes children in a transaction of its own, so that claims and outcomes go on in between. A dispatcher
-that dies on the way leaves parts that another takes up. Nobody ever holds more than a piece of a loop.
+that dies on the way leaves parts that another takes up. No process ever holds more than a piece of a loop.
 """
 
 from __future__ import annotations

@@ -296,7 +296,7 @@ def result_step(
 ) -> tuple[list[ResultRow], ResultPlace | None]:
     """Lines behind a place, at most so many, and the place to go on from when more are wanted (None: all were read).
 
-    Sessions may have one record or thousands, so nobody knows how many hold a page. Steps grow as long as their
+    Sessions may have one record or thousands, so it is unknown how many hold a page. Steps grow as long as their
     outcomes are small: memory holds one step of them, and long results of small items still take few statements.
     """
     step = place.step if most is None else min(place.step, most)

@@ -30,7 +30,7 @@ def get_states(tx: Tx, prefix: str) -> dict[str, tuple[Mapping[str, Json], float
 
 
 def drop_states(tx: Tx, prefix: str, older_than_s: float) -> None:
-    """Forgets snapshots whose name begins so and that nobody has put for so long."""
+    """Forgets snapshots whose name begins so and that were not put for so long."""
     named = state.c.name.startswith(prefix, autoescape=True)
     tx.conn.execute(delete(state).where(named, state.c.at < tx.now - older_than_s))
 
@@ -55,7 +55,7 @@ def count_by_status(tx: Tx) -> dict[tuple[str, Status], int]:
 
 
 def unclaimable(tx: Tx, partitions: Sequence[tuple[int, int]]) -> Unclaimable:
-    """Queued sessions that nobody can begin, and how many are ready in some partitions, given as (job, domain)."""
+    """Queued sessions that no worker can begin, and how many are ready in some partitions, given as (job, domain)."""
     (row,) = tx.rows("unclaimable")
     return Unclaimable(int(row.delayed), int(row.held), _ready(tx, partitions) if partitions else {})
 

@@ -20,7 +20,7 @@ from shoal.services.store.sessions.finish import write_group
 _WORKER = "its worker was lost"
 _LEASE = "nobody renewed its lease"
 _DEADLINE = "the job's deadline passed"
-"""How a lease ended without a report. Of a lease that ran out nobody knows whether the worker died."""
+"""How a lease ended without a report. Of a lease that ran out it is unknown whether the worker died."""
 
 _LOOK = "leases/seen"
 """Name of the row that says when a dispatcher last looked at the leases."""
@@ -34,7 +34,7 @@ _TOO_LATE = ErrorInfo("DeadlinePassed", "deadline_passed", "the job's deadline p
 def note_look(tx: Tx, lease_s: float) -> None:
     """Notes that a dispatcher looks at the leases, and gives them back the time in which none could.
 
-    Whoever comes first after an outage of the store does it for all: the row is locked until the transaction ends. A
+    The first dispatcher after an outage of the store does it for all: the row is locked until the transaction ends. A
     lease never gets more than `lease_s` from now on, so one whose dispatcher is gone runs out. By a clock that was set,
     leases last neither shorter nor longer. Apart from `reap_leases`, which locks jobs before sessions.
     """
@@ -66,7 +66,7 @@ def expire_leases(tx: Tx, owner: str | None, lease_s: float | None = None) -> Ex
     over = tx.rows("expired", now=tx.now) if owner is None else tx.rows("owned", owner=owner)
     if not over:
         return ExpiredLeases((), ())
-    # Under the jobs' locks, so that nobody else ends these attempts between this look and the write.
+    # Under the jobs' locks, so that no other transaction ends these attempts between this look and the write.
     lock_jobs(tx, sorted({row.job for row in over}))
     rows = [
         row
@@ -117,7 +117,7 @@ def expire_jobs(tx: Tx) -> list[int]:
 def expire_job(tx: Tx, number: int, most: int) -> int:
     """Fails some `most` sessions of a job that is late, running ones first; their reports will come late.
 
-    A session inside an action that must not be repeated becomes unsure instead: nobody will hear how that ended.
+    A session inside an action that must not be repeated becomes unsure instead: how that ended will not be known.
     Gives how many are over now; 0: somebody else has ended the job.
     """
     job = lock_jobs(tx, [number]).get(number)
@@ -129,7 +129,7 @@ def expire_job(tx: Tx, number: int, most: int) -> int:
         return unsure  # it was its only session
     ended = ending.end_job(tx, job, _fate(job), most)
     if not job.cancel_requested:
-        job.error = _TOO_LATE  # from now on nobody can move its deadline: some of it is over
+        job.error = _TOO_LATE  # from now on its deadline cannot be moved: some of it is over
     ending.close_or_save(tx, job)
     return unsure + ended
 

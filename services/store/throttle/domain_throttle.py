@@ -32,7 +32,7 @@ LONGEST_PAUSE_S = 3600.0
 LONGEST_DELAY_S = 60.0
 """The same for the crawl-delay of robots.txt."""
 LONGEST_LINE_S = 120.0
-"""How far ahead a page gets its place; whoever stands further back asks again later. A place that lies ahead holds up
+"""How far ahead a page gets its place; a session further back asks again later. A place that lies ahead holds up
 all others, also when its session ends before: one job that wants an hour between pages would close the site to them."""
 LEAST_AGAIN_S = 1.0
 """The least time until it asks again."""
@@ -40,7 +40,7 @@ LONG_LINE_S = 10.0
 """No session that keeps a distance starts where pages stand in line for longer: it would wait in a slot. Longer than a
 session takes from its claim to its first page, so that no place stays empty."""
 FULL_S = 1.0
-"""When to look again at a domain whose places others have taken: nobody is told when they give them back."""
+"""When to look again at a domain whose places other dispatchers hold: giving them back sends no signal."""
 
 
 _MOST_SPANS = 100
@@ -70,7 +70,7 @@ class DomainThrottle:
         """The first moment from `at` on that keeps this distance from all pages that have their place."""
         for first, last in self.taken:
             if first - now > LONGEST_LINE_S or at <= first - delay_s:
-                break  # nobody gets a place further ahead: the clock was set back
+                break  # no place lies further ahead: the clock was set back
             at = max(at, last + delay_s)
         return at
 
@@ -91,7 +91,7 @@ class DomainThrottle:
 def line_s(last_page: float, now: float) -> float:
     """How far ahead a job's last page lies that has its place; negative: how long ago it was."""
     ahead = last_page - now
-    return ahead if ahead <= LONGEST_LINE_S else 0.0  # nobody gets a place there: the clock was set back
+    return ahead if ahead <= LONGEST_LINE_S else 0.0  # no place lies there: the clock was set back
 
 
 def rate_slot(
@@ -234,7 +234,7 @@ def rate_slots(tx: Tx, wishes: Sequence[RateSlotRequest]) -> list[RateSlot]:
     """The turns of some pages, in this order."""
     keys = [(wish.job, tx.hosts[wish.host]) for wish in wishes]
     domains = sorted({domain for _, domain in keys})
-    before = _locked(tx, domains)  # whoever holds a domain's row holds those of the jobs on it
+    before = _locked(tx, domains)  # the lock on a domain's row covers those of the jobs on it
     jobs = sorted({wish.job for wish in wishes if wish.delay_s > 0})
     rows = tx.rows("job_pages", jobs=tx.many(jobs), domains=tx.many(domains)) if jobs else ()
     pages = {(row.job, row.domain): row.last_page for row in rows}

@@ -36,7 +36,7 @@ class StoredRobots:
     """One origin, as its row says."""
 
     origin: str
-    state: RobotsState | None = None  # None: nobody has said anything yet
+    state: RobotsState | None = None  # None: nothing is known yet
     packed: bytes = b""
     why: str = ""
     retry_after_s: float | None = None

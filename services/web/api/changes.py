@@ -1,4 +1,4 @@
-"""Routes by which an owner changes what runs, and settles what nobody else can know."""
+"""Routes by which an owner changes what runs, and resolves what only the owner can know."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
 Json = Any
 
 _OPEN_S = 30.0
-"""A question that nobody repeated for so long is nobody's any more."""
+"""A question that was not repeated for so long is dropped."""
 _KEPT_S = 2 * 3600.0
 """Rows older than this are dropped: no session asks for longer than an hour."""
 _QUESTION, _ANSWER = "question:", "answer:"
@@ -128,7 +128,7 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
 
 
 async def open_questions(store: Store, caller: Caller) -> list[Mapping[str, Json]]:
-    """The questions of sessions that `caller` may see, which nobody has answered yet."""
+    """The questions of sessions that `caller` may see, which are not answered yet."""
     answered = {name.removeprefix(_ANSWER) for name in await store.states(_ANSWER)}
     rows = [row for row, age_s in (await store.states(_QUESTION)).values() if age_s <= _OPEN_S]
     return [row for row in rows if row["id"] not in answered and caller.sees in (None, row["tenant"])]

@@ -122,7 +122,7 @@ class Overview:
 
     @property
     def drained_in_s(self) -> float | None:
-        """Seconds until what is queued now has run, at that rate and were nothing added; None: nobody can say."""
+        """Seconds until what is queued now has run, at that rate and were nothing added; None: unknown."""
         queued = self.sessions.get(Status.QUEUED, 0)
         return 0.0 if not queued else queued / self.rate if self.rate > 0 else None
 

@@ -61,7 +61,7 @@ def make_key() -> str:
 def hash_key(key: str) -> str:
     """What is stored instead of the key.
 
-    One round of SHA-256 is enough: slow hashes protect secrets that people can guess, and nobody guesses 256 random
-    bits. It also lets the store find a key by its hash, so that no comparison depends on the key itself.
+    One round of SHA-256 is enough: slow hashes protect secrets that people can guess, and 256 random bits cannot be
+    guessed bits. It also lets the store find a key by its hash, so that no comparison depends on the key itself.
     """
     return hashlib.sha256(key.encode()).hexdigest()

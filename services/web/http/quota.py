@@ -34,8 +34,8 @@ class Quota:
     async def admits(self, tenant: str, jobs: Sequence[NewJob]) -> list[bool]:
         """Which of a tenant's jobs may be stored now: as many as there is room for, from the first on.
 
-        One whose idempotency key stands for a job already takes no room: whoever asks again, since the answer was lost,
-        gets that job, however full the queue is by now.
+        One whose idempotency key stands for a job already takes no room: a caller that asks again, since the answer
+        was lost, gets that job, however full the queue is by now.
         """
         room = await self._room(tenant, len(jobs))
         if room >= len(jobs):

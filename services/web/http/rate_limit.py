@@ -44,7 +44,7 @@ class RateLimit:
 
         Raises:
             QuotaExceeded: too many have been of late.
-            StoreAway: nobody knows.
+            StoreAway: the store does not answer.
         """
         if self._per_s <= 0:
             return

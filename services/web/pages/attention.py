@@ -1,4 +1,4 @@
-"""What needs a person: questions of running sessions, and webhooks that nobody took."""
+"""What needs a person: questions of running sessions, and webhooks that no receiver took."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ VALID_FOR_S = 12 * 3600
 
 
 class LoginNeeded(Unauthenticated):
-    """Nobody is logged in."""
+    """The caller is not logged in."""
 
 
 class Door:

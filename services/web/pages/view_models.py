@@ -147,7 +147,7 @@ class ResultTable:
         return data.get(column) if isinstance(data, Mapping) else data if column == "record" else None
 
     def confirmed(self, row: ResultRow, column: str) -> bool | None:
-        """Whether the value was found again on the page; None where nobody looked."""
+        """Whether the value was found again on the page; None where it was not looked for."""
         source = row.record.sources.get(column) if row.record else None
         return source.confirmed if source else None
 

@@ -21,7 +21,7 @@ _KEYS = 1_000
 async def drop_slice(store: Store, artifacts: ArtifactStore, job: int) -> bool:
     """Removes the next sessions of a job with their files; whether anything is left.
 
-    Whoever dies behind the files, or finds the artifact store away, leaves the rows that say where the rest lies.
+    A process that dies after the files, or finds the artifact store away, leaves the rows that say where the rest lies.
 
     Raises:
         NotFound: nothing is left of it.

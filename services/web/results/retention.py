@@ -3,8 +3,8 @@
 The results go to the artifact store as compressed JSON lines, the same lines that the API gives; then sessions, tasks,
 events and evidence are dropped in slices. The job's row stays, with its counts. Whatever dies in the middle, the next
 sweep begins a new archive, and a job is dropped only once the store has the name of a whole one. Of each slice the
-bytes of its evidence go first: whoever dies behind them, or finds the artifact store away, leaves the rows that say
-where the rest lies, and the next sweep removes the same again. What is left of deleted jobs goes the same way.
+bytes of its evidence go first: a process that dies after them, or finds the artifact store away, leaves the rows that
+say where the rest lies, and the next sweep removes the same again. What is left of deleted jobs goes the same way.
 """
 
 from __future__ import annotations

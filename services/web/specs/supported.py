@@ -1,4 +1,4 @@
-"""Fields of the job spec that this version does not do yet: refused by name, so that nobody waits for them in vain."""
+"""Fields of the job spec that this version does not do yet: refused by name, instead of being ignored."""
 
 from __future__ import annotations
 

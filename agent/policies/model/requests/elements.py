@@ -73,7 +73,7 @@ def unmistakable(element: Element) -> Element:
 
 
 def without_ids(text: str) -> str:
-    """The rendered text of an `unmistakable` page without ids: whoever only reads needs none.
+    """The rendered text of an `unmistakable` page without ids: a caller that only reads needs none.
 
     Ids count what stands before them, so that the same menu has others on the next page: without them it is the same.
     """

@@ -31,7 +31,7 @@ from shoal.agent.types import Action, LoopItem
 Json = Any
 
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
-"""Nobody writes so in words: what has this and is no CSS is CSS with a fault."""
+"""Words do not contain these signs: text that has them and is no CSS is CSS with a fault."""
 _NEAR = 3  # elements from an item upwards that are alike on all pages of a list
 _SETTLE_S = 5.0  # for what scripts still bring
 _QUIET_S = 0.3

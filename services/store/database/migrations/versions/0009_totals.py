@@ -1,4 +1,4 @@
-"""What has ended is added up by tenant when a job ends, so that nobody sums up all jobs there ever were.
+"""What has ended is added up by tenant when a job ends, so that no query sums up all jobs there ever were.
 
 Revision: 0009.
 """

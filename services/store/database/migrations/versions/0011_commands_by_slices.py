@@ -1,4 +1,4 @@
-"""What an owner changes about a long job is done slice by slice, and whoever comes by finds what is left of it.
+"""What an owner changes about a long job is done slice by slice, and any dispatcher finds what is left of it.
 
 Revision: 0011.
 """
