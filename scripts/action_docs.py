@@ -27,7 +27,7 @@ This page is written by `scripts/action-docs` from those functions.
 An element is named by its `bid`, which an observation gives: digits, with a letter in front for each frame around it
 (`12`, `a46`, `ab7`). It stays the same for the life of the page; an element that a framework rendered anew is found
 again where only one looks like it. A failed action raises a typed error, which the next observation tells; of them only
-`help_missing`, where nobody answers a `human` action, ends the session. A click that may have reached the page is never
+`help_missing`, where a `human` action gets no answer, ends the session. A click that may have reached the page is never
 repeated. Each action has a time limit, and afterwards says what changed: address, new tab, dialog, download, document,
 focus, the field's value.
 """

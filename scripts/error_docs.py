@@ -28,7 +28,7 @@ They stand in a result's `error` and in the session's attempts.
 | the cluster, after a pause | The same session is tried again. The attempt counts towards `max_attempts`. |
 | the cluster, in another browser | The session is tried again in another browser. The attempt counts. |
 | the operator | Something of the installation is full, away or missing. The attempt does not count. |
-| nobody | Another attempt would give the same answer. The session ends. |
+| no one | Another attempt would give the same answer. The session ends. |
 | the caller | The job must be changed. The session ends. |
 
 | code | class | meaning | who acts |
@@ -48,7 +48,7 @@ _WHO = {
     Recourse.RETRY: "the cluster, after a pause",
     Recourse.OTHER_SESSION: "the cluster, in another browser",
     Recourse.OPERATOR: "the operator",
-    Recourse.GIVE_UP: "nobody",
+    Recourse.GIVE_UP: "no one",
     Recourse.CALLER: "the caller",
 }
 
