@@ -71,6 +71,11 @@ async def test_the_parameters_of_something_on_a_page_do_not_name_the_page(
     assert found.records[0].value["title"] == "enum: choices"
 
 
+async def test_a_text_that_begins_with_the_field_s_name_states_it(page: Context, site: Site) -> None:
+    body = '<h1>A lamp</h1><p class="number">Model SON-6722-S193</p>'
+    assert await value(page, site, body, sku=TEXT) == {"sku": "SON-6722-S193"}
+
+
 async def test_a_weak_place_does_not_hide_what_the_page_s_lines_say(page: Context, site: Site) -> None:
     body = """<h1>A lamp</h1><p>3,909.50 EUR <small>incl. VAT</small></p><h2>Delivery</h2>
 <table class="costs"><tr><th>To</th><th>Parcel</th></tr><tr><td>Austria</td><td>5.90 EUR</td></tr>

@@ -128,7 +128,10 @@ class FieldReader:
                 score = 0.9 * likeness_to(PRICED, candidate, fit)
             if score < ENOUGH or (candidate.ticked and "boolean" not in prop.types):
                 continue
-            value = convert(prop, without_label(candidate.raw, prop), self.reading)
+            raw = without_label(candidate.raw, prop)
+            if raw != candidate.raw:  # its own text names the field: "Model SON-6722"
+                fit = Fit(max(fit.likeness, GOOD_FIT), own=True)
+            value = convert(prop, raw, self.reading)
             if value is not None and not is_no_value(prop, candidate, value, self.names):
                 scored.append(Scored(score + self._standing(prop, candidate), candidate, value, fit))
         return scored
