@@ -242,7 +242,8 @@ async def test_a_prompt_that_does_not_fit_is_an_error_of_its_own(server: ModelSe
 
 async def test_a_slow_server_is_not_waited_for_and_not_asked_twice(server: ModelServer) -> None:
     server.behaviours = [slow]
-    client = OpenAICompatible(settings_for(server.url, timeout_s=4.0))  # long enough for the request to arrive on a busy machine
+    # 4 s are long enough for the request to arrive on a busy machine.
+    client = OpenAICompatible(settings_for(server.url, timeout_s=4.0))
     with pytest.raises(ModelUnavailable, match="no answer within"):
         await client.ask(ASK)
     await client.close()
