@@ -26,20 +26,22 @@ def freeze(cluster: ChaosCluster, found: Sequence[psutil.Process], for_s: float)
             process.suspend()
             frozen.append(process)
 
-    def thaw() -> None:
-        for process in frozen:
-            with suppress(psutil.NoSuchProcess):
-                process.resume()
-
     if frozen:
-        cluster.later(for_s, thaw)
+        cluster.later(for_s, lambda: _thaw(frozen))
     return bool(frozen)
+
+
+def _thaw(frozen: Sequence[psutil.Process]) -> None:
+    """Lets processes go on; another fault may have ended some of them meanwhile."""
+    for process in frozen:
+        with suppress(psutil.NoSuchProcess):
+            process.resume()
 
 
 def freeze_postgres(cluster: ChaosCluster, for_s: float) -> None:
     """Connections stay open, and nothing is answered."""
     frozen = cluster.postgres.freeze()
-    cluster.later(for_s, lambda: [process.resume() for process in frozen])
+    cluster.later(for_s, lambda: _thaw(frozen))
 
 
 def lock_tables(cluster: ChaosCluster, for_s: float) -> None:

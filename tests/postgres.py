@@ -7,7 +7,7 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ class Server:
         frozen: list[psutil.Process] = []
         while fresh := [one for one in self.processes() if one not in frozen]:  # the first one may just have forked
             for one in fresh:
-                one.suspend()
+                with suppress(psutil.NoSuchProcess):  # a connection may just have ended
+                    one.suspend()
             frozen += fresh
         return frozen
 

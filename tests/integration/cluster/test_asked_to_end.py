@@ -6,7 +6,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,16 @@ pytestmark = pytest.mark.timeout(400)  # a cluster has to start
 END_S = 90.0
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 NAMES = [number.name for number in SIGNALS]
+
+
+@pytest.fixture(autouse=True)
+def _hang_up_is_heard() -> Iterator[None]:
+    """Commands inherit what their parent ignores: under nohup that is SIGHUP."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def ended_in_order(one: Up) -> None:
