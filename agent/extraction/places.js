@@ -382,6 +382,11 @@
       found.push([1.2 * best + (tag && el.localName === tag ? 0.1 : 0), `${el.localName}${by} (${JSON.stringify(short(el.textContent))})`]);
     }
     for (const el of byLabel(document.documentElement, fold(name))) found.push([0.75, `${el.s} (${JSON.stringify(short(el.t))})`]);
+    const looser = query.replace(/\s*>\s*/g, ' ');  // scripts like to put an element around another
+    if (looser !== query) {
+      const count = document.querySelectorAll(looser).length;
+      if (count) found.push([2, `${looser} (${count} element${count > 1 ? 's' : ''})`]);
+    }
     return top(found, 0.45);
   }
   function nearLabel(query) {

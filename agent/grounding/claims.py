@@ -195,9 +195,13 @@ _EMPTY = re.compile(
 )
 
 
+_LONGEST_MESSAGE = 120
+"""Characters. "No data is lost" in a paragraph says nothing of a list; a message stands on a line of its own."""
+
+
 def says_empty(text: str) -> bool:
-    """Whether a page's text says that its list has nothing in it."""
-    return _EMPTY.search(text) is not None
+    """Whether a line of a page's text says that its list has nothing in it."""
+    return any(len(line) <= _LONGEST_MESSAGE and _EMPTY.search(line) is not None for line in text.splitlines())
 
 
 def _whole(number: str) -> int:

@@ -109,5 +109,10 @@ PAGES: dict[str, str] = {
     "/scripted": _SCRIPTED,
     "/grid": _page(_GRID),
     "/late": _page(_LATE),
+    "/spoken": _page(
+        "<p>A catalogue raises an error where no parts were found for a name; what calls it may give another name, and "
+        "goes on with the part that it gets for that one instead.</p>"
+        '<div class="parts"><div><table><tbody><tr><td>M4</td></tr></tbody></table></div></div>'
+    ),
     "/empty": _page('<p>No results found.</p><table class="parts"><tbody></tbody></table>'),
 }

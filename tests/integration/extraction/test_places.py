@@ -266,6 +266,14 @@ async def test_an_empty_list_is_none_only_where_the_page_says_so(page: Context, 
         await read(page, f"{site}/parts", schema=shape, records=".part tr", fields={"part": {"column": "Part"}})
 
 
+async def test_a_paragraph_that_speaks_of_nothing_found_does_not_make_a_list_empty(page: Context, site: str) -> None:
+    shape = schema(many=True, part=TEXT)
+    with pytest.raises(
+        PlaceMissing, match=r"`extract.records`: .parts > tr finds nothing; nearest: .parts tr \(\d+ el"
+    ):
+        await read(page, f"{site}/spoken", schema=shape, records=".parts > tr", fields={"part": {"column": "Part"}})
+
+
 # --- late content and pages ---------------------------------------------------------------------------
 
 

@@ -82,6 +82,29 @@ more();
 """
 
 
+WINDOWED = """
+<div id=grid role=grid style="height:200px;overflow-y:auto;width:400px">
+<div role=row style="height:20px"><span role=columnheader>Name</span> <span role=columnheader>Price</span></div>
+<div id=rows role=rowgroup style="position:relative"></div></div>
+<script>
+const parts = %s, grid = document.getElementById('grid'), rows = document.getElementById('rows');
+rows.style.height = parts.length * 24 + 'px';
+const draw = () => {
+  const from = Math.max(0, Math.floor(grid.scrollTop / 24) - 2), seen = parts.slice(from, from + 12);
+  const row = ([n, p], i) => `<div role=row style="position:absolute;height:24px;top:${(from + i) * 24}px">` +
+    `<span role=gridcell>${n}</span> <span role=gridcell>€ ${p.toFixed(2)}</span></div>`;
+  // As grids do, whose rows stand in the document in the order in which they were drawn.
+  rows.innerHTML = seen.map(row).reverse().join('');
+};
+grid.addEventListener('scroll', () => setTimeout(draw, 30));
+draw();
+</script>
+"""
+BOXED = """
+<div style="height:200px;overflow-y:auto">%s</div><script>window.drawn = true</script>
+"""
+
+
 def chapter(number: int) -> str:
     """One of the pages of a manual, as documentation generators write them: with a table of its own and a Next."""
     rows = [(f"Option {number}{letter}", 1.5) for letter in "abcd"]
@@ -111,6 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
             "/uncounted": lambda: by_link(number, count=False),
             "/scripted": lambda: page("Parts", SCRIPTED % data),
             "/growing": lambda: page("Parts", GROWING % data),
+            "/windowed": lambda: page("Parts", WINDOWED % data),
+            "/twins": lambda: page("Parts", WINDOWED % str([list(part) for part in [*PARTS, *PARTS[:20]]])),
+            "/boxed": lambda: page("Parts", BOXED % table(PARTS)),
             "/stuck": lambda: page("Parts", table(PARTS[:10]) + "<p>Showing 1 to 10 of 57 entries</p>"),
             "/sized": lambda: page(
                 "Parts",
@@ -160,6 +186,27 @@ async def test_a_list_is_read_to_its_end(page: Context, path: str) -> None:
     found, _ = await read(page, path)
     assert values(found) == PARTS
     assert found.complete
+
+
+async def test_rows_that_are_drawn_as_they_come_into_sight_are_scrolled_to(page: Context) -> None:
+    found, _ = await read(page, "/windowed")
+    assert sorted(values(found)) == PARTS
+    assert (found.complete, found.why) == (True, "")
+
+
+async def test_rows_that_read_alike_in_a_scrolled_grid_make_the_list_incomplete(page: Context) -> None:
+    """The second of two such rows may be the first one drawn again."""
+    found, _ = await read(page, "/twins")
+    assert sorted(values(found)) == PARTS
+    assert not found.complete
+    assert "read alike" in found.why
+
+
+async def test_a_region_that_holds_all_of_its_rows_is_not_scrolled(page: Context) -> None:
+    found, _ = await read(page, "/boxed")
+    assert values(found) == PARTS
+    assert found.complete
+    assert await page.read("() => document.querySelector('div').scrollTop") == 0
 
 
 async def test_what_cannot_be_followed_is_said_to_be_missing(page: Context) -> None:

@@ -420,3 +420,25 @@ async def test_labels_of_a_definition_list_are_no_records(page: Context, site: S
         page, site, f"<main><h1>Class Bits</h1>{notes}{notes}</main>", many=True, method=TEXT, description=TEXT
     )
     assert not found.records
+
+
+@pytest.mark.parametrize("name", ["has-sidebar", "dt-empty-footer", "with-ads", "no-cart"])
+async def test_a_class_that_says_what_a_block_has_does_not_make_it_another_s(
+    page: Context, site: Site, name: str
+) -> None:
+    rows = "<tr><th>Finish</th><td>matt</td></tr><tr><th>Colour</th><td>red</td></tr>"
+    body = f"<div class='{name}'><table>{rows}</table></div>"
+    assert await value(page, site, body, finish=TEXT, colour=TEXT) == {"finish": "matt", "colour": "red"}
+
+
+async def test_a_table_that_is_drawn_late_may_ask_for_its_rows_then(page: Context, site: Site) -> None:
+    """The empty table that was waited for is gone for a moment before its rows are there."""
+    head = "<thead><tr><th>Name</th><th>Office</th></tr></thead>"
+    rows = "<tr><td>Ada</td><td>Oslo</td></tr><tr><td>Bo</td><td>Graz</td></tr>"
+    body = f"""<table id=t>{head}</table><script>setTimeout(() => {{
+      t.insertAdjacentHTML('beforeend', '<tbody><tr><td colspan=2>One moment</td></tr></tbody>');
+      setTimeout(() => fetch('/rows').then((it) => it.text()).then((it) => {{ t.tBodies[0].innerHTML = it }}), 50);
+    }}, 900)</script>"""
+    site.pages["/rows"] = rows
+    found = await values(page, site, body, name=TEXT, office=TEXT)
+    assert found == [{"name": "Ada", "office": "Oslo"}, {"name": "Bo", "office": "Graz"}]

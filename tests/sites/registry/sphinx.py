@@ -29,7 +29,7 @@ def site() -> Iterator[list[Case]]:
             _encodings(root, url),
             _encodings(root, url).given(
                 {"codec": {"column": "Codec"}, "aliases": {"column": "Aliases"}, "languages": {"column": "Languages"}},
-                records="#standard-encodings > table tbody tr",
+                records="#standard-encodings table tbody tr",
             ),
         ]
 

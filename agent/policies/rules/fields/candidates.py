@@ -301,9 +301,13 @@ def _of_named(one: Mapping[str, Json]) -> Iterator[Candidate]:
 def _is_foreign(around: str) -> bool:
     for token in around.split():
         words = set(phrase(token))
-        if words & _AROUND_WORDS and not words & {"add", "to", "buy", "no"}:
+        if words & _AROUND_WORDS and not words & _STATING:
             return True
     return False
+
+
+_STATING = frozenset(phrase("add to buy no not non has have with without empty hide hidden collapsed layout"))
+"""Words of a class name that says what a block has or does, and not what it is: `has-sidebar`, `dt-empty-footer`."""
 
 
 def _of_headings(facts: Facts) -> Iterator[Candidate]:

@@ -49,9 +49,17 @@ async def extract_page(state: SessionState) -> Extraction:
         if not await state.page.settle(budget_s=_SETTLE_S):
             waits.append("its requests to end")
         facts, found = await _look(state, properties)
-        while (cause := _coming(found, facts, properties)) and time.monotonic() - began < _LATE_S:
-            waits.append(cause)
-            await asyncio.sleep(_LOOK_S)
+        settled = True
+        while time.monotonic() - began < _LATE_S:
+            if cause := _coming(found, facts, properties):
+                waits.append(cause)
+                await asyncio.sleep(_LOOK_S)
+                settled = False
+            elif settled or not _may_still_come(found, facts, properties):
+                break
+            else:  # what was waited for came, and its content may be on the way: a drawn table asks for its rows
+                await state.page.settle(budget_s=_SETTLE_S)
+                settled = True
             facts, found = await _look(state, properties)
     awaited = _told(waits, began) if _coming(found, facts, properties) or "its requests to end" in waits else ""
     found = replace(found, awaited=awaited)

@@ -12,6 +12,7 @@ from urllib.parse import urldefrag
 
 from shoal.agent.errors import PlaceMissing
 from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.rules.lists.inner_scroll import InnerList, inner_list
 from shoal.agent.policies.rules.lists.onward import (
     Onward,
     asked_step,
@@ -39,6 +40,7 @@ _LOOKS = 4  # at a page that was told to go on, until it counts as unchanged
 _CHANGE_S = 1.5  # until a page that was pressed or scrolled begins to show more
 _PAGE_SIZES = frozenset({20, 24, 25, 30, 40, 48, 50, 60, 75, 96, 100, 120, 150, 200, 250, 500, 1000})
 _ALL = frozenset(squash(word) for word in ("all", "show all", "view all", "alle", "alle anzeigen", "tout", "todos"))
+_TWINS = "rows that read alike cannot be told apart in a list that is drawn while it is scrolled"
 _NO_WAY = "the page shows no way to the rest of the list that could be followed"
 
 
@@ -89,11 +91,16 @@ class _Following:
     _start: Mapping[str, Json] | None = None  # the first page
     _cut: bool = False  # a page showed more than was read of it
     _others: bool = False  # the next page is another item's
+    _part: Extraction | None = None  # what was read last
+    _of_page: Counter[str] = field(default_factory=Counter)  # the records of the page that is open
+    _inner: InnerList | None = None  # the region of the page in which the list is scrolled
+    _scrolled: bool = False  # the page that is open was scrolled to the end of that region, or has none
     why: str = ""  # why the caller's way on did not lead to the list's end
 
     def __post_init__(self) -> None:
         self.records = list(self.first.records)
-        self._last = _told(self.first)
+        self._last, self._part = _told(self.first), self.first
+        self._of_page = Counter(self._last)
         self._readings.add(self._last)
         self._cut = _is_cut(self.first)
 
@@ -102,6 +109,8 @@ class _Following:
         view = await read_view(self.state.page, {"select": None, "next": self.asked, "words": [], "onward": True})
         self._start = self._start or view
         self._addresses.add(page_address(view))
+        if view["scripts"] and await self._next_rows():
+            return True
         if self.asked:
             return await self._go_as_asked(view, self.asked)
         step = next_step(view, None)
@@ -126,6 +135,22 @@ class _Following:
         if await press(self.state, step) and await self._take_changed(looks=_LOOKS):
             return True
         self.why = f"{asked} brought no other records after page {self.pages:,}"
+        return False
+
+    async def _next_rows(self) -> bool:
+        """Reads further rows of a region that scrolls by itself, of which a grid draws only those in sight."""
+        if self._scrolled:
+            return False
+        if self._inner is None and self._part is not None and len(self._part.records) > 1:
+            places = (source.where for record in self._part.records for source in record.sources.values())
+            self._inner = await inner_list(self.state, places)
+        inner = self._inner
+        while inner is not None and (self._short or not inner.drawn) and await inner.scroll_on(self.state):
+            if self._take_rows(await self.read(self.state)):
+                return True
+        self._scrolled = True
+        if inner is not None and inner.scrolls and inner.twins:
+            self._cut, self.why = True, _TWINS
         return False
 
     async def outcome(self, most: int) -> Extraction:
@@ -154,6 +179,7 @@ class _Following:
             self._others = True
             return False
         await open_next(self.state, step.url)
+        self._inner = None
         after = await read_view(self.state.page, {"select": None, "next": self.asked, "words": [], "onward": True})
         if not self.asked and not same_list(self._start, after):
             await self.state.page.goto(page_address(view))  # what ends here is the first list, on its own page
@@ -196,6 +222,8 @@ class _Following:
     async def _take_changed(self, looks: int = 1) -> bool:
         """Reads what an action brought; waits for it, and looks again, where it is not there yet."""
         await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        if self._inner is not None:
+            await self._inner.to_top(self.state)
         part = await self.read(self.state)
         for _ in range(looks):
             if _told(part) != self._last:
@@ -204,6 +232,19 @@ class _Following:
             await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
             part = await self.read(self.state)
         return self._take(part)
+
+    def _take_rows(self, part: Extraction) -> bool:
+        """Adds the records of rows that came into sight; False when there are none."""
+        before, new = Counter(self._of_page), []
+        for record, text in zip(part.records, _told(part), strict=True):
+            if before[text] > 0:
+                before[text] -= 1
+            else:
+                new.append(record)
+        self.records += new
+        self._of_page |= Counter(_told(part))
+        self._part = part
+        return bool(new)
 
     def _take(self, part: Extraction) -> bool:
         """Adds the records that are new; False when there are none."""
@@ -219,7 +260,8 @@ class _Following:
                 before[text] -= 1
             else:
                 self.records.append(record)
-        self._last = told
+        self._last, self._part = told, part
+        self._of_page, self._scrolled = Counter(told), False
         self._cut = self._cut or _is_cut(part)
         self.pages += 1
         return True

@@ -58,7 +58,8 @@ def next_step(view: Mapping[str, Json], asked: str | None) -> Onward | None:
             return _step(fitting[-1])
     if view["relNext"]:
         return Onward(url=str(view["relNext"]))
-    found = [one for one in controls if _says_next(one)]
+    plain = max(map(_says_next, controls), default=0)
+    found = [one for one in controls if plain and _says_next(one) == plain]
     linked = [one for one in found if one["h"]]
     if found:
         return _step((linked or found)[-1])
@@ -107,17 +108,21 @@ def _said(control: Mapping[str, Json]) -> str:
     return f"{control['t']} {control['a']} {control['ti']} {control['c']}"
 
 
-def _says_next(control: Mapping[str, Json]) -> bool:
+def _says_next(control: Mapping[str, Json]) -> int:
+    """How plainly a control says that it leads to the next page: 3 in words, 2 by one arrow, 1 by two; 0 not at all.
+
+    Two arrows lead to the last page where one arrow stands beside them. A name wins over an arrow.
+    """
     if "next" in str(control["rel"]).split():
-        return True
-    for text in (control["t"], control["a"], control["ti"]):
-        said = str(text).strip()
-        bare = squash(said.strip(_ARROWS + " .…"))
-        if bare in _NEXT:
-            return True
-        if not bare and said in NEXT_SIGNS:
-            return "prev" not in str(control["c"]).lower()
-    return False
+        return 3
+    said = [str(text).strip() for text in (control["a"], control["ti"], control["t"])]
+    bare = [squash(text.strip(_ARROWS + " .…")) for text in said]
+    if not _NEXT.isdisjoint(bare):
+        return 3
+    signs = [text for text in said if text in NEXT_SIGNS]
+    if not signs or any(bare) or "prev" in str(control["c"]).lower():
+        return 0
+    return 1 if signs[0] in ("»", ">>") else 2
 
 
 def _begins(control: Mapping[str, Json], known: frozenset[str]) -> bool:

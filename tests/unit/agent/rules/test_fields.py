@@ -176,6 +176,12 @@ def test_the_count_that_a_list_shows(text: str, total: int | None) -> None:
         ("This list is empty", True),
         ("10 results", False),
         ("No shipping costs. 57 products", False),
+        ("Staff\nNo data available in table\nClose", True),
+        (
+            "The decoder raises UnicodeDecodeError where no entries were found in the table for a byte; its callers "
+            "replace the byte by U+FFFD, and go on with the next one.",
+            False,
+        ),
     ],
 )
 def test_a_list_may_say_that_it_is_empty(text: str, empty: bool) -> None:

@@ -158,6 +158,14 @@ def test_the_next_page_by_its_text(text: str) -> None:
     assert step is not None and step.url == "/3"
 
 
+def test_the_arrow_to_the_last_page_is_not_the_next() -> None:
+    arrows = [control("«", "/1"), control("‹", "/2"), control("›", "/4"), control("»", "/9")]
+    assert next_step(view(*arrows), None).url == "/4"  # type: ignore[union-attr]
+    named = [control("›", "/4", a="Next"), control("»", "/9", a="Last")]
+    assert next_step(view(*named), None).url == "/4"  # type: ignore[union-attr]
+    assert next_step(view(named[1]), None) is None, "it is called otherwise"
+
+
 def test_the_next_page_by_rel_label_number_or_wish() -> None:
     one = control("1", "http://example.test/?p=1")
     three = control("3", "http://example.test/?p=3")
