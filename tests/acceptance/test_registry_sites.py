@@ -33,16 +33,16 @@ class Floor:
 
 
 FLOORS: dict[str, Floor] = {
-    "Sphinx (Python manual)": Floor(940, 0.65, dishonest=1),
+    "Sphinx (Python manual)": Floor(940, 0.98),
     "MkDocs (its manual)": Floor(400, 0.98),
-    "Javadoc (commons-lang3)": Floor(200, 0.2, invented=6, dishonest=2),
+    "Javadoc (commons-lang3)": Floor(200, 0.2),
     "man pages (ncurses, git)": Floor(78, 0.95),
     "DocBook (Debian Reference)": Floor(410, 0.98),
-    "script tables (npm)": Floor(2700, 0.5, dishonest=4),
+    "script tables (npm)": Floor(2700, 0.98),
     "Trac": Floor(680, 0.95),
     "Roundup": Floor(420, 0.98),
     "Flask-Admin": Floor(930, 0.98, misjudged=1),
-    "Django admin": Floor(490, 0.0),
+    "Django admin": Floor(490, 0.98),
     "Otter Wiki": Floor(76, 0.85),
 }
 

@@ -442,3 +442,19 @@ async def test_a_table_that_is_drawn_late_may_ask_for_its_rows_then(page: Contex
     site.pages["/rows"] = rows
     found = await values(page, site, body, name=TEXT, office=TEXT)
     assert found == [{"name": "Ada", "office": "Oslo"}, {"name": "Bo", "office": "Graz"}]
+
+
+async def test_a_cell_with_nothing_but_a_picture_states_what_the_picture_shows(page: Context, site: Site) -> None:
+    head = "<thead><tr><th>Title</th><th>Available</th><th>Country</th></tr></thead>"
+    picture = "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw=' alt='%s'>"
+    rows = "".join(
+        f"<tr><td>{title}</td><td>{picture % said}</td><td>{picture % country}{flag}</td></tr>"
+        for title, said, country, flag in (("A", "True", "Chile", ""), ("B", "False", "Peru", picture % "new"))
+    )
+    found = await values(
+        page, site, f"<table>{head}<tbody>{rows}</tbody></table>", title=TEXT, available=FLAG, country=TEXT
+    )
+    assert found == [
+        {"title": "A", "available": True, "country": "Chile"},
+        {"title": "B", "available": False},
+    ]

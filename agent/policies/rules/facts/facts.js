@@ -363,14 +363,16 @@
   }
 
   const said = (cell) => texts.get(cell) || '';
-  // What a cell states: its text, else the value of the one control in it.
+  // What a cell states: its text, else the value of the one control in it, else what its one picture shows.
   function cellPair(labels, cell, ctx, box, empty) {
     if (!cell) return;
     if (cell.hasAttribute('headers')) labels = [...labels, ...cell.getAttribute('headers').split(/\s+/)];
     const names = labels.filter(Boolean);
     if (!names.length) return;
-    const text = said(cell);
-    const control = text.trim() ? null : cell.querySelector('input,select,textarea');
+    const own = said(cell);
+    const control = own.trim() ? null : cell.querySelector('input,select,textarea');
+    const pictures = own.trim() || control ? [] : cell.querySelectorAll('img[alt]');
+    const text = pictures.length === 1 ? line(pictures[0].alt) : own;
     if (control && control.type !== 'hidden') controlPair(control, ctx, names);
     else if (text.trim() || struckTexts.has(cell)) pair('table', names[0], text, cell, ctx, [], {ls: names.slice(1), b: box});
     else if (empty && sink.pairs.length < MAX_PAIRS) sink.pairs.push({how: 'table', l: line(names[0]), t: '', s: selector(cell), v: 1, r: ctx.region, o: order, em: 1, ls: names.slice(1), b: box});
