@@ -35,7 +35,7 @@ class Floor:
 FLOORS: dict[str, Floor] = {
     "Sphinx (Python manual)": Floor(940, 0.98),
     "MkDocs (its manual)": Floor(400, 0.98),
-    "Javadoc (commons-lang3)": Floor(200, 0.2),
+    "Javadoc (commons-lang3)": Floor(200, 0.98),
     "man pages (ncurses, git)": Floor(78, 0.95),
     "DocBook (Debian Reference)": Floor(410, 0.98),
     "script tables (npm)": Floor(2700, 0.98),

@@ -458,3 +458,19 @@ async def test_a_cell_with_nothing_but_a_picture_states_what_the_picture_shows(p
         {"title": "A", "available": True, "country": "Chile"},
         {"title": "B", "available": False},
     ]
+
+
+async def test_a_table_that_is_laid_out_by_style_is_read_by_its_headers(page: Context, site: Site) -> None:
+    cells = "".join(
+        f"<div class=cell>{kind}</div><div class=cell><a href=#>{name}</a></div><div class=cell>{said}</div>"
+        for kind, name, said in (("int", "size()", "How many."), ("void", "clear()", ""), ("int", "max()", "The most."))
+    )
+    heads = "".join(f"<div class='table-header c{n}'>{head}</div>" for n, head in enumerate(("Type", "Method", "Text")))
+    body = f"<div style='display:grid;grid-template-columns:auto auto auto'>{heads}{cells}</div>"
+    assert await values(page, site, body, type=TEXT, method=TEXT, text=TEXT) == [
+        {"type": "int", "method": "size()", "text": "How many."},
+        {"type": "void", "method": "clear()"},
+        {"type": "int", "method": "max()", "text": "The most."},
+    ]
+    short = body.replace("<div class=cell>The most.</div>", "")
+    assert await values(page, site, short, type=TEXT, method=TEXT, text=TEXT) == [], "rows and columns do not come out"

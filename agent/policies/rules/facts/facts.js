@@ -409,6 +409,28 @@
     }
   }
 
+  // A table that is laid out by style: cell after cell, the first ones called headers. Gives how many columns it has, else 0.
+  const HEADER = /(^|[-_\s])(head|header|heading|th|thead)([-_\s]|$)/i;
+  function headedColumns(el) {
+    const cells = [...el.children];
+    const first = cells.findIndex((cell) => !HEADER.test(names(cell)));
+    return first >= 2 && cells.length % first === 0 && !cells.slice(first).some((cell) => HEADER.test(names(cell))) ? first : 0;
+  }
+  function laidRows(el, columns, ctx) {
+    const cells = [...el.children], heads = cells.slice(0, columns).map((cell) => line(said(cell)));
+    const outer = sink;
+    const group = {s: selector(el), k: 'row', n: cells.length / columns - 1, r: ctx.region, blocks: [], h: heads.join('\n')};
+    out.groups.push(group);
+    for (let at = columns; at < cells.length && group.blocks.length < MAX_BLOCKS; at += columns) {
+      sink = newSink(cells[at]);
+      group.blocks.push(sink);
+      const row = cells.slice(at, at + columns);
+      row.forEach((cell, i) => cellPair([heads[i]], cell, ctx, order, true));
+      sink.text = clean(row.map(said).join('\n')).slice(0, 2000);
+    }
+    sink = outer;
+  }
+
   // A definition list as a list of records: what is explained, and what is said of it.
   const TERM = ['term', 'name', 'title', 'option', 'signature', 'key', 'word', 'entry', 'command', 'argument', 'parameter', 'syntax', 'setting', 'function', 'method', 'question'];
   const MEANING = ['description', 'definition', 'meaning', 'explanation', 'text', 'details', 'body', 'answer', 'value'];
@@ -508,7 +530,7 @@
     const at = ++order;
     let text = '', blocks = false, headed = false;
     const parts = [];
-    const groups = el.childElementCount && !chosen ? repeats(el) : [];
+    const groups = el.childElementCount && !chosen && !(MANY && ctx.grid && headedColumns(el)) ? repeats(el) : [];
     const memberOf = new Map();
     for (const members of groups) {
       const table = MANY && isRow(members[0]) ? tableOf(members[0]) : null;
@@ -556,7 +578,7 @@
       const isMember = chosen ? chosen.has(child) : memberOf.size > 0 && memberOf.has(child);
       const found = region(child, ctx.inside);
       const inner = {
-        hidden, region: found || ctx.region, card: ctx.card || (isMember && !MANY) || teasers.has(child),
+        hidden, grid: display === 'grid', region: found || ctx.region, card: ctx.card || (isMember && !MANY) || teasers.has(child),
         struck: ctx.struck || (child.childElementCount < 4 && style.textDecorationLine.includes('line-through')) || /^(DEL|S|STRIKE)$/.test(child.tagName),
         inside: ctx.inside || /^(MAIN|ARTICLE)$/.test(child.tagName) || child.getAttribute('role') === 'main',
         target: ctx.target || child === target, item: ctx.item, prop: false, item_: null,
@@ -627,7 +649,9 @@
       const few = parts.length > 1 && size <= 80 ? parts : [];
       named(el, whole, ctx, few, at, size && size <= 80);
     }
-    if (tag === 'TABLE' || /^(table|grid|treegrid)$/.test(role(el))) { if (!MANY || sink !== out) tableRows(el, ctx); else if (gridOf(el).heads.length && gridOf(el).rows.length === gridOf(el).heads.length) nothingYet(el); }
+    const columns = MANY && !chosen && ctx.grid ? headedColumns(el) : 0;
+    if (columns) laidRows(el, columns, ctx);
+    else if (tag === 'TABLE' || /^(table|grid|treegrid)$/.test(role(el))) { if (!MANY || sink !== out) tableRows(el, ctx); else if (gridOf(el).heads.length && gridOf(el).rows.length === gridOf(el).heads.length) nothingYet(el); }
     else if (tag === 'DL') {
       if (MANY && !chosen) { entries(el, ctx); return; }
       let label = '';
