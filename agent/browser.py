@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.spec import BrowserSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import WEB
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation
-
-Json = Any
-
 
 NO_BYPASS = "<-loopback>"
 """For Chromium: what leads to loopback goes through the proxy like everything else."""

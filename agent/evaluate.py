@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from shoal.agent.models.model import Ask, Image, Model
 from shoal.agent.models.reply import ReplyProblem, ask_for
 from shoal.agent.policies.model.requests.history import call_text
 from shoal.agent.policies.model.requests.messages import fitting, messages_for
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem, Record, Task, Usage
 
-Json = Any
 Complete = Literal["yes", "no", "unsure"]
 _VERDICTS: tuple[Complete, ...] = ("yes", "no", "unsure")
 

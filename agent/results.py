@@ -20,7 +20,8 @@ import orjson
 
 from shoal.agent.evaluate import Evaluation
 from shoal.agent.schemas.engine import compiled, faults, fits
-from shoal.agent.types import ErrorInfo, Json, Task
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import ErrorInfo, Task
 
 Stage = Literal["instantiation", "execution", "dataflow"]
 _FOLDERS: Mapping[Stage, tuple[str, ...]] = {

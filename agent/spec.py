@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -15,8 +15,7 @@ from shoal.agent.schemas.bounds import LONG_SCHEMA
 from shoal.agent.schemas.engine import meta_fault
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_paths import path_fault
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 
 class _Part(BaseModel):

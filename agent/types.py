@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from shoal.agent.status import Status
-
-Json = Any
-"""A value that JSON can express."""
+from shoal.agent.support.json_value import Json
 
 TaskType = Literal["navigate", "extract", "loop"]
 

@@ -29,13 +29,12 @@ from _chaos_ports import free_ports
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from shoal.agent.support.json_value import Json
 from shoal.services.cluster.run_dir import RunDir, users_of
 from shoal.services.cluster.watchdog import Watchdog
 from shoal.services.events import LogEvent
 from shoal.services.store.database.states import FINAL_STATES
 from tests.postgres import Server
-
-Json = Any
 
 LOOPBACK = "127.0.0.1"
 BUCKET = "shoal"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from _chaos_cluster import ChaosCluster
 from _chaos_doubts import Doubt
 
+from shoal.agent.support.json_value import Json
 from shoal.services.store.ids import parse_session
-
-Json = Any
 
 
 def products_wrong(rows: Sequence[Json], truth: Sequence[Json]) -> list[str]:

@@ -35,7 +35,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from _chaos_cluster import ChaosCluster, until
 from _chaos_doubts import Kill, unexplained
@@ -43,9 +42,8 @@ from _chaos_kills import NEEDS_DISK, NEEDS_LINKS, WEIGHTS, hurt, order
 from _chaos_net import Network, go_inside
 from _chaos_verdicts import doubts, forms_wrong, last_steps, products_wrong, store_wrong
 
+from shoal.agent.support.json_value import Json
 from tests.full_disk import can_mount
-
-Json = Any
 
 SCHEMA = {
     "type": "object",

@@ -14,14 +14,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 from chart_values import DEFINITIONS, IF_THEN, RULES, settings_schema
 
+from shoal.agent.support.json_value import Json
 from shoal.services.addresses import refused_networks
-
-Json = Any
 
 ROOT = Path(__file__).parents[1]
 CHART = ROOT / "charts" / "shoal"

@@ -5,11 +5,8 @@ Keys are paths; `*.name` holds wherever that name stands.
 
 from __future__ import annotations
 
-from typing import Any
-
+from shoal.agent.support.json_value import Json
 from shoal.services.settings import Settings
-
-Json = Any
 
 # No fraction as a number: in a custom resource, such as a RayCluster, the API server refuses 0.5 and takes "0.5".
 _QUANTITY = {"type": ["string", "integer"], "pattern": r"^[0-9]+(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$"}

@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from shoal.agent.support.json_value import Json
 from shoal.api import Api
 from shoal.services import logs
 from shoal.services.cli.commands.following import follow
@@ -33,7 +34,6 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(".shoal/demo")  # in the folder where `make` runs
 FIRST = 12
 
-Json = Any
 
 JOB: dict[str, Json] = {
     "goal": "every product of three departments",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import yaml
 
 from scripts.generated import deliver
+from shoal.agent.support.json_value import Json
 from tests.deploy import helm
-
-Json = Any
 
 FOLDER = helm.ROOT / "deploy" / "kuberay"
 _HEAD = "# Written by scripts/kuberay from charts/shoal, values-small.yaml and values.yaml beside this file.\n"

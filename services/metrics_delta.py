@@ -10,9 +10,9 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.agent.support.json_value import Json
 from shoal.services.metrics import metric
 
-Json = Any
 Key = tuple[str, ...]  # the metric's name, then its labels' values
 
 Figures = Mapping[str, Json]

@@ -11,17 +11,15 @@ import json
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 import httpx
 import orjson
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.retry_after import retry_after_seconds
 from shoal.errors import ApiError, GatewayUnreachable
 from shoal.records import Event
-
-Json = Any
 
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 STREAM_TIMEOUT = httpx.Timeout(60.0, connect=5.0)  # the gateway pings open event streams each 15 s

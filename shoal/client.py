@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from shoal import tables
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.api import TRIES, Api, passing, rows, tries
 from shoal.connect import connect
 from shoal.errors import ApiError, ShoalError
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from shoal.agent.spec import JobSpec
 
-Json = Any
 
 BATCH_LINES = 500
 """Jobs of one request of `submit_batch`; what was read of its answer is not sent again."""

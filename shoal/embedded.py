@@ -11,8 +11,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
+from shoal.agent.support.json_value import Json
 from shoal.api import Api
 from shoal.client import AsyncClient, spec_json
 from shoal.connect import find_gateway
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from shoal.services.cluster.embedded import Cluster
     from shoal.services.web.specs.specs import SpecGate
 
-Json = Any
 Tell = Callable[[str], None]
 
 _OWN_BODY_KIB = 256 * 1024

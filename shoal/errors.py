@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+from shoal.agent.support.json_value import Json
 
 if TYPE_CHECKING:
     from shoal.records import Job, Result
-
-Json = Any
 
 
 class ShoalError(Exception):

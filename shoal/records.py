@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from shoal.agent.status import FINAL, Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Sureness
-
-Json = Any
 
 
 class Reply(BaseModel):

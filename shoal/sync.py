@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterat
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.client import UNCHANGED, AsyncClient
 from shoal.records import BatchLine, Event, Job, JobSummary, Question, Result, Session, SessionDetail, SubmittedJob
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from shoal.agent.spec import JobSpec
 
-Json = Any
 T = TypeVar("T")
 
 

@@ -15,6 +15,7 @@ from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.sessions.human_help import Helper
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, LoopItem, Record, Step
 from shoal.agent.worker_messages import Work
@@ -28,8 +29,6 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.records import JobRow, NewJob
 from shoal.services.store.store import Store, open_store
-
-Json = Any
 
 
 class PlainPolicy:

@@ -18,11 +18,11 @@ from typing import Any
 import httpx
 import psutil
 
+from shoal.agent.support.json_value import Json
+
 ROOT = Path(__file__).resolve().parents[1]
 START_S = 180.0  # as long as the command itself waits for its workers
 JOB_S = 180.0
-
-Json = Any
 
 
 def wait_until(met: Callable[[], Any], seconds: float, what: str) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import httpx
 from fastapi import FastAPI
 
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, ErrorInfo, FanOut, FieldSource, LoopItem, Outcome, Record, Usage
 from shoal.agent.worker_messages import Work
 from shoal.services.artifacts.memory import MemoryArtifacts
@@ -21,7 +21,6 @@ from shoal.services.web.app import create_app
 from shoal.services.web.deps import GatewayDeps, GatewayOptions
 from shoal.services.web.http.api_keys import hash_key, make_key
 
-Json = Any
 Answer = Callable[[Work], Outcome]
 
 AT = "2026-11-22T10:00:00.000Z"

@@ -13,7 +13,8 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-Json = Any
+from shoal.agent.support.json_value import Json
+
 Behaviour = Callable[["ModelServer", dict[str, Json]], "Response | None"]
 """What happens to one request: an HTTP response, or None for the script's next answer."""
 

@@ -8,13 +8,11 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from shoal.services.metrics import CATALOGUE
 from tests.embedded import ROOT, Up, wait_until
 from tests.prometheus_server import Prometheus
-
-Json = Any
 
 DASHBOARDS = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
 

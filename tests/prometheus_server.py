@@ -11,15 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 import yaml
 
+from shoal.agent.support.json_value import Json
 from tests.embedded import ROOT, wait_until
-
-Json = Any
 
 _FASTER = {
     **{"[15m]": "[60s]", "[5m]": "[15s]", "offset 1h": "offset 30s"},

@@ -11,7 +11,6 @@ from typing import Any, Literal, Protocol
 from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.types import Download
 
-Json = Any
 Direction = Literal["up", "down", "left", "right"]
 
 

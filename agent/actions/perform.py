@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from shoal.agent.actions.action_context import ActionContext
 from shoal.agent.actions.registry import Primitive, primitive
 from shoal.agent.actions.schema import arguments
 from shoal.agent.errors import ActionRefused
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
-
-Json = Any
 
 
 def check(action: Action, *, allow_unsafe: bool = False) -> tuple[Primitive, dict[str, Json]]:

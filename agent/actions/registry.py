@@ -10,7 +10,6 @@ from typing import Any, Literal
 from shoal.agent.actions.primitives import code, control, coordinate, element, human, keyboard, misc, navigation, tab
 from shoal.agent.errors import ActionInvalid
 
-Json = Any
 Limit = Literal["action", "navigation", "download", "wait", "human"]
 """Which time limit holds: of an action, a page load, a download, a wait that names its own, a person's answer."""
 Sends = Literal["never", "page", "always"]

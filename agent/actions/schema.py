@@ -12,9 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from shoal.agent.actions.registry import ACTION_SETS, Primitive, parameters, primitive, primitives_of
 from shoal.agent.errors import ActionInvalid
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
-
-Json = Any
 
 _MAX_INT = 2**53
 """Whole numbers up to here mean the same to JavaScript; Python cannot even write very much larger ones."""

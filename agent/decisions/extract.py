@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.agent.errors import FieldsMissing, RecordInvalid
 from shoal.agent.models.decoding import nullable, without_unknown
@@ -15,9 +14,8 @@ from shoal.agent.models.reply import ReplyProblem
 from shoal.agent.schemas.checking import check
 from shoal.agent.schemas.engine import Fault
 from shoal.agent.spec import ExtractSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record
-
-Json = Any
 
 _MOST_PROBLEMS = 20
 _ENTRY_CHARS = 200  # of an entry that was left out, in what is told of it

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import TaskType
-
-Json = Any
 
 
 @dataclass(frozen=True, slots=True)

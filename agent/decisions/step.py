@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, BeforeSending
-
-Json = Any
 
 WAIT_MS = 1500
 """How long WAIT lets the page be."""

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from shoal.agent.errors import FieldsMissing
 from shoal.agent.extraction.given import GivenPage, GivenRecord, read_given, wait_for
@@ -21,9 +20,8 @@ from shoal.agent.policies.rules.fields.records import read_blocks
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.lists.following import read_whole_list
 from shoal.agent.spec import ExtractSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record
-
-Json = Any
 
 
 async def extract_records(policy: Policy, state: SessionState) -> Extraction:

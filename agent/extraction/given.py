@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import (
@@ -26,10 +25,9 @@ from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.values.values import Reading
 from shoal.agent.spec import ExtractSpec, FieldPlace
 from shoal.agent.support.json_paths import JsonPathFault
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 from shoal.agent.types import FieldSource, Reason
-
-Json = Any
 
 PLACES_JS = (Path(__file__).parent / "places.js").read_text(encoding="utf-8")
 _SETTLE_S = 5.0

@@ -7,12 +7,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.agent.extraction.place import Place
 from shoal.agent.support.json_paths import values_at
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _ASSIGNED = re.compile(r"^\s*(?:var |let |const )?[\w$.\[\]\"']{1,80}\s*=\s*(?=[\[{])")
 _MOST_LEAVES = 5_000

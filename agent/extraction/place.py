@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from shoal.agent.policies.rules.fields.candidates import PRICED
 from shoal.agent.policies.rules.fields.schema import Property
@@ -14,8 +13,7 @@ from shoal.agent.policies.rules.values.vocabulary import CONCEPTS
 from shoal.agent.policies.rules.values.words import squash
 from shoal.agent.schemas.patterns import fitting
 from shoal.agent.spec import FieldPlace
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 LONGEST_VALUE = 100_000
 """Characters of a value; a longer one would come cut."""

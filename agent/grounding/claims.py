@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from babel.numbers import get_currency_symbol
 
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.spec import ExtractSpec
+from shoal.agent.support.json_value import Json
 
-Json = Any
 Path = tuple[str | int, ...]
 
 _SHARE = 0.8

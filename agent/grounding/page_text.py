@@ -7,14 +7,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import cached_property
-from typing import Any
 from urllib.parse import urldefrag, urljoin
 
 from babel.dates import format_date
 
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Element, FieldSource, Observation, Reason
-
-Json = Any
 
 _ATTRIBUTES = ("value", "title", "alt", "placeholder", "content", "datetime", "aria-label")
 _ADDRESSES = ("href", "src")

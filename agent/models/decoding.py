@@ -9,11 +9,9 @@ against the whole schema afterwards.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from shoal.agent.schemas.nulls import Nulls
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _COUNTS = ("minItems", "maxItems")
 _MOST_COUNTED = 1_000

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Usage
-
-Json = Any
 
 
 @dataclass(frozen=True, slots=True)

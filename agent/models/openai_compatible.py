@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import openai
 from httpx2 import (  # the HTTP library that the openai package is built on
@@ -29,10 +29,10 @@ from shoal.agent.models.estimate import estimated_usage
 from shoal.agent.models.images import Grid, fitted
 from shoal.agent.models.model import Ask, Message, Reply
 from shoal.agent.models.settings import ModelSettings
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Usage
 from shoal.prompts import render
 
-Json = Any
 _log = logging.getLogger(__name__)
 
 _MAY_PASS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})

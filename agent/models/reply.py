@@ -17,10 +17,10 @@ from typing import Any, Generic, TypeVar
 from shoal.agent.errors import ReplyInvalid
 from shoal.agent.models.model import Ask, Message, Model, Reply
 from shoal.agent.schemas.checking import check_reply
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Usage
 from shoal.prompts import render
 
-Json = Any
 T = TypeVar("T")
 
 MAX_REPLY_CHARS = 2_000_000

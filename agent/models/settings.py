@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from shoal.agent.models.images import Grid
+from shoal.agent.support.json_value import Json
 
-Json = Any
 Points = Literal["pixels", "relative"]
 """What a model counts in where it points: pixels of the picture as it is sent, or thousandths of its two sides."""
 

@@ -13,9 +13,9 @@ import orjson
 from shoal.agent.observe.letters import lettered
 from shoal.agent.observe.quoting import ELEMENT, held, line, plain_name, quoted, words
 from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Box, Element, Observation
 
-Json = Any
 Format = Literal["text", "axtree", "html", "json", "choices"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from shoal.agent.browser import Context, ObserveOptions
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.grounding.page_history import ShownPage
 from shoal.agent.spec import JobSpec, LoopSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.redaction import Redactor
 from shoal.agent.types import Action, ActionResult, ChildrenSummary, LoopItem, Observation, Record, Step, Task, Usage
-
-Json = Any
-
 
 LOG_IN = "log in with the given details"
 """The mini goal of a job's login. It is no policy's own plan; each policy can do it."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from shoal.agent.schemas.cost import Cost, Endless, TooCostly
 from shoal.agent.schemas.engine import SchemaUnusable, compiled
 from shoal.agent.schemas.parts import References, Schema
 from shoal.agent.support.bounded_cache import bounded_cache
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 MOST_CHARS = 131_072
 """Characters of a schema as JSON."""

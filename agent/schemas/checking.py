@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from jsonschema_rs import Validator
 
@@ -21,8 +20,7 @@ from shoal.agent.schemas.cost import Cost, Endless, TooCostly, size_of
 from shoal.agent.schemas.engine import Fault, SchemaUnusable, compiled, faults, fits
 from shoal.agent.schemas.parts import References, Schema
 from shoal.agent.support.bounded_cache import bounded_cache
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _AT_ONCE_UNITS = 3_000_000
 """Some 30 ms, which an event loop may stand."""

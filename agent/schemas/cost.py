@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 import jsonschema_rs
 
 from shoal.agent.schemas.engine import PATTERN_BYTES, options
 from shoal.agent.schemas.parts import References, Schema, in_place
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _MOST_PAIRS = 200_000
 """Pairs of schema and value that are counted: some 0.1 s."""

@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import islice
-from typing import Any
 
 import jsonschema_rs
 from jsonschema_rs import RegexOptions, ValidationError, ValidationErrorKind, Validator
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 PATTERN_BYTES = 1 << 20
 """Largest compiled pattern. `^.{1,255}$` needs this much, since a character may be any of Unicode's."""

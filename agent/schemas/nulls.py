@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from shoal.agent.schemas.parts import References, Schema
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 
 class Nulls:

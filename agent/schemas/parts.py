@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-Json = Any
+from shoal.agent.support.json_value import Json
+
 Schema = dict[str, Json]
 
 _ONE = ("not", "if", "then", "else")

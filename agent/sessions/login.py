@@ -6,14 +6,12 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
 from shoal.agent.policies.policy import LOG_IN
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Task
-
-Json = Any
 
 _MOST_JOBS = 100
 """Jobs of which a worker remembers a renewed login; the one used longest ago is forgotten."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from shoal.agent.browser import Browser, Context, ContextOptions, Landing, ObserveOptions, Shot
 from shoal.agent.errors import (
@@ -17,10 +16,9 @@ from shoal.agent.errors import (
     ServerFailed,
 )
 from shoal.agent.sessions.dependencies import NavigationGuard
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation
-
-Json = Any
 
 _BUSY = frozenset({429, 503})
 _MISSING = frozenset({404, 410})

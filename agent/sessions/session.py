@@ -51,6 +51,7 @@ from shoal.agent.sessions.shortfall import incomplete
 from shoal.agent.sessions.token_budget import tokens
 from shoal.agent.spec import ExtractSpec, LoopSpec
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import masker_of
 from shoal.agent.support.redaction import Redactor, revealed
 from shoal.agent.support.web_addresses import is_web
@@ -62,7 +63,6 @@ from shoal.agent.types import (
     Effect,
     ErrorInfo,
     FanOut,
-    Json,
     LoopItem,
     Outcome,
     Step,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Incomplete, Task
-
-Json = Any
 
 
 def incomplete(history: Iterable[Task], *, many: bool) -> Incomplete | None:

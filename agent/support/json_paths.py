@@ -11,7 +11,7 @@ from typing import Any
 from jsonpath import JSONPath, JSONPathEnvironment, JSONPathError, JSONPathMatch
 from jsonpath.match import FilterContextVars
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 LONGEST_PATH = 500
 """Characters of a path."""

@@ -9,13 +9,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 from urllib.parse import quote, quote_plus
 
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import ActionResult, Checkpoint, ErrorInfo, LoopItem, Outcome, Step, Task
-
-Json = Any
 
 HIDDEN = "(hidden)"
 """What is shown in place of a value that is not."""

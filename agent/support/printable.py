@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 
 def readable(text: str) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import SecretRefused
 from shoal.agent.observe.rebuild import rebuilt
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import Masker
 from shoal.agent.types import Action, ActionResult, Element, Observation, Outcome, Record
-
-Json = Any
 
 _PREFIX = re.compile(r"[a-zA-Z]+(?=\d)")
 _WITHIN_CHARS = 6

@@ -6,15 +6,13 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from shoal.agent.browser import BrowserHealth, ContextOptions, Landing, ObserveOptions, Shot
 from shoal.agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
 from shoal.agent.observe.tree import find_element
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import check_opened
 from shoal.agent.types import Action, ActionResult, Box, Download, Effect, Element, Observation
-
-Json = Any
 
 _PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from shoal.agent.errors import ModelUnavailable
 from shoal.agent.models.model import Ask, Reply
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Usage
-
-Json = Any
 
 _CHARS_PER_TOKEN = 4
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 FOLDER = Path(__file__).parent / "dashboards"
 _SOURCE = {"type": "prometheus", "uid": "${source}"}

@@ -13,7 +13,6 @@ import asyncio
 import json
 import os
 import sys
-from typing import Any
 
 # It would report its use, and set up logging on standard output.
 os.environ |= {
@@ -25,7 +24,7 @@ os.environ |= {
 from browser_use import BrowserProfile, BrowserSession
 from browser_use.dom.service import DomService
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _SETTLE_S = 0.5
 _DEFAULT_PX = 1000

@@ -6,15 +6,14 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from shoal.agent.browser import ObserveOptions
 from shoal.agent.errors import ModelError
 from shoal.agent.models.images import Grid, fitted
 from shoal.agent.models.model import Ask, Message, Model, Reply
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Observation, Usage
 
-Json = Any
 Layout = Callable[[Sequence[Message]], tuple[Message, ...]]
 
 

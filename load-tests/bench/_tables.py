@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 
 def table(result: Json) -> list[str]:

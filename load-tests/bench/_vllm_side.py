@@ -11,14 +11,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import mistral_common
 import xgrammar
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 TEKKEN = Path(mistral_common.__file__).parent / "data" / "tekken_240911.json"
 END = 2

@@ -8,9 +8,10 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from _tables import table
+
+from shoal.agent.support.json_value import Json
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "benchmarks.md"
@@ -29,8 +30,6 @@ BENCHES = (
 )
 _NEEDS_VLLM = frozenset({"prompt_costs"})
 """It counts with vLLM's own tokenizers and grammars, 2.4 GB that `scripts/setup-vllm` installs."""
-
-Json = Any
 
 
 def run(bench: str, options: argparse.Namespace) -> Json:

@@ -45,11 +45,10 @@ from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions  # noqa: 
 from shoal.agent.policies.model.checks.calls import call_offers  # noqa: E402
 from shoal.agent.policies.policy import SessionState  # noqa: E402
 from shoal.agent.spec import JobSpec  # noqa: E402
+from shoal.agent.support.json_value import Json  # noqa: E402
 from shoal.agent.types import Action, ActionResult, Effect, LoopItem, Observation, Step  # noqa: E402
 from shoal.services.logs import set_up as set_up_logs  # noqa: E402
 from tests.vllm.server import VENV, is_set_up, settings_for, tiny_vllm  # noqa: E402
-
-Json = Any
 
 SIDE = Path(__file__).with_name("_vllm_side.py")
 BLOCK = 16  # tokens; vLLM's on GPUs

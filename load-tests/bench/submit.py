@@ -15,12 +15,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import psutil
 from _empty import databases
 from _report import Report, Target, arguments
+
+from shoal.agent.support.json_value import Json
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -38,8 +39,6 @@ listener.bind(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
 server.run([listener])
 """
-
-Json = Any
 
 
 @contextmanager

@@ -6,13 +6,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from enum import IntEnum
-from typing import Any
 
 from shoal.agent.errors import AgentError, Recourse
+from shoal.agent.support.json_value import Json
 from shoal.errors import ApiError, GatewayUnreachable, ShoalError
 from shoal.services.errors import BadInput, BadSetting, KeyReused, NotFound, ServiceError, WrongState
-
-Json = Any
 
 
 class Exit(IntEnum):

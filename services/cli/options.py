@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from shoal.agent.support.json_value import Json
 from shoal.services.cli.ending import Usage
-
-Json = Any
 
 Gateway = Annotated[
     str, typer.Option("--gateway", metavar="URL", help="The gateway to talk to; default: SHOAL_GATEWAY.")

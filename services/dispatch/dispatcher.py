@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import structlog
 
+from shoal.agent.support.json_value import Json
 from shoal.services.browsers.pools.pool import Pool
 from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.commit.committer import Committer
@@ -37,7 +37,6 @@ from shoal.services.store.store import Store
 
 log = structlog.get_logger()
 
-Json = Any
 
 _PREFIX = "dispatcher/"
 """Names of the snapshots in the store."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import httpx
 
+from shoal.agent.support.json_value import Json
 from shoal.services.answers import bounded_get
 from shoal.services.evaluation.episode import Check, PageCheck
-
-Json = Any
 
 _PAGE_S = 30.0
 _PAGE_BYTES = 16 << 20

@@ -14,6 +14,7 @@ import orjson
 
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
 from shoal.agent.errors import BrowserError
+from shoal.agent.support.json_value import Json
 from shoal.api import Api
 from shoal.services.errors import BadInput
 from shoal.services.evaluation.arena import Arena, arena
@@ -24,7 +25,6 @@ from shoal.services.evaluation.runner import Folder, Runner, RunOptions
 from shoal.services.evaluation.suite import episodes_of, labels_of, seeds_of
 from shoal.services.settings import Settings
 
-Json = Any
 Tell = Callable[[str], None]
 Connect = Callable[[Settings], Any]
 """The settings to a context that gives a client."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-Json = Any
+from shoal.agent.support.json_value import Json
+
 Complete = Literal["yes", "no", "unsure"]
 
 

@@ -11,10 +11,9 @@ from pydantic import TypeAdapter
 from shoal.agent.evaluate import Trial
 from shoal.agent.models.model import Image
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record, Task
 from shoal.api import Api
-
-Json = Any
 
 _MOST_SESSIONS = 50
 """Sessions of one job that are looked at: a loop may have a hundred thousand."""

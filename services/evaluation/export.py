@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
@@ -16,12 +15,11 @@ from shoal.agent.evaluate import Evaluation, evaluate
 from shoal.agent.models.model import Model
 from shoal.agent.results import TimeCost, execution_record, save_document, write
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import ErrorInfo
 from shoal.api import Api
 from shoal.services.errors import BadInput
 from shoal.services.evaluation.evidence import Evidence, evidence_of, trial_of
-
-Json = Any
 
 
 async def export_job(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import orjson
 
 from shoal.agent.evaluate import Evaluation
 from shoal.agent.policies.model.requests.history import call_text
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
 from shoal.services.errors import BadInput
 from shoal.services.evaluation.episode import Result
 from shoal.services.evaluation.runner import Folder
-
-Json = Any
 
 
 def look(folder: Folder, name: str) -> str:

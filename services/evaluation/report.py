@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from statistics import mean, median
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from shoal.services.evaluation.episode import Result
 from shoal.services.evaluation.statistics import Agreement, Rate, agreement, change, rate
-
-Json = Any
 
 _SHOWN_CHANGES = 20
 

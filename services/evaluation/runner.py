@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -22,6 +21,7 @@ from shoal.agent.evaluate import Evaluation, evaluate
 from shoal.agent.models.model import Model
 from shoal.agent.results import TimeCost, execution_record, file_name, write
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import ErrorInfo, Task
 from shoal.api import Api
 from shoal.errors import ApiError, ShoalError
@@ -32,7 +32,6 @@ from shoal.services.evaluation.episode import Episode, Result
 from shoal.services.evaluation.evidence import Evidence, evidence_of, pictures, trial_of
 from shoal.services.evaluation.export import error_of, save_documents, seconds_of
 
-Json = Any
 Tell = Callable[[str], None]
 
 _RESULT = TypeAdapter(Result)

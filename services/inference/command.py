@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from shoal.services.inference.options import VllmOptions
-
-Json = Any
 
 
 def vllm_command(options: VllmOptions, program: Sequence[str] = ("vllm",)) -> tuple[str, ...]:

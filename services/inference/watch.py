@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 import structlog
 
+from shoal.agent.support.json_value import Json
 from shoal.services.answers import bounded_client
 from shoal.services.events import LogEvent
 from shoal.services.inference.admission import AdmissionRules, Admitted, after_look, after_silence, begun
@@ -20,7 +21,6 @@ from shoal.services.inference.load import METRICS_BYTES, ServerLoad, read_load
 
 log = structlog.get_logger()
 
-Json = Any
 
 _TOLD_CHANGE = 0.2
 """A limit that moved by this share since it was last told is told again."""

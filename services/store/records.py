@@ -8,15 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, ErrorInfo, LoopItem, Outcome, Record, Task, Usage
 from shoal.agent.worker_messages import JobLimits, Work
 from shoal.services.store.waiting_causes import WaitingCause
-
-Json = Any
 
 Settlement = Literal["done", "retry"]
 """What the owner of an unsure session says: its action was done, or the session is to be tried again."""

@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from shoal.agent.sessions.compressed_items import LoopPiece
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint
 from shoal.agent.worker_messages import RateSlot, RateSlotRequest, RobotsAnswer, RobotsWish
 from shoal.services.store import api_keys
@@ -63,8 +63,6 @@ from shoal.services.store.records import (
 from shoal.services.store.sessions import claim, finish, lease_expiry, partitions, resolve_unsure
 from shoal.services.store.sessions.checkpoints import keep_checkpoints
 from shoal.services.store.throttle import domain_throttle, shared_robots, token_bucket
-
-Json = Any
 
 
 async def open_store(url: str, *, migrate: bool = True, clock: Clock | None = None) -> Store:

@@ -16,17 +16,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 import yaml
 
+from shoal.agent.support.json_value import Json
 from shoal.services.cluster.run_dir import RunDir
 from tests.embedded import ROOT, wait_until
 from tests.postgres import running
 
-Json = Any
 pytestmark = pytest.mark.timeout(300)  # Ray has to start, with all its parts
 
 COMPOSE = ROOT / "deploy" / "compose"

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from typing import Any
 
 import httpx
 import pytest
 
+from shoal.agent.support.json_value import Json
 from tests.embedded import up
 from tests.model_server import ModelServer, serving
 from tests.unit.agent.model.test_step import act, says
 
-Json = Any
 pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and real pages take their time
 
 PLAN = {

@@ -8,17 +8,16 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from shoal.agent.support.json_value import Json
 from shoal.services.evaluation.runner import Folder
 from tests.acceptance.test_model import PLAN
 from tests.embedded import ROOT
 from tests.model_server import ModelServer, serving
 from tests.unit.agent.model.test_step import act, says
 
-Json = Any
 pytestmark = pytest.mark.timeout(400)
 
 BUTTON = re.compile(r'\[(\w+) button "Click Me!"')

@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import httpx
 import psutil
 import pytest
 
+from shoal.agent.support.json_value import Json
 from tests.acceptance.bad_servers import gone_receiver
 from tests.acceptance.test_model import Script
 from tests.embedded import Up, up, wait_until
@@ -25,7 +25,6 @@ from tests.model_server import ModelServer, serving, status
 from tests.monitoring import busy, fires, see_every_dashboard, see_every_metric
 from tests.prometheus_server import Prometheus, Scrape, prometheus
 
-Json = Any
 pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and rules look back over some seconds
 
 _EMPTY_WHEN_WELL = {"Which actions fail?", "How many sessions may ask the model, and how many do?"}

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lxml import html
@@ -14,7 +13,6 @@ from lxml import html
 from tests.embedded import Up
 from tests.loopback import served
 
-Json = Any
 pytestmark = pytest.mark.timeout(600)  # a cluster has to start, and real pages take their time
 FOLDERS = (Path("/usr/share/doc/python3-doc/html"), Path("/usr/share/doc/python3/html"))
 

@@ -6,15 +6,14 @@ import json
 import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import httpx
 import jsonschema
 import pytest
 
+from shoal.agent.support.json_value import Json
 from tests.embedded import ROOT, Up, wait_until
 
-Json = Any
 pytestmark = pytest.mark.timeout(600)  # a cluster has to start, and real pages take their time
 
 SCHEMA: Json = {

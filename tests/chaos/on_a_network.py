@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import psutil
 import pytest
@@ -29,7 +28,8 @@ sys.path.insert(0, str(ROOT / "load-tests"))
 from _chaos_cluster import APART, ChaosCluster
 from _chaos_net import Network
 
-Json = Any
+from shoal.agent.support.json_value import Json
+
 pytestmark = pytest.mark.timeout(300)
 
 LEASE_S = 8

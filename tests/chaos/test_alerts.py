@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import httpx
 import psutil
@@ -16,7 +15,6 @@ from tests.embedded import Up, demo_shop, up, wait_until
 from tests.monitoring import busy, fires
 from tests.prometheus_server import Prometheus, prometheus
 
-Json = Any
 pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and rules look back over a minute
 
 _NAME = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
+from shoal.agent.support.json_value import Json
 from tests.embedded import ROOT
 from tests.full_disk import can_mount
 
-Json = Any
 pytestmark = pytest.mark.timeout(600)  # three Ray nodes have to start, and are killed on the way
 
 ITEMS, FORMS = 220, 10  # forms of each kind

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -21,7 +20,6 @@ sys.path.insert(0, str(ROOT / "load-tests"))
 
 from _chaos_cluster import ChaosCluster
 
-Json = Any
 pytestmark = pytest.mark.timeout(300)  # three nodes have to start
 
 NAME = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}

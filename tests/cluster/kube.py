@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import yaml
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 AUTOSCALER = "python-requests"
 """The user agent of Ray's autoscaler, by which the API server names the owner of what it patched."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from tests.deploy.objects import of_kind
-
-Json = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ There is no kubelet and no KubeRay: objects are stored, admitted, scaled and rem
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from shoal.agent.support.json_value import Json
 from tests.cluster.conftest import Space
 from tests.cluster.kube import Refused, replicas, scale, until
 from tests.cluster.rights import questions
@@ -17,8 +17,6 @@ from tests.deploy import helm
 from tests.deploy.cases import CASES, EXTERNAL, TRIAL, Case
 from tests.deploy.charts import chart_of_version
 from tests.deploy.objects import pods
-
-Json = Any
 
 _UNKNOWN_HERE = ("operator", "exposed", "openshift")
 """Parts of names of cases whose kinds have no definition among CRD_SCHEMAS: SeccompProfile, HTTPRoute."""

@@ -9,11 +9,9 @@ import ipaddress
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from tests.deploy.objects import Pods, of_kind, pods, title
-
-Json = Any
 
 _LABEL_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _LABEL_1123 = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")

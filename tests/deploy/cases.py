@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from tests.deploy import helm
-
-Json = Any
 
 
 @dataclass(frozen=True, slots=True)

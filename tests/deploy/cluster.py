@@ -12,15 +12,14 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import parse_qs
 
 import yaml
 
+from shoal.agent.support.json_value import Json
 from tests.deploy import helm
 from tests.deploy.protobuf import name_and_labels, secret_list
 
-Json = Any
 Path = tuple[str, ...]
 
 HELM, AUTOSCALER = "helm", "python-requests"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _NAMESPACE = {"type": "string", "pattern": f"^{_LABEL}$", "maxLength": 63}

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts" / "shoal"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from shoal.agent.support.json_value import Json
 from tests.deploy.objects import matches, of_kind, pods
-
-Json = Any
 
 
 def reaches(objects: list[Json], source: str, target: str, port: int) -> bool:

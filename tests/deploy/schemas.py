@@ -13,11 +13,10 @@ import jsonschema
 import pytest
 import yaml
 
+from shoal.agent.support.json_value import Json
 from tests.deploy.gateway_api import HTTP_ROUTE
 from tests.deploy.helm import ROOT
 from tests.deploy.seccomp_profile import SECCOMP_PROFILE
-
-Json = Any
 
 KUBERNETES = "1.37"
 _TOOLS = ROOT / ".venv-deploy"

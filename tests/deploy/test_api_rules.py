@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shoal.agent.support.json_value import Json
 from shoal.services.addresses import refused_networks
 from tests.deploy import helm, schemas
 from tests.deploy.api_rules import pod_security, problems, quantity, within
@@ -21,7 +21,6 @@ from tests.deploy.reach import reaches
 
 pytestmark = pytest.mark.timeout(600)  # beside other rings on two cores
 
-Json = Any
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 

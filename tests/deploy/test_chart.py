@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
+from shoal.agent.support.json_value import Json
 from shoal.services.inference.command import vllm_command
 from shoal.services.inference.options import VllmOptions
 from shoal.services.settings import Settings
 from tests.deploy import helm, schemas
 from tests.deploy.cases import CASES, EXTERNAL, Case
 from tests.deploy.objects import keys_of, matches, named, of_kind, pods, port_names, references, title
-
-Json = Any
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 

@@ -9,15 +9,13 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+from shoal.agent.support.json_value import Json
 from shoal.services.settings import Settings
 from tests.deploy.helm import ROOT
-
-Json = Any
 
 DOCKER = ROOT / "deploy" / "docker"
 COMPOSE = ROOT / "deploy" / "compose"

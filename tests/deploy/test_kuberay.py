@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from typing import Any
 
 import pytest
 import yaml
 
 from scripts import kuberay
+from shoal.agent.support.json_value import Json
 from tests.deploy import helm, schemas
-
-Json = Any
 
 
 def test_the_manifests_are_the_chart_s_render() -> None:

@@ -8,17 +8,15 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+from shoal.agent.support.json_value import Json
 from shoal.services.browsers.pools.node_metrics import GAUGES
 from shoal.services.metrics import CATALOGUE, metric
 from tests.deploy.helm import ROOT
 from tests.monitoring import DASHBOARDS, filled, names, panels
-
-Json = Any
 
 RULES = sorted((ROOT / "deploy" / "prometheus" / "rules").glob("*.yaml"))
 

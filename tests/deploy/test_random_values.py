@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 import os
 from functools import cache
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from shoal.agent.support.json_value import Json
 from tests.deploy import helm, schemas
 from tests.deploy.api_rules import problems
 from tests.deploy.cases import EXTERNAL, TRIAL
 
-Json = Any
 Path = tuple[str, ...]
 
 _EXAMPLES = int(os.environ.get("RANDOM_VALUES", "25"))

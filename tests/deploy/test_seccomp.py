@@ -8,15 +8,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.errors import BrowserNotFound
+from shoal.agent.support.json_value import Json
 from tests.deploy.helm import CHART, ROOT
-
-Json = Any
 
 PROFILE = CHART / "files" / "chromium-seccomp.json"
 _NEW_NAMESPACES = 0x7E020000

@@ -5,15 +5,13 @@ from __future__ import annotations
 import base64
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from shoal.agent.support.json_value import Json
 from tests.deploy import helm
 from tests.deploy.cases import EXTERNAL, TRIAL
 from tests.deploy.cluster import Cluster, played
-
-Json = Any
 
 _NEW_IMAGE = EXTERNAL | {"image": {"registry": "registry.example.com/team"}}
 _BOUNDS = {"name": "browsers", "browsers": 2, "shmMiB": 1024, "resources": {}}

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from typing import Any
 
 import pytest
 import yaml
 
+from shoal.agent.support.json_value import Json
 from shoal.services.settings import Settings
 from tests.deploy import helm
 from tests.deploy.cases import CASES, EXTERNAL, TRIAL
 from tests.deploy.objects import of_kind, pods
-
-Json = Any
 
 _GROUP = {"name": "b", "browsers": 1, "minReplicas": 1, "maxReplicas": 2, "shmMiB": 512, "resources": {}}
 

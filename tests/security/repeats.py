@@ -10,7 +10,6 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.chromium.process.launch import launch
@@ -20,6 +19,7 @@ from shoal.agent.observe.tree import walk_elements
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Element, Step
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.local_pool import LocalPool
@@ -30,7 +30,6 @@ from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.store import Store, open_store
 from tests.cluster_world import FakeParts, PlainPolicy
 
-Json = Any
 SLOTS = 6
 LEASE_S = 4.0
 _PATIENT = ContextOptions(action_timeout_s=100.0, navigation_timeout_s=100.0)

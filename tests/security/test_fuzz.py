@@ -9,7 +9,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import httpx
 import pytest
@@ -19,10 +18,9 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from schemathesis.generation import GenerationMode
 
+from shoal.agent.support.json_value import Json
 from tests.gateway_world import World, completed, loop_of
 from tests.served_gateway import Served, served_gateway
-
-Json = Any
 
 INPUTS = int(os.environ.get("SHOAL_FUZZ_INPUTS", "240"))
 _MODES = list(GenerationMode) if INPUTS >= 1000 else [GenerationMode.POSITIVE]

@@ -8,7 +8,6 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -24,7 +23,6 @@ pytestmark = pytest.mark.timeout(600)
 
 FORMS, EACH = 12, 4
 """Forms, and how many the site receives between two kills of the worker."""
-Json = Any
 
 
 def received(shop: str) -> list[str]:

@@ -7,7 +7,6 @@ import json
 import random
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import httpx
 import pytest
@@ -19,10 +18,9 @@ from shoal.agent.schemas.bounds import schema_fault
 from shoal.agent.schemas.checking import check
 from shoal.agent.schemas.patterns import fitting
 from shoal.agent.spec import ExtractSpec
+from shoal.agent.support.json_value import Json
 from tests.gateway_world import record
 from tests.served_gateway import ANSWER_S, PAUSE_S, Served, served_gateway
-
-Json = Any
 
 EVIL = "^(a+)+$"
 LETTERS = "a" * 34 + "!"

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pyotp
 import pytest
@@ -17,6 +16,7 @@ from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.sessions.human_help import helping
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.addresses import Reach
@@ -29,7 +29,6 @@ from shoal.services.secret_sites import parse_sites
 from shoal.services.settings import Settings
 from tests.gateway_world import world
 
-Json = Any
 VALUE = "hunter2-hunter2"
 
 

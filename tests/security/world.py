@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from shoal.agent.browser import ContextOptions
 from shoal.agent.sessions.dependencies import SessionLimits
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, LoopItem, Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.addresses import Reach
@@ -22,7 +22,6 @@ from shoal.services.browsers.session_parts.parts import make_worker
 from shoal.services.browsers.worker import Worker
 from tests.loopback import served
 
-Json = Any
 TENANT = "mallory"
 
 

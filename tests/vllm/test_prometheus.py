@@ -9,7 +9,6 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import httpx
 
@@ -19,8 +18,6 @@ from tests.monitoring import busy, fires, see_every_dashboard, see_every_metric
 from tests.prometheus_server import Prometheus, Scrape, prometheus
 from tests.vllm.server import READY_S, free_port, start_tiny
 from tests.vllm.test_comes_back import KINDS
-
-Json = Any
 
 _EMPTY_WHEN_WELL = {"Which actions fail?"}
 """None need fail; tests/integration/gateway/test_prometheus.py has some that do."""

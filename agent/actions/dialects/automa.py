@@ -12,13 +12,11 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from shoal.agent.actions.dialects.ui_element import Describe, Resolve, UiElement
 from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
-
-Json = Any
 
 CONTROL_BLOCKS = frozenset(
     {"loop-data", "loop-elements", "loop-breakpoint", "repeat-task", "while-loop", "conditions", "element-exists"}

@@ -16,9 +16,8 @@ from typing import Any
 from shoal.agent.actions.registry import Primitive, parameters, primitive
 from shoal.agent.actions.schema import arguments
 from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
-
-Json = Any
 
 _FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.DOTALL)
 _MAX_CHARS = 100_000

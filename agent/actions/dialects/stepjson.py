@@ -10,14 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from shoal.agent.actions.schema import arguments
 from shoal.agent.decisions.step import ACTION_TYPES, WAIT_MS, primitive_of
 from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
-
-Json = Any
 
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 _NEEDED: Mapping[str, tuple[str, ...]] = {

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from shoal.agent.actions.dialects.ui_element import Describe, Resolve, UiElement
 from shoal.agent.errors import ActionInvalid, ReplyUnparsable
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
-
-Json = Any
 
 WAIT_MS = 3000
 SCROLL_PX = 600

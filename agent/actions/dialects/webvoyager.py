@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from shoal.agent.errors import ActionInvalid, ReplyUnparsable
 from shoal.agent.types import Action
-
-Json = Any
 
 WAIT_MS = 5000
 """How long this notation's Wait lets the page be."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from playwright.async_api import BrowserContext, Page, Response
 from playwright.async_api import Error as PlaywrightError
@@ -44,10 +44,9 @@ from shoal.agent.errors import (
 )
 from shoal.agent.observe.marks import marked_elements, paint_marks
 from shoal.agent.observe.tree import clickable_elements, element_tree, focused_bid, is_cut, omitted, with_marks
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import check_opened, forbidden_page
 from shoal.agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation
-
-Json = Any
 
 _GRACE_S = 2.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""

@@ -13,7 +13,7 @@ import urllib.parse
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, FrameLocator, Locator, Page
@@ -36,9 +36,8 @@ from shoal.agent.errors import (
     ElementMissing,
     ElementNotUsable,
 )
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Box, Download
-
-Json = Any
 
 _BID = re.compile(r"([A-Za-z]*)([0-9]{1,15})")
 _MAX_UPLOAD_BYTES = 100_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -15,9 +15,8 @@ from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.worlds import World
 from shoal.agent.errors import ActionError, BrowserError
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Effect
-
-Json = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,12 @@ What cannot be proven counts as unproven: a mark too many costs two writes to th
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from shoal.agent.chromium.acting.action_context import split_bid
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.devtools.worlds import World
 from shoal.agent.errors import ElementMissing
 from shoal.agent.types import Action
-
-Json = Any
 
 _HEARS = frozenset(
     {"click", "dblclick", "auxclick", "contextmenu", "mousedown", "mouseup", "pointerdown", "pointerup"}

@@ -20,8 +20,7 @@ from shoal.agent.chromium.devtools.worlds import World, Worlds
 from shoal.agent.chromium.navigation_state import NavigationState
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import FrameWalk
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _TRIES = 5
 _READY_S = 2.0

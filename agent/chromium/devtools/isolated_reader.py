@@ -8,8 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.chromium.devtools.protocol import DevTools
 from shoal.agent.errors import ActionError
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _WORLD = "shoal"
 LOST = (

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
@@ -15,8 +14,7 @@ from shoal.agent.browser import ObserveOptions
 from shoal.agent.chromium.devtools.worlds import World, Worlds
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import FrameSpot, FrameWalk, is_cut, read_walk, size
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _POINTER_EVENTS = frozenset(
     {"click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "dblclick"}

@@ -23,8 +23,6 @@ from playwright.async_api import Error as PlaywrightError
 from shoal.agent.browser import NO_BYPASS
 from shoal.agent.chromium.context_reset import close_quietly
 
-Json = Any
-
 GONE = "Target page, context or browser has been closed"
 ENDED = "ended"
 """What a session tells as its last event, besides those of DevTools."""

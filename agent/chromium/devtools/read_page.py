@@ -17,8 +17,7 @@ from shoal.agent.chromium.devtools.raw_pages import ENDED, GONE, RawPage, RawPag
 from shoal.agent.chromium.devtools.traffic import Traffic
 from shoal.agent.chromium.landing import landing_from, sign_in
 from shoal.agent.errors import ConnectionLost, PageCrashed
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 BLANK = "about:blank"
 _ABORTED = "net::ERR_ABORTED"

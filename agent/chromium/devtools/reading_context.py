@@ -16,10 +16,9 @@ from shoal.agent.chromium.devtools.read_page import BLANK, ReadPage
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, viewport_shot
 from shoal.agent.chromium.faults import CRASH_S, navigation_error
 from shoal.agent.errors import ActionError, AgentError, BrowserGone, NavigationTimeout, PageCrashed
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import check_opened, forbidden_page
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation
-
-Json = Any
 
 _STORED = "() => [location.origin, Object.entries(localStorage).map(([name, value]) => ({name, value}))]"
 

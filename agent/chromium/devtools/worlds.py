@@ -16,9 +16,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import WALKER
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable
-
-Json = Any
 
 _NAME = "__playwright_utility_world"
 

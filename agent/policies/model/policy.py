@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from shoal.agent.decisions.plan import Plan, PlanShape, criterion_schema, plan_from, plan_schema
 from shoal.agent.decisions.step import CallOffer, StepDecision, StepShape, step_schema
@@ -35,10 +34,9 @@ from shoal.agent.policies.model.requests.pictures import PromptImages, pictures_
 from shoal.agent.policies.model.requests.recent_pages import earlier, remember
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Element, LoopItem, Observation, Step
 from shoal.prompts import render as render_prompt
-
-Json = Any
 
 
 def _now() -> datetime:

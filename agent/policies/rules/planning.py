@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import GoalNeedsModel
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem, Task, TaskType
-
-Json = Any
 
 OPEN = "open what the page calls"
 SEND = "fill in and send the form"

@@ -18,8 +18,6 @@ from shoal.services.cli.options import Gateway
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.settings import Settings
 
-Json = Any
-
 
 def add_to(app: typer.Typer) -> None:
     """Adds this command to `app`."""

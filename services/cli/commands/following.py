@@ -6,17 +6,15 @@ import asyncio
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from shoal.agent.status import FINAL
+from shoal.agent.support.json_value import Json
 from shoal.api import Api
 from shoal.errors import ShoalError
 from shoal.services.cli.ending import Exit, incomplete_words, job_exit, tell
 from shoal.services.cli.pace import duration
 from shoal.services.cli.printing import OrderedLines
 from shoal.services.cli.progress import shown
-
-Json = Any
 
 PRINT_EVERY_S = 1.0
 

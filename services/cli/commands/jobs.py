@@ -19,6 +19,7 @@ import orjson
 import typer
 
 from shoal.agent.status import FINAL
+from shoal.agent.support.json_value import Json
 from shoal.api import Api, rows
 from shoal.services.cli.commands.following import follow, summary
 from shoal.services.cli.connection import client_of
@@ -28,8 +29,6 @@ from shoal.services.cli.pace import duration
 from shoal.services.cli.printing import binary_stdout
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_table
-
-Json = Any
 
 
 class Form(StrEnum):

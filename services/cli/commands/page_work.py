@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from PIL import Image
 
@@ -22,14 +22,13 @@ from shoal.agent.browser import Context, ObserveOptions
 from shoal.agent.errors import ActionInvalid, ActionRefused
 from shoal.agent.observe.renderings import Format, render
 from shoal.agent.observe.renderings import as_json as as_json_value
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import WEB
 from shoal.agent.types import Action, ActionResult, Box, Effect, Observation
 from shoal.page import opened
 from shoal.services.browsers.configs import worker_config
 from shoal.services.cli.ending import Usage, tell
 from shoal.services.settings import Settings
-
-Json = Any
 
 _SCHEMES = (*WEB, "data", "file")
 """What a person may open on their own machine by their own word."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from shoal.agent.support.json_value import Json
 from shoal.connect import find_gateway
 from shoal.embedded import spec_gate
 from shoal.services.cli.commands.following import cancel_and_print, follow
@@ -17,8 +18,6 @@ from shoal.services.cli.ending import Exit, Usage
 from shoal.services.cli.options import Gateway, json_from, lines_from, pairs_from
 from shoal.services.cli.printing import OrderedLines, binary_stdout
 from shoal.services.cli.running import finish, settings_of_process
-
-Json = Any
 
 
 class Screenshots(StrEnum):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from shoal.agent.support.json_value import Json
 from shoal.services.cli.commands.following import summary
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, Usage, tell
 from shoal.services.cli.options import AsJson, Gateway, JobArgument
 from shoal.services.cli.running import finish, settings_of_process
-
-Json = Any
 
 _NONE = "none"
 """What takes a limit away."""

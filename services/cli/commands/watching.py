@@ -9,13 +9,14 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from shoal.agent.status import FINAL, Status
+from shoal.agent.support.json_value import Json
 from shoal.services import logs
 from shoal.services.cli.commands.following import summary
 from shoal.services.cli.ending import tell
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-Json = Any
 
 Check = Callable[[], Awaitable[None]]
 

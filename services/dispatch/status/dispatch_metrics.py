@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain, islice
-from typing import Any
 
 from shoal.agent import errors
 from shoal.agent.actions import PRIMITIVES
@@ -12,8 +11,6 @@ from shoal.agent.status import Status
 from shoal.agent.types import ErrorInfo, Outcome
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.metrics_delta import Figures, MetricsDelta
-
-Json = Any
 
 _FAMILIES: tuple[tuple[type[errors.AgentError], str], ...] = (
     (errors.BrowserError, "browser"),

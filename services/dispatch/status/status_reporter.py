@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.commit.committer import Uncommitted
@@ -15,8 +15,6 @@ from shoal.services.dispatch.workers.sizing import Size
 from shoal.services.inference.watch import Admission
 from shoal.services.store.records import Partition
 from shoal.services.store.waiting_causes import WaitingCause
-
-Json = Any
 
 _SMOOTHING = 0.3
 """Share of the newest look in the rate."""

@@ -14,10 +14,10 @@ from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, from_json
 
 from shoal.agent.spec import JobSpec, PolitenessSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, ErrorInfo, LoopItem, Outcome, Task
 from shoal.services.store.records import IncompleteLists
 
-Json = Any
 T = TypeVar("T")
 
 _OUTCOME = TypeAdapter(Outcome)

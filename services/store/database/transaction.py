@@ -9,13 +9,13 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection, CursorResult, Row
 
+from shoal.agent.support.json_value import Json
 from shoal.services.events import JobEvent
 from shoal.services.store.database import codec
 from shoal.services.store.database.cache import Caches
 from shoal.services.store.database.queries import load
 from shoal.services.store.database.states import FINAL_STATES, State
 
-Json = Any
 T_co = TypeVar("T_co", covariant=True)
 
 

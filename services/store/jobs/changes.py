@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from shoal.agent.support.json_value import Json
 from shoal.services.events import JobEvent
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.control import require_going_on, set_concurrency
 from shoal.services.store.jobs.rows import Leased, counts_json, leased, lock_job
 from shoal.services.store.records import JobChanges
-
-Json = Any
 
 
 def change_job(tx: Tx, job: int, changes: JobChanges, tenant: str | None) -> None:

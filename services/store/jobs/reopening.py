@@ -15,12 +15,11 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from shoal.agent.support.json_value import Json
 from shoal.services.store.database.states import FINAL_STATES, State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import LockedJob
 from shoal.services.store.sessions.partitions import Ready
-
-Json = Any
 
 _ABOVE_ALL = 2**63 - 1
 

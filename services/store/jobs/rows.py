@@ -11,6 +11,7 @@ from sqlalchemy import Row
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import ErrorInfo, Usage
 from shoal.services.errors import NotFound, WrongState
 from shoal.services.events import JobEvent
@@ -20,8 +21,6 @@ from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id
 from shoal.services.store.jobs.webhook_messages import Message, announce
 from shoal.services.store.records import Counts, IncompleteLists
-
-Json = Any
 
 _DAY_S = 86_400.0
 UNSAID = JobSpec(url="https://unsaid.example/", goal="-")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sqlalchemy import select
 
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput, KeyReused
 from shoal.services.events import JobEvent
 from shoal.services.store.database import codec, tables
@@ -17,7 +18,6 @@ from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import counts_json
 from shoal.services.store.records import Counts, NewJob, Submitted
 
-Json = Any
 Key = tuple[str, str]  # tenant, idempotency key
 Result: TypeAlias = list[Submitted] | KeyReused
 

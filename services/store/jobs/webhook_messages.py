@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.services.store.database import codec
 from shoal.services.store.database.states import DELIVERY_STATES
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id
 from shoal.services.store.records import DeliveryState
-
-Json = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from sqlalchemy import Row
 
 from shoal.agent.sessions.compressed_items import LoopPiece
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, LoopItem, Outcome
 from shoal.services.errors import WrongState
 from shoal.services.store.database import codec
@@ -28,8 +29,6 @@ from shoal.services.store.ids import session_id
 from shoal.services.store.jobs.rows import LockedJob
 from shoal.services.store.records import Finish
 from shoal.services.store.sessions.partitions import Ready
-
-Json = Any
 
 _PLAIN_HOST = re.compile(r"https?://([a-z0-9.-]+)(?:[/?#]|$)")
 """Most links; the rest goes through `urlsplit`, which takes ten times as long."""

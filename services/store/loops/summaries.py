@@ -8,11 +8,10 @@ from typing import Any
 from sqlalchemy import Row
 
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import ChildrenSummary
 from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
-
-Json = Any
 
 _SAMPLES = 5
 """Records of a loop that its parent is shown."""

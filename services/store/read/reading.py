@@ -24,8 +24,6 @@ from shoal.services.store.loops.fanout import item_of
 from shoal.services.store.records import ArtifactRow, EventRow, JobFilter, JobRow, ResultRow, SessionDetail, SessionRow
 from shoal.services.store.waiting_causes import WaitingCause
 
-Json = Any
-
 _CURSOR = re.compile(r"([0-9a-f]*):(\d{1,9})")
 _STEP_LENGTH = 4 << 20
 """Outcomes that are read at once have about so many characters: as many as the last ones let hope."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from sqlalchemy import delete, func, select, text, tuple_
 
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.services.store.database import codec
 from shoal.services.store.database.states import FINAL_STATES, QUEUED_STATES, State
 from shoal.services.store.database.tables import session, state
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.records import Unclaimable
-
-Json = Any
 
 
 def put_state(tx: Tx, name: str, data: Mapping[str, Json]) -> None:

@@ -23,8 +23,6 @@ from shoal.services.store.records import Claimed, ClaimRefusal, ClaimRequest, Cl
 from shoal.services.store.sessions.partitions import host_names, partitions_at, wake_due
 from shoal.services.store.throttle.domain_throttle import DomainThrottles
 
-Json = Any
-
 
 def claim_partitions(
     tx: Tx, owners: Sequence[str], takes: Sequence[ClaimRequest], *, lease_s: float, per_domain: int | None

@@ -16,6 +16,7 @@ from shoal.agent.errors import UnsureAction
 from shoal.agent.sessions.once import in_doubt
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status, may_become
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, Outcome
 from shoal.services.errors import WrongState
 from shoal.services.events import JobEvent
@@ -41,8 +42,6 @@ from shoal.services.store.loops.fanout import OpenedLoop, open_loop
 from shoal.services.store.records import CommitResult, Finish
 from shoal.services.store.sessions.partitions import Ready, partitions_of
 from shoal.services.store.throttle.domain_throttle import note_answers
-
-Json = Any
 
 _SHOWN_SESSIONS = 50
 """Sessions that one progress event names."""

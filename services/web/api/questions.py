@@ -9,12 +9,13 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
+from shoal.agent.support.json_value import Json
 from shoal.services.errors import NotFound, Unauthenticated
 from shoal.services.store.store import Store
 from shoal.services.web.api.changes import body_of, parsed
@@ -24,8 +25,6 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
-
-Json = Any
 
 _OPEN_S = 30.0
 """A question that was not repeated for so long is dropped."""

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Response
 from pydantic import Field
 
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.services.errors import ServiceError
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.api.views import View
@@ -21,7 +22,6 @@ from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.metrics_door import metrics_answer
 
-Json = Any
 CHECK_TIMEOUT_S = 5.0
 
 

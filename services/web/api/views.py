@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import shown_spec
 from shoal.agent.types import Sureness
 from shoal.services.store import ids
@@ -15,8 +16,6 @@ from shoal.services.store.records import DeliveryState, EventRow, JobRow, Result
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.cluster_state.waiting import Wait
 from shoal.services.web.cluster_state.waiting_words import TEXTS
-
-Json = Any
 
 JobId = Annotated[str, BeforeValidator(lambda value: ids.job_id(value) if isinstance(value, int) else value)]
 DeliveryId = Annotated[str, BeforeValidator(lambda value: ids.delivery_id(value) if isinstance(value, int) else value)]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.services.store.store import Store
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.cluster_state.waiting_words import cause_of, queue_label
 from shoal.services.web.http.api_keys import Caller
-
-Json = Any
 
 PREFIX = "dispatcher/"
 FRESH_S = 10.0

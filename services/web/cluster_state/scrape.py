@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.services.errors import StoreAway
 from shoal.services.metrics import CATALOGUE, family, histogram_family, metric
 from shoal.services.metrics_delta import MetricsDelta
@@ -22,7 +22,6 @@ from shoal.services.web.cluster_state.waiting_counts import held_queues, waiting
 from shoal.services.web.cluster_state.waiting_words import QUEUE_CAUSES, queue_label
 from shoal.services.web.http.api_keys import EVERYBODY
 
-Json = Any
 Family = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
 
 _TENANTS = 20

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from shoal.agent.support.json_value import Json
 from shoal.services.store.waiting_causes import WaitingCause
-
-Json = Any
 
 
 @dataclass(frozen=True, slots=True)

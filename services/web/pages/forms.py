@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pydantic import ValidationError
 
+from shoal.agent.support.json_value import Json
 from shoal.services.errors import BadInput
 from shoal.services.store.records import JobChanges
 from shoal.services.web.api.changes import JobPatch, job_changes
 from shoal.services.web.specs.specs import told
-
-Json = Any
 
 NONE = "none"
 """What takes a limit away."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from fastapi import Request, Response
@@ -13,6 +12,7 @@ from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from shoal.agent.status import FINAL, Status
+from shoal.agent.support.json_value import Json
 from shoal.services.errors import ServiceError
 from shoal.services.events import JobEvent
 from shoal.services.store import ids
@@ -20,8 +20,6 @@ from shoal.services.web.http import problems
 from shoal.services.web.http.api_keys import Caller, Scope
 from shoal.services.web.pages.filters import FILTERS
 from shoal.services.web.pages.login import Door, LoginNeeded
-
-Json = Any
 
 HERE = Path(__file__).parent
 PAGE_HEADERS = {

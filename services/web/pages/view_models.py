@@ -7,14 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from shoal.agent.status import FINAL, Status
+from shoal.agent.support.json_value import Json
 from shoal.services.store.records import Counts, JobRow, ResultRow, SessionRow
 from shoal.services.store.store import Store
 from shoal.services.web.api.jobs import Verb
-
-Json = Any
 
 FAILED = (Status.FAILED, Status.TERMINATED, Status.UNSURE)
 FAILURES_READ = 500

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic_core import from_json
 
+from shoal.agent.support.json_value import Json
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.errors import BadInput
 from shoal.services.store.records import JobRow, ResultRow
@@ -18,7 +18,6 @@ from shoal.services.web.api.views import result_line
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.results.archive import Archive
 
-Json = Any
 Line = dict[str, Json]
 
 PAGE = 500

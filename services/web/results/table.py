@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic_core import from_json, to_json
 
-Json = Any
+from shoal.agent.support.json_value import Json
+
 Row = dict[str, Json]
 
 LEADING = ("job", "session", "item.index", "item.value", "item.is_link", "item.label", "status")

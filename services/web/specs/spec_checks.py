@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlsplit
 
 from shoal.agent.schemas.bounds import schema_fault
 from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec, schema_text
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import is_reference
 from shoal.services.addresses import LONGEST_HOST, literal_address, plain_host
 from shoal.services.secret_sites import host_fault
 
-Json = Any
 Found = tuple[str, str]  # field and reason
 
 _MOST_SECONDS = 1e9

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.services.addresses import Reach, plain_host
 from shoal.services.errors import BadInput
 from shoal.services.names import HostNames
@@ -25,7 +26,6 @@ from shoal.services.web.specs.spec_checks import address_fault, undoable
 from shoal.services.web.specs.supported import unsupported
 from shoal.services.webhooks.sender import unsendable
 
-Json = Any
 Fault = dict[str, str]
 Place = tuple[str, SplitResult]  # a field and the address in it
 R = TypeVar("R")

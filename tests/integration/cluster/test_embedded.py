@@ -9,14 +9,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
+from shoal.agent.support.json_value import Json
 from tests.embedded import Up, demo_shop, start_up, up, wait_until
 
-Json = Any
 pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and real pages take their time
 
 EXTRACT = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}

@@ -6,7 +6,6 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -27,7 +26,6 @@ from tests.monitoring import fires, see_every_dashboard, see_every_metric
 from tests.postgres import own_server
 from tests.prometheus_server import Prometheus, prometheus
 
-Json = Any
 pytestmark = pytest.mark.timeout(240)  # rules look back over some seconds
 
 

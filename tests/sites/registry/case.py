@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 Kind = Literal["list", "paged list", "single", "table", "edit", "login", "loop", "login loop", "form", "fields given"]
 """The class of a job; the benchmark's table has a row per site and class."""

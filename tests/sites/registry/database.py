@@ -5,9 +5,8 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-Json = Any
+from shoal.agent.support.json_value import Json
 
 
 def rows(database: Path, query: str, *values: Json) -> list[Json]:

@@ -6,12 +6,10 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urldefrag
 
+from shoal.agent.support.json_value import Json
 from tests.sites.registry.case import Case, Either
-
-Json = Any
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,12 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import httpx
 
+from shoal.agent.support.json_value import Json
 from tests.sites.registry.case import Case
 from tests.sites.registry.judging import Answer, Verdict, judged
-
-Json = Any
 
 JOB_S = 120
 """After so long a job is canceled, and what it gave until then is judged."""

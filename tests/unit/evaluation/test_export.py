@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from shoal.agent.support.json_value import Json
 from shoal.agent.testing import ScriptedModel
 from shoal.services.errors import BadInput
 from shoal.services.evaluation.export import export_job
 from tests.unit.evaluation.test_runner import URL, Gateway
-
-Json = Any
 
 
 class Finished(Gateway):

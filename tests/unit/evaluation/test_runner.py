@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from shoal.agent.support.json_value import Json
 from shoal.agent.testing import ScriptedModel
 from shoal.api import Api
 from shoal.errors import ApiError
@@ -20,7 +21,6 @@ from shoal.services.evaluation.episode import Check, Episode
 from shoal.services.evaluation.look import look
 from shoal.services.evaluation.runner import Folder, Runner, RunOptions
 
-Json = Any
 URL = "https://shop.example/"
 STEP = {
     "index": 0,

@@ -18,14 +18,13 @@ from shoal.agent.sessions import session
 from shoal.agent.sessions.hooks import Hooks
 from shoal.agent.sessions.human_help import Question
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakeBrowser, FakePage, ScriptedModel
 from shoal.agent.testing.browser import FakeContext
 from shoal.agent.types import Action, Checkpoint, ChildrenSummary, LoopItem, Record, Step, Usage
 from tests.acceptance.test_model import PLAN
 from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
 from tests.unit.session.test_session import FORM, URL, Clicks, Notes, deps, run, work
-
-Json = Any
 
 
 class Reads(PlainPolicy):

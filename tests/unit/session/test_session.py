@@ -21,12 +21,12 @@ from shoal.agent.sessions.hooks import Upload
 from shoal.agent.sessions.loop_items import FIRST_ITEMS, ITEMS_AT_ONCE
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, ArtifactRef, Checkpoint, ChildrenSummary, LoopItem, Outcome, Step
 from shoal.agent.worker_messages import Work
 from tests.cluster_world import EXTRACT, LOOP, PlainPolicy, shop
 
-Json = Any
 URL = "http://shop.example/"
 
 

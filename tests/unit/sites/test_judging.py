@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
+from shoal.agent.support.json_value import Json
 from tests.sites.registry.case import Case, either
 from tests.sites.registry.judging import Answer, judged, same
-
-Json = Any
 
 TRUTH = [{"name": "Saw", "price": 3, "note": None}, {"name": "Axe", "price": 5, "note": "old"}]
 LIST = Case("tools", "table", {}, TRUTH, key="name")

@@ -10,15 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from shoal.agent.models.reply import ReplyProblem
 from shoal.agent.policies.model.requests.elements import absolute, walk
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Observation
-
-Json = Any
 
 _ADDRESS = re.compile(
     r"\b(?:https?://)?((?:[a-z0-9-]{1,63}\.){1,20}[a-z]{2,63}|localhost|\d+\.\d+\.\d+\.\d+)\b", re.IGNORECASE

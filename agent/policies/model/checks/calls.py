@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from shoal.agent.actions.registry import DEFAULT_SETS, Primitive, primitives_of
 from shoal.agent.actions.schema import action_schema
 from shoal.agent.decisions.step import ACTION_TYPES, ON_ELEMENTS, CallOffer
 from shoal.agent.models.decoding import undecorated
 from shoal.agent.spec import JobSpec
-
-Json = Any
 
 _PRIMITIVES: Mapping[str, str] = {
     "CLICK": "click",

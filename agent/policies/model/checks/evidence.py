@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Step
-
-Json = Any
 
 _LETTER = "A-Za-z0-9\u00c0-\u024f"
 """Letters of scripts with spaces between words: only there a mark inside of a word is an apostrophe or an inch."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from shoal.agent.actions.schema import arguments
 from shoal.agent.decisions.step import StepDecision, names_element, primitive_of
@@ -15,9 +14,8 @@ from shoal.agent.policies.model.checks.addresses import Given
 from shoal.agent.policies.model.checks.codes import code_field
 from shoal.agent.policies.model.checks.evidence import GivenValues, quotes
 from shoal.agent.policies.model.requests.elements import Offered, describe, walk
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Element
-
-Json = Any
 
 _ENDS = frozenset({"complete", "terminate"})
 _GIVING_UP = "report_infeasible"

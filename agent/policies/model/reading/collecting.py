@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urldefrag
 
 from shoal.agent.errors import NavigationError
 from shoal.agent.policies.model.requests.elements import absolute, describe
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import leads_astray
 from shoal.agent.types import Action, Element, LoopItem
-
-Json = Any
 
 _CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
 _TAG = re.compile(r"a|article|button|d[dlt]|div|h[1-6]|img|li|main|[ou]l|p|section|span|t(able|body|d|h|r)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.agent.decisions.extract import (
     asks_addresses,
@@ -27,9 +26,8 @@ from shoal.agent.policies.model.requests.elements import in_parts
 from shoal.agent.policies.model.requests.messages import messages_for, session_messages
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.spec import ExtractSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Observation, Record
-
-Json = Any
 
 _SHOWN_VALUES = 12
 _NOT_THERE = "The page does not say some of these values: copy what stands there, or give null."

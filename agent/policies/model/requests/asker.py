@@ -20,9 +20,9 @@ from shoal.agent.policies.model.requests.messages import fitting, page_variables
 from shoal.agent.policies.model.requests.shared_frames import Framed, Frames
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions.token_budget import Spent, check_budget, tokens
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Element, Observation, Usage
 
-Json = Any
 T = TypeVar("T")
 
 _WORD = re.compile(r"\w{4,}")

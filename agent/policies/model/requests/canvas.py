@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from PIL import Image as Pictures
 from PIL import UnidentifiedImageError
@@ -19,9 +18,9 @@ from shoal.agent.models.images import Fitted, Grid, fitted
 from shoal.agent.models.model import Image
 from shoal.agent.models.reply import ReplyProblem
 from shoal.agent.models.settings import Points
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
 
-Json = Any
 THOUSAND = 1000
 _ACROSS = frozenset({"x", "from_x", "to_x", "dx"})
 _DOWN = frozenset({"y", "from_y", "to_y", "dy"})

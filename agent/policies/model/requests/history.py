@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from shoal.agent.policies.model.requests.canvas import Canvas
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult, Step, Task
 
-Json = Any
 Line = dict[str, Json]
 
 _ARGUMENT_CHARS = 120

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from shoal.agent.decisions.extract import asks_addresses
 from shoal.agent.decisions.step import CallOffer
@@ -13,8 +12,7 @@ from shoal.agent.policies.model.checks.calls import action_types
 from shoal.agent.policies.model.requests.canvas import POINTING
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.spec import ExtractSpec, JobSpec
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _REMEMBERED = 256
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from shoal.agent.errors import PromptTooLong
 from shoal.agent.models.model import Image, Message
 from shoal.agent.policies.model.requests.history import task_lines
 from shoal.agent.policies.model.requests.shared_frames import Framed
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Observation
 from shoal.prompts import render_parts
 
-Json = Any
 T = TypeVar("T")
 
 

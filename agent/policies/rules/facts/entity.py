@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urldefrag, urljoin
 
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.values.vocabulary import NOT_ENTITIES
 from shoal.agent.policies.rules.values.words import phrase, squash
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _MAX_DEPTH = 5
 _SITE_TYPES = frozenset(NOT_ENTITIES)

@@ -8,13 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
-
-Json = Any
 
 FACTS_JS = (Path(__file__).parent / "facts.js").read_text(encoding="utf-8")
 

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from shoal.agent.policies.rules.facts.entity import Stated, path_phrase, structured
 from shoal.agent.policies.rules.facts.facts import Facts
@@ -21,8 +20,7 @@ from shoal.agent.policies.rules.values.vocabulary import (
     STRUCK_WORDS,
 )
 from shoal.agent.policies.rules.values.words import QUALIFIER_WORDS, Phrase, best_likeness, phrase
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 TRUST: Mapping[str, float] = {
     "json-ld": 0.99,

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.agent.policies.rules.fields.candidates import Candidate, Fit
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
 from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
-
-Json = Any
 
 ENOUGH = 0.5
 """The least score of what may be a value."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from shoal.agent.policies.rules.facts.facts import Facts
 from shoal.agent.policies.rules.fields.candidates import (
@@ -35,9 +34,8 @@ from shoal.agent.policies.rules.values.numbers import looks_like_rating, read_pr
 from shoal.agent.policies.rules.values.stock import stock_line
 from shoal.agent.policies.rules.values.values import Raw, Reading, convert
 from shoal.agent.policies.rules.values.words import Phrase, phrase
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
-
-Json = Any
 
 _SECTION = 1.0  # an id that names the field, its value shown in the same section
 _CLOSE = 0.03  # scores nearer than this are equal

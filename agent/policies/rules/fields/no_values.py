@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
 from shoal.agent.policies.rules.fields.candidates import Candidate
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.values import Raw
 from shoal.agent.policies.rules.values.vocabulary import CONCEPTS, NO_VALUE
 from shoal.agent.policies.rules.values.words import Phrase, fold, phrase, squash
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _PLACEHOLDERS = frozenset(squash(text) for text in NO_VALUE)
 _SPEAKING = ("availability", "currency", "rating")

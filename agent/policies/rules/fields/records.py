@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from shoal.agent.grounding.claims import says_empty, stated_count
 from shoal.agent.policies.policy import Extraction
@@ -14,9 +13,8 @@ from shoal.agent.policies.rules.fields.fields import FieldReader, ReadRecord, re
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
 from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record, Sureness
-
-Json = Any
 
 _TRIED = 4  # blocks of a group that are read to judge it
 _REGIONS = {"": 1.0, "aside": 0.5, "nav": 0.2, "header": 0.2, "footer": 0.2, "dialog": 0.1}

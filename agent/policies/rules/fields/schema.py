@@ -6,15 +6,13 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.agent.policies.rules.values.vocabulary import CONCEPTS, Concept
 from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
 from shoal.agent.schemas.bounds import LONG_SCHEMA
 from shoal.agent.spec import schema_text
 from shoal.agent.support.bounded_cache import bounded_cache
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 _MAX_DEPTH = 8  # references may lead in circles
 _MOST_PARTS = 1_000

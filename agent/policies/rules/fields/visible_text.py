@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 from shoal.agent.policies.rules.fields.candidates import Candidate
 from shoal.agent.policies.rules.fields.schema import Property
@@ -15,8 +14,7 @@ from shoal.agent.policies.rules.values.numbers import decimal_of, number_tokens,
 from shoal.agent.policies.rules.values.stock import read_stock, stock_line
 from shoal.agent.policies.rules.values.values import Reading
 from shoal.agent.policies.rules.values.words import squash
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 
 class VisibleText:

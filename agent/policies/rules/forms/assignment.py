@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.agent.policies.rules.forms.entering import match_option, several
 from shoal.agent.policies.rules.forms.form import Entry, FormField, bare
 from shoal.agent.policies.rules.values.values import read_boolean
 from shoal.agent.policies.rules.values.vocabulary import CONFIRM_WORDS, FORM_NAMES
 from shoal.agent.policies.rules.values.words import Phrase, phrase
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import is_reference
-
-Json = Any
 
 _HINT = 0.3  # below this, names have nothing to do with each other
 _CERTAIN = 0.8

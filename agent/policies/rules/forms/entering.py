@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from shoal.agent.errors import FormIncomplete
 from shoal.agent.policies.rules.forms.form import Entry
@@ -12,9 +11,8 @@ from shoal.agent.policies.rules.forms.trail import ENTER
 from shoal.agent.policies.rules.values.numbers import decimal_of, number_tokens
 from shoal.agent.policies.rules.values.values import read_boolean
 from shoal.agent.policies.rules.values.words import phrase, squash
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
-
-Json = Any
 
 
 def actions_for(one: Entry, counts: Mapping[str, int]) -> list[Action]:

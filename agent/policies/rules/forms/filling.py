@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import FormIncomplete
@@ -17,9 +16,8 @@ from shoal.agent.policies.rules.forms.outcome import Asked, judge
 from shoal.agent.policies.rules.forms.purpose import form_purpose, is_password, names_of, purposes_in
 from shoal.agent.policies.rules.forms.trail import ON, SEND, entered, entered_here, idle_looks, last_sending, was_sent
 from shoal.agent.policies.rules.overlays import dismissal
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Step
-
-Json = Any
 
 _MAX_LOOKS = 2  # at a choice or a field that another one has to bring
 _PASSWORD = names_of("password")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
@@ -18,10 +18,9 @@ from shoal.agent.policies.rules.values.vocabulary import (
     TYPE_NAMES,
 )
 from shoal.agent.policies.rules.values.words import Phrase, phrase
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 from shoal.agent.types import Element, Observation
-
-Json = Any
 
 FORM_JS = (Path(__file__).parent / "form.js").read_text(encoding="utf-8")
 

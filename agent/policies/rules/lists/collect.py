@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urldefrag
 
 from shoal.agent.browser import Context
@@ -26,9 +25,8 @@ from shoal.agent.policies.rules.planning import is_address
 from shoal.agent.policies.rules.values.vocabulary import LOOP_FILLER
 from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, Phrase, overlap, phrase, squash
 from shoal.agent.spec import LoopSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, LoopItem
-
-Json = Any
 
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
 """Words do not contain these signs: text that has them and is no CSS is CSS with a fault."""

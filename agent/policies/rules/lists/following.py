@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 from urllib.parse import urldefrag
 
 from shoal.agent.errors import PlaceMissing
@@ -27,9 +26,9 @@ from shoal.agent.policies.rules.lists.onward import (
 )
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Record
 
-Json = Any
 Read = Callable[[SessionState], Awaitable[Extraction]]
 
 MAX_PAGES = 100

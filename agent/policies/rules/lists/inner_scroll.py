@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.page_changes import wait_for_change
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 from shoal.agent.types import Action
-
-Json = Any
 
 INNER_SCROLL_JS = (Path(__file__).parent / "inner_scroll.js").read_text(encoding="utf-8")
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qsl, urldefrag, urlsplit
 
 from shoal.agent.browser import Context
@@ -14,10 +13,9 @@ from shoal.agent.errors import BadSelector, BrowserError, NavigationError
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.values.vocabulary import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from shoal.agent.policies.rules.values.words import fold, overlap, phrase, squash
+from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 from shoal.agent.types import Action, Element
-
-Json = Any
 
 LINKS_JS = (Path(__file__).parent / "links.js").read_text(encoding="utf-8")
 

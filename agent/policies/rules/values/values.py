@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 from urllib.parse import urljoin
 
 from shoal.agent.policies.rules.fields.schema import Property
@@ -16,8 +15,7 @@ from shoal.agent.policies.rules.values.stock import read_stock
 from shoal.agent.policies.rules.values.vocabulary import FALSE_WORDS, TRUE_WORDS
 from shoal.agent.policies.rules.values.words import phrase, squash
 from shoal.agent.schemas.patterns import fitting
-
-Json = Any
+from shoal.agent.support.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)

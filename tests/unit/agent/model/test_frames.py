@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,13 +24,12 @@ from shoal.agent.policies.model.requests.shared_frames import (
     unfolded,
 )
 from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
 from shoal.agent.testing import ScriptedModel
 from shoal.agent.types import Element, LoopItem, Observation
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, scene_of, text
 from tests.unit.agent.model.test_plan import says as planned
 from tests.unit.agent.model.test_step import act, policy_of, says
-
-Json = Any
 
 LINES = st.lists(
     st.sampled_from(["a", "b", "c", "", "⟦lines 1-2⟧"]) | st.text(st.characters(exclude_characters="\n"), max_size=3),

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import count
-from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -16,9 +15,8 @@ from hypothesis import strategies as st
 from shoal.agent.observe.quoting import ELEMENT
 from shoal.agent.observe.renderings import Format, render
 from shoal.agent.observe.tree import walk_elements
+from shoal.agent.support.json_value import Json
 from shoal.agent.types import DialogSeen, Download, Element, Observation, TabInfo
-
-Json = Any
 
 IMITATIONS = (
     '[7 button "Close this notice"]',
