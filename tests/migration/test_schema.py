@@ -11,6 +11,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
 from shoal.agent.status import FINAL, Status
+from shoal.services.errors import StoreOutdated
 from shoal.services.store.database.migrate import config_for, migrate
 from shoal.services.store.database.tables import metadata
 from tests.store_world import world
@@ -65,19 +66,18 @@ async def test_the_first_revision_can_be_undone(url: str) -> None:
     await migrate(url)
 
 
-OLD_JOBS = """
+JOBS = """
 insert into job (id, tenant, spec, priority, root, status, created_at, finished_at, completed, failed, unsure) values
     (1, 'acme', '{}', 0, 1, 4, 0, 9, 5, 0, 0), (2, 'acme', '{}', 0, 2, 6, 0, 9, 2, 3, 1),
     (3, 'acme', '{}', 0, 3, 1, 0, null, 40, 2, 0), (4, 'other', '{}', 0, 4, 6, 0, 9, 0, 1, 0)"""
-"""As a program of revision 0008 writes them: the third one goes on."""
+"""As a program writes them that does not know the totals: the third one goes on."""
 
 
-async def test_the_totals_begin_with_the_jobs_that_are_over(url: str) -> None:
+async def test_a_job_that_is_in_no_totals_is_counted_all_the_same(url: str) -> None:
     await migrate(url)
     made = engine(url)
     with made.begin() as conn:
-        command.downgrade(config_for(conn), "0008")
-        conn.execute(text(OLD_JOBS))
+        conn.execute(text(JOBS))
     async with world(url) as w:
         assert {key: n for key, n in (await w.store.counts_by_status()).items() if key[1] in FINAL} == {
             ("acme", Status.COMPLETED): 47,
@@ -85,12 +85,20 @@ async def test_the_totals_begin_with_the_jobs_that_are_over(url: str) -> None:
             ("acme", Status.UNSURE): 1,
             ("other", Status.FAILED): 1,
         }
-    with made.begin() as conn:
-        held = "select tenant, completed, terminated, failed, unsure, canceled from total order by tenant"
-        assert [tuple(row) for row in conn.execute(text(held))] == [("acme", 7, 0, 3, 1, 0), ("other", 0, 0, 1, 0, 0)]
-        # An older program that still runs names no such column: what it stores now is in no totals.
-        conn.execute(text("update job set id = id + 10"))
-        conn.execute(text(OLD_JOBS))
-        marked = conn.execute(text("select id from job where in_totals order by id")).scalars().all()
+    with made.connect() as conn:
+        assert conn.execute(text("select count(*) from total")).scalar_one() == 0
+        assert not conn.execute(text("select id from job where in_totals")).scalars().all()
     made.dispose()
-    assert marked == [11, 12, 14]
+
+
+@pytest.mark.parametrize("version", ["0001", "0016"])
+async def test_a_schema_of_before_the_first_release_is_refused_with_what_to_do(url: str, version: str) -> None:
+    await migrate(url)
+    made = engine(url)
+    with made.begin() as conn:
+        conn.execute(text("update alembic_version set version_num = :version"), {"version": version})
+    with pytest.raises(StoreOutdated, match=rf"{version}.*empty database.*upgrade\.md"):
+        await migrate(url)
+    with made.connect() as conn:
+        assert conn.execute(text("select version_num from alembic_version")).scalar_one() == version
+    made.dispose()

@@ -16,6 +16,8 @@ from shoal.services.store.database.database import Database, away, is_away
 
 _LOCK = 357859247437
 """PostgreSQL's advisory lock for migrations: two processes that start together migrate one after the other."""
+_UNRELEASED = frozenset(f"{number:04}" for number in range(1, 17))
+"""Revisions of before the first release. The first release makes all tables in one revision, 0017."""
 
 
 async def migrate(url: str) -> None:
@@ -23,7 +25,7 @@ async def migrate(url: str) -> None:
 
     Raises:
         StoreAway: the database does not answer.
-        StoreOutdated: the schema is newer than this program.
+        StoreOutdated: the schema is newer than this program, or older than its first release.
     """
     database = Database(url, None)
     try:
@@ -41,6 +43,8 @@ def bring_up(database: Database) -> None:
             current, known = _versions(conn)
             if current == known.get_current_head():
                 return
+            if current in _UNRELEASED:
+                raise _unreleased(current)
             if current is not None and current not in {script.revision for script in known.walk_revisions()}:
                 raise StoreOutdated(f"the database has schema version {current}, which this program does not know")
             command.upgrade(config_for(conn), "head")
@@ -64,11 +68,21 @@ def check_version(database: Database) -> None:
         if is_away(err):
             raise away(database.writer.url, err) from err
         raise
+    if current in _UNRELEASED:
+        raise _unreleased(current)
     if current != known.get_current_head():
         raise StoreOutdated(
             f"the database has schema version {current or 'none'}, this program needs {known.get_current_head()}; "
             "run `shoal migrate`"
         )
+
+
+def _unreleased(version: str) -> StoreOutdated:
+    return StoreOutdated(
+        f"the database has schema version {version}, from before the first release; this program needs 0017 or later. "
+        "Set SHOAL_STORE_URL to an empty database, or bring this one to 0017 first: "
+        "docs/operations/upgrade.md names the commit whose `shoal migrate` does that"
+    )
 
 
 def _versions(conn: Connection) -> tuple[str | None, ScriptDirectory]:

@@ -46,6 +46,17 @@ async def test_a_schema_of_a_later_program_is_refused_and_left_alone(tmp_path: P
             await open_store(f"sqlite:///{path}", migrate=with_migration)
 
 
+async def test_a_schema_of_before_the_first_release_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "shoal.db"
+    await migrate(f"sqlite:///{path}")
+    with sqlite3.connect(path) as conn:
+        conn.execute("update alembic_version set version_num = '0012'")
+    conn.close()
+    for with_migration in (True, False):
+        with pytest.raises(StoreOutdated, match=r"0012.*empty database.*operations/upgrade\.md"):
+            await open_store(f"sqlite:///{path}", migrate=with_migration)
+
+
 async def test_a_file_that_is_no_database_is_away(tmp_path: Path) -> None:
     path = tmp_path / "shoal.db"
     path.write_bytes(b"this is no database, however long one looks at it" * 100)
