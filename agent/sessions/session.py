@@ -7,22 +7,18 @@ between two checkpoints is what a crash may lose.
 from __future__ import annotations
 
 import asyncio
-import mimetypes
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from shoal.agent.actions.sending import sends
-from shoal.agent.browser import ObserveOptions, Shot
 from shoal.agent.decisions.extract import Checked, check_records, not_among
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import (
     ActionInvalid,
     ActionRefused,
     AgentError,
-    ArtifactsAway,
     BrowserError,
     Canceled,
     DeadlinePassed,
@@ -38,9 +34,9 @@ from shoal.agent.errors import (
     UnsureAction,
 )
 from shoal.agent.extraction.extraction import extract_records
-from shoal.agent.observe.renderings import compact
 from shoal.agent.policies.policy import LOG_IN, Extraction, Policy, SessionState
 from shoal.agent.sessions.dependencies import SessionDependencies
+from shoal.agent.sessions.evidence import Evidence
 from shoal.agent.sessions.human_help import helping
 from shoal.agent.sessions.login import is_done, is_login_page, login_spec
 from shoal.agent.sessions.loop_items import gather
@@ -58,7 +54,6 @@ from shoal.agent.support.web_addresses import is_web
 from shoal.agent.types import (
     Action,
     ActionResult,
-    ArtifactRef,
     Checkpoint,
     Effect,
     ErrorInfo,
@@ -76,7 +71,6 @@ MAX_TASKS = 40
 _HELP_MARGIN_S = 30.0
 """Beyond the time that people have for an answer: it still has to be typed in."""
 
-_LAST_PAGE_CHARS = 40_000
 _ENTRIES_TOLD = 20  # of a list's entries that are no valid records
 _EVIDENCE_S = 5.0
 """How long a failed session may take to photograph its page."""
@@ -93,7 +87,7 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
     try:
         async with session.allowance.running(deps.limits.session_s):
             outcome = await session.live()
-            await session.keep_downloads()  # those of the last page
+            await session.evidence.keep_downloads()  # those of the last page
     except TimeoutError:
         allowed = "" if work.spec.deadline_s is None else f"; the job was given {work.spec.deadline_s:g} s in all"
         ran_s = time.monotonic() - started
@@ -109,7 +103,7 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
         usage=replace(session.state.usage, pages=session.page.pages),
         usage_before=session.state.spent_before,
         steps_before=session.steps_known,
-        artifacts=tuple(session.kept),
+        artifacts=tuple(session.evidence.kept),
     )
 
 
@@ -162,8 +156,6 @@ class _Session:
     def __init__(self, work: Work, deps: SessionDependencies) -> None:
         self.work = work
         self.deps = deps
-        self.kept: list[ArtifactRef] = []
-        self.last_screenshot: str | None = None
         checkpoint = work.checkpoint or Checkpoint()
         self.saved = work.checkpoint  # where a next attempt goes on
         self.steps_before = checkpoint.steps  # of the task in whose middle the last attempt ended
@@ -202,12 +194,12 @@ class _Session:
             hidden=replace(deps.hidden or Redactor(), given=masker_of(work.spec, work.item)),
             act=self._turn_page,
         )
+        self.evidence = Evidence(deps.artifact_sink, self.state, self.page)
         self.allowance = deps.allowance or SessionBudget(JobLimits.of(work))
         self.allowance.spent = lambda: tokens(self.state.usage)
         self.allowance.told = self._note_limits
         self._note_limits()
         self.rejected: list[ErrorInfo] = []  # entries of lists that are no valid records
-        self.page_before: tuple[str, Shot | None] | None = None  # text and picture of the page that sent last
         self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
         self.steps_known = sum(len(task.steps) for task in checkpoint.history) + len(checkpoint.steps)
         self.steps_taken = self.steps_known
@@ -233,13 +225,14 @@ class _Session:
             await self._checkpoint()
         for _ in range(MAX_TASKS):
             plan = await self.deps.policy.plan(self.state)
-            if plan.prompt is not None:
-                await self._keep("prompt", plan.prompt.encode(), "application/json")
+            await self.evidence.keep_prompt(plan.prompt)
             if plan.should_terminate and self.work.spec.allow_terminate:
-                await self._keep_last_page()
+                if not self.deps.policy.instant:
+                    await self.evidence.keep_last_page()
                 return self._terminated(plan.termination_reason or plan.thoughts, plan.error_codes)
             if plan.user_goal_achieved or plan.task_type is None:
-                await self._keep_last_page()
+                if not self.deps.policy.instant:
+                    await self.evidence.keep_last_page()
                 return self._completed(plan)
             if self.deps.policy.instant and self.state.history:
                 # Not before it was clear that work is left: a snapshot of the storage is what a leaf can do without.
@@ -394,11 +387,10 @@ class _Session:
     async def _extract(self, plan: Plan) -> tuple[Task, Outcome | None]:
         """Reads records from the page, which stands still, and holds them to the job's schema."""
         found = await extract_records(self.deps.policy, self.state)
-        if found.prompt is not None:
-            await self._keep("prompt", found.prompt.encode(), "application/json")
+        await self.evidence.keep_prompt(found.prompt)
         checked = await self._check(found)
         if self.work.spec.artifacts.screenshots == "all":
-            await self._photograph()
+            await self.evidence.photograph()
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
         url = self.page.url
         found_here = (replace(self.state.hidden.record(r), url=r.url or url, at=r.at or stamp) for r in checked.records)
@@ -479,15 +471,13 @@ class _Session:
         started = time.monotonic()
         url = self.page.url
         decision = await self.deps.policy.step(self.state, goal, steps)
-        prompt = None
-        if decision.prompt is not None:
-            prompt = await self._keep("prompt", decision.prompt.encode(), "application/json")
-        shot = await self._photograph() if self.work.spec.artifacts.screenshots == "all" else None
+        prompt = await self.evidence.keep_prompt(decision.prompt)
+        shot = await self.evidence.photograph() if self.work.spec.artifacts.screenshots == "all" else None
         if any(action.submits for action in decision.actions):
-            await self._note_page(has_picture=shot is not None)
+            await self.evidence.note_page(has_picture=shot is not None)
         begun = Step(len(steps), url, decision.thought, (), screenshot=shot, prompt=prompt, before=decision.before)
         results, final = await self._act(decision.actions, steps, begun)
-        await self.keep_downloads()
+        await self.evidence.keep_downloads()
         return replace(begun, results=tuple(results), seconds=round(time.monotonic() - started, 4)), final
 
     async def _act(
@@ -581,7 +571,7 @@ class _Session:
             records=self.state.records,
             url=self.page.url,
             tasks=self.state.history,
-            screenshot=self.last_screenshot,
+            screenshot=self.evidence.last_screenshot,
             error_codes=tuple(dict.fromkeys(self.error_codes)),
         )
         return replace(outcome, **more)  # type: ignore[arg-type]
@@ -636,19 +626,19 @@ class _Session:
 
     async def failed(self, error: AgentError) -> Outcome:
         """The outcome of a session that `error` ended, with a picture of the page where one can still be had."""
-        await self._keep_transcript(error)
+        await self.evidence.keep_transcript(error)
         shows = self.page.opened and not isinstance(error, (Canceled, BrowserError))  # else there is nothing to be had
         if shows:
             try:
                 async with asyncio.timeout(_EVIDENCE_S):
-                    await self.keep_downloads()
+                    await self.evidence.keep_downloads()
             except (AgentError, TimeoutError) as lost:
                 error.add_note(f"no downloads: {lost}")
         wanted = self.work.spec.artifacts.screenshots != "none"
         if wanted and shows:
             try:
                 async with asyncio.timeout(_EVIDENCE_S):
-                    await self._photograph()
+                    await self.evidence.photograph()
             except (AgentError, TimeoutError) as lost:
                 error.add_note(f"no screenshot: {lost}")
         if self.begun and not isinstance(error, Canceled):
@@ -656,7 +646,7 @@ class _Session:
         if self._leaves_doubt(error):
             try:
                 async with asyncio.timeout(_EVIDENCE_S):
-                    await self._keep_both_pages(shows)
+                    await self.evidence.keep_both_pages(shows)
             except (AgentError, TimeoutError) as lost:
                 error.add_note(f"no pages: {lost}")
             return self._doubtful(error)
@@ -680,66 +670,7 @@ class _Session:
             return saved
         return replace(saved or Checkpoint(), usage=self.state.spent_before + self.state.usage)
 
-    # --- keeping -------------------------------------------------------------------------------------
-
-    async def _keep(self, kind: str, data: bytes, content_type: str) -> str:
-        if kind in _WRITTEN_HERE:
-            data = self.state.hidden.told(data.decode("utf-8", "replace")).encode("utf-8", "replace")
-        ref = await self.deps.artifact_sink.keep(kind, data, content_type)
-        self.kept.append(ref)
-        return ref.id
-
-    async def keep_downloads(self) -> None:
-        """Files that the page gave since the last call become artifacts; what they were is in the next observation."""
-        for download in await self.page.downloads():
-            data = await asyncio.to_thread(Path(download.path).read_bytes)
-            content_type = mimetypes.guess_type(download.filename)[0] or "application/octet-stream"
-            self.page.artifacts[download.path] = await self._keep("download", data, content_type)
-
-    async def _keep_last_page(self) -> None:
-        """Text and picture of the page where a model says that it is done: what its judge goes by."""
-        wanted = self.work.spec.artifacts.screenshots == "all"
-        if not wanted or self.deps.policy.instant or not self.page.opened:
-            return
-        seen = await self.state.observe(ObserveOptions(max_chars=_LAST_PAGE_CHARS))
-        await self._keep("page", f"{seen.url}\n{compact(seen.elements)}".encode("utf-8", "replace"), "text/plain")
-        await self._photograph()
-
-    async def _note_page(self, *, has_picture: bool) -> None:
-        """Text and picture of the page, before something is sent from it: evidence where its answer leaves doubt."""
-        if self.work.spec.artifacts.screenshots != "none":
-            picture = None if has_picture else await self.page.screenshot()
-            self.page_before = (await self._page_text("before it was sent"), picture)
-
-    async def _keep_both_pages(self, shows: bool) -> None:
-        """The page before something was sent, and the page now; the pictures of the latter, and of steps, are kept."""
-        if self.page_before is None:
-            return
-        text, picture = self.page_before
-        if picture is not None:
-            await self._keep("screenshot", picture.data, picture.content_type)
-        await self._keep("page", text.encode("utf-8", "replace"), "text/plain")
-        if shows:
-            now = await self._page_text("after it was sent")
-            await self._keep("page", now.encode("utf-8", "replace"), "text/plain")
-
-    async def _page_text(self, when: str) -> str:
-        text = await self.page.read("() => document.body ? document.body.innerText : ''")
-        return f"{self.page.url}, {when}:\n{str(text)[:_LAST_PAGE_CHARS]}"
-
-    async def _photograph(self) -> str:
-        shot = await self.page.screenshot()
-        self.last_screenshot = await self._keep("screenshot", shot.data, shot.content_type)
-        return self.last_screenshot
-
-    async def _keep_transcript(self, error: AgentError) -> None:
-        """What was asked and answered, when a model's reply is what the session failed on."""
-        transcript = error.details.get("transcript")
-        if isinstance(transcript, str):
-            try:
-                await self._keep("reply", transcript.encode(), "application/json")
-            except ArtifactsAway as lost:
-                error.add_note(f"no transcript: {lost}")
+    # --- checkpoints ---------------------------------------------------------------------------------
 
     async def _snapshot(self) -> Checkpoint:
         return Checkpoint(
@@ -757,8 +688,6 @@ class _Session:
         await self.deps.journal.checkpoint(self.saved, durable=False)
 
 
-_WRITTEN_HERE = frozenset({"prompt", "reply", "page"})
-"""Artifacts that hold what the session was given, beside what pages say."""
 _FINAL_ACTIONS = frozenset({"complete", "terminate", "answer", "report_infeasible"})
 _NOTHING_DONE = frozenset({HelpMissing.code, ActionInvalid.code, ActionRefused.code})
 """Errors of actions that were not begun."""

@@ -1,0 +1,101 @@
+"""The artifacts of one session: pictures and texts of its pages, prompts, replies and downloads."""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+from pathlib import Path
+
+from shoal.agent.browser import ObserveOptions, Shot
+from shoal.agent.errors import AgentError, ArtifactsAway
+from shoal.agent.observe.renderings import compact
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.sessions.dependencies import ArtifactSink
+from shoal.agent.sessions.page import LazyContext
+from shoal.agent.types import ArtifactRef
+
+_LAST_PAGE_CHARS = 40_000
+_WRITTEN_HERE = frozenset({"prompt", "reply", "page"})
+"""Artifacts that hold what the session was given, beside what pages say."""
+
+
+class Evidence:
+    """Keeps what shows later how a session went.
+
+    Args:
+        sink: where artifacts go.
+        state: of the session; its secrets are taken out of what is kept as text.
+        page: the session's page.
+    """
+
+    def __init__(self, sink: ArtifactSink, state: SessionState, page: LazyContext) -> None:
+        self._sink = sink
+        self._state = state
+        self._page = page
+        self.kept: list[ArtifactRef] = []
+        self.last_screenshot: str | None = None
+        self._before: tuple[str, Shot | None] | None = None  # text and picture of the page that sent last
+
+    async def keep(self, kind: str, data: bytes, content_type: str) -> str:
+        """Stores one artifact; its id."""
+        if kind in _WRITTEN_HERE:
+            data = self._state.hidden.told(data.decode("utf-8", "replace")).encode("utf-8", "replace")
+        ref = await self._sink.keep(kind, data, content_type)
+        self.kept.append(ref)
+        return ref.id
+
+    async def keep_prompt(self, prompt: str | None) -> str | None:
+        """Prompt and reply of a decision; the artifact's id, None where no model was asked."""
+        return None if prompt is None else await self.keep("prompt", prompt.encode(), "application/json")
+
+    async def keep_downloads(self) -> None:
+        """Files that the page gave since the last call become artifacts; what they were is in the next observation."""
+        for download in await self._page.downloads():
+            data = await asyncio.to_thread(Path(download.path).read_bytes)
+            content_type = mimetypes.guess_type(download.filename)[0] or "application/octet-stream"
+            self._page.artifacts[download.path] = await self.keep("download", data, content_type)
+
+    async def keep_last_page(self) -> None:
+        """Text and picture of the page where a model says that it is done: what its judge goes by."""
+        if self._state.spec.artifacts.screenshots != "all" or not self._page.opened:
+            return
+        seen = await self._state.observe(ObserveOptions(max_chars=_LAST_PAGE_CHARS))
+        await self.keep("page", f"{seen.url}\n{compact(seen.elements)}".encode("utf-8", "replace"), "text/plain")
+        await self.photograph()
+
+    async def note_page(self, *, has_picture: bool) -> None:
+        """Text and picture of the page, before something is sent from it: evidence where its answer leaves doubt."""
+        if self._state.spec.artifacts.screenshots != "none":
+            picture = None if has_picture else await self._page.screenshot()
+            self._before = (await self._page_text("before it was sent"), picture)
+
+    async def keep_both_pages(self, shows: bool) -> None:
+        """The page before something was sent, and the page now; the pictures of the latter, and of steps, are kept."""
+        if self._before is None:
+            return
+        text, picture = self._before
+        if picture is not None:
+            await self.keep("screenshot", picture.data, picture.content_type)
+        await self.keep("page", text.encode("utf-8", "replace"), "text/plain")
+        if shows:
+            now = await self._page_text("after it was sent")
+            await self.keep("page", now.encode("utf-8", "replace"), "text/plain")
+
+    async def _page_text(self, when: str) -> str:
+        text = await self._page.read("() => document.body ? document.body.innerText : ''")
+        return f"{self._page.url}, {when}:\n{str(text)[:_LAST_PAGE_CHARS]}"
+
+    async def photograph(self) -> str:
+        """A picture of the page as it is now; the artifact's id."""
+        shot = await self._page.screenshot()
+        self.last_screenshot = await self.keep("screenshot", shot.data, shot.content_type)
+        return self.last_screenshot
+
+    async def keep_transcript(self, error: AgentError) -> None:
+        """What was asked and answered, when a model's reply is what the session failed on."""
+        transcript = error.details.get("transcript")
+        if isinstance(transcript, str):
+            try:
+                await self.keep("reply", transcript.encode(), "application/json")
+            except ArtifactsAway as lost:
+                error.add_note(f"no transcript: {lost}")
