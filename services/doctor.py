@@ -24,6 +24,7 @@ from shoal.agent.chromium.process import fence
 from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
 from shoal.agent.chromium.process.sandbox import sandbox_works
+from shoal.agent.chromium.process.starter import Starter, starter
 from shoal.agent.errors import BrowserError, SecretRefused
 from shoal.services.answers import bounded_client
 from shoal.services.artifacts.open import open_artifacts
@@ -61,7 +62,7 @@ async def examine(settings: Settings) -> list[Finding]:
         asyncio.to_thread(time_zones),
         chromium(settings),
         asyncio.to_thread(sandbox, settings),
-        asyncio.to_thread(file_wall),
+        asyncio.to_thread(file_wall, settings),
         asyncio.to_thread(shared_memory, settings),
         ray(settings),
         asyncio.to_thread(data_folder, settings),
@@ -150,15 +151,18 @@ async def chromium(settings: Settings) -> Finding:
     return Finding("chromium", True, str(path))
 
 
-def file_wall() -> Finding:
-    """Whether the kernel can keep a worker's Chromium from the files of this machine."""
-    if version := fence.version():
-        return Finding("file wall", True, f"Landlock {version}")
-    return Finding(
-        "file wall",
-        True,
-        "missing: this kernel has no Landlock (Linux 5.13) or forbids it; addresses of files are refused all the same",
-    )
+def file_wall(settings: Settings) -> Finding:
+    """Whether a worker's Chromium is kept from the files of this machine, as a worker would start it here."""
+    try:
+        path = find_chromium(str(settings.chromium) if settings.chromium else None)
+    except BrowserError:
+        return Finding("file wall", True, "not looked at: there is no Chromium")
+    on = settings.sandbox == "on" or (settings.sandbox == "auto" and sandbox_works(path))
+    with tempfile.TemporaryDirectory(prefix="shoal-browser-") as folder:
+        found = starter(path, Path(folder), sandbox=on)
+    if isinstance(found, Starter):
+        return Finding("file wall", True, f"Landlock {fence.version()}")
+    return Finding("file wall", True, f"missing: {found.why}; addresses of files are refused all the same")
 
 
 def sandbox(settings: Settings) -> Finding:

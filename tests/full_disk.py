@@ -39,11 +39,15 @@ class SmallDisk:
 
 
 @contextmanager
-def small_disk(path: Path, mib: int) -> Iterator[SmallDisk]:
-    """A disk at `path` for as long as the context lasts; skips the test where none can be mounted."""
+def small_disk(path: Path, mib: int, *, programs: bool = True) -> Iterator[SmallDisk]:
+    """A disk at `path` for as long as the context lasts; skips the test where none can be mounted.
+
+    `programs`: whether files on it may be run.
+    """
     path.mkdir(parents=True, exist_ok=True)
+    how = f"size={mib}m" + ("" if programs else ",noexec")
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={mib}m", "tmpfs", str(path)], capture_output=True, text=True, check=False
+        ["mount", "-t", "tmpfs", "-o", how, "tmpfs", str(path)], capture_output=True, text=True, check=False
     )
     if mounted.returncode:
         pytest.skip(f"no disk can be mounted here: {mounted.stderr.strip()}")

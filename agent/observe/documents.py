@@ -2,47 +2,67 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 from pathlib import Path
 
-from pypdf import PdfReader
-from pypdf.errors import PyPdfError
+from shoal.agent.support.aside import said_aside
 
 MAX_TEXT = 20_000
 """Characters of a file's text that an observation may carry."""
 _MAX_PAGES = 50
+PDF_S = 20.0
+"""Time of the process that reads one PDF; a machine that is busy gives it half of that."""
 _TEXT_ENDINGS = frozenset({".txt", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".md", ".log", ".yaml", ".yml", ".ini"})
+_CHILD = "shoal.agent.observe.pdf_child"
+_LATE = "reading it takes too long"
 
 _log = logging.getLogger(__name__)
-# The library says a line about each fault of a file, and a hostile file has a million of them. We say one about a file.
-logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-_SAID = 200
 
 
-def file_text(path: Path, max_chars: int = MAX_TEXT) -> str:
+async def file_text(path: Path, max_chars: int = MAX_TEXT) -> str:
     """What the file says, clipped; "" when it is neither a readable PDF nor text."""
-    with path.open("rb") as file:
-        head = file.read(5)
-    if head.startswith(b"%PDF"):
-        return pdf_text(path, max_chars)
+    if await asyncio.to_thread(_is_pdf, path):
+        return await _pdf_text(path, max_chars)
     if path.suffix.lower() in _TEXT_ENDINGS:
-        with path.open("r", encoding="utf-8", errors="replace") as text:
-            return text.read(max_chars)
+        return await asyncio.to_thread(_plain_text, path, max_chars)
     return ""
 
 
-def pdf_text(path: Path, max_chars: int = MAX_TEXT) -> str:
-    """The text of a PDF's first pages, a line "[page n]" before each; "" when it cannot be read."""
-    parts: list[str] = []
-    length = 0
-    try:
-        reader = PdfReader(path)
-        for number, page in enumerate(reader.pages[:_MAX_PAGES], start=1):
-            parts.append(f"[page {number}]\n{page.extract_text().strip()}")
-            length += len(parts[-1])
-            if length >= max_chars:
-                break
-    except (PyPdfError, OSError, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
-        # A broken PDF must not spoil the download that was asked for: its bytes are kept, its text is missing.
-        _log.warning("the PDF %s cannot be read: %s", path.name, ascii(str(error)[:_SAID]))
-    return "\n".join(parts)[:max_chars]
+def _is_pdf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(5).startswith(b"%PDF")
+
+
+def _plain_text(path: Path, max_chars: int) -> str:
+    with path.open("r", encoding="utf-8", errors="replace") as text:
+        return text.read(max_chars)
+
+
+async def _pdf_text(path: Path, max_chars: int) -> str:
+    """The text of a PDF's first pages, a line "[page n]" before each, and a last line where reading ended early.
+
+    A broken PDF must not spoil the download that was asked for: its bytes are kept, its text is missing.
+    """
+    # JSON writes a character with twelve bytes at most.
+    most_bytes = 12 * (2 * max_chars) + 64 * _MAX_PAGES + 4096
+    said = await said_aside(_CHILD, str(path), str(_MAX_PAGES), str(max_chars), within_s=PDF_S, most_bytes=most_bytes)
+    pages, end = _heard(said)
+    text = "\n".join(f"[page {number}]\n{page}" for number, page in enumerate(pages, start=1))[:max_chars]
+    if not end:
+        return text
+    _log.warning("the PDF %s was not read to its end: %s", path.name, ascii(end))
+    note = f"\n[not read further: {end}]"
+    return text[: max_chars - len(note)] + note if pages else ""
+
+
+def _heard(said: bytes) -> tuple[list[str], str]:
+    """The pages, and why there are no more; "" when that is all."""
+    pages: list[str] = []
+    for line in said.split(b"\n")[:-1]:  # the last one is empty, or was cut off
+        told = json.loads(line)
+        if isinstance(told, dict):
+            return pages, str(told["end"])
+        pages.append(str(told))
+    return pages, _LATE

@@ -6,10 +6,7 @@ engine holds Python's lock while it works, and a thread cannot be ended.
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,6 +16,7 @@ from shoal.agent.schemas.bounds import LONG_SCHEMA, schema_fault
 from shoal.agent.schemas.cost import Cost, Endless, TooCostly, size_of
 from shoal.agent.schemas.engine import Fault, SchemaUnusable, compiled, faults, fits
 from shoal.agent.schemas.parts import References, Schema
+from shoal.agent.support.aside import said_aside
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_value import Json
 
@@ -28,6 +26,9 @@ _TELL_AT_ONCE = 5_000_000
 """Units times characters: each fault takes a copy of the value that it is about."""
 ASIDE_S = 5.0
 """Time of the process; a machine that is busy starts it in one of these."""
+_CHILD = "shoal.agent.schemas.child"
+_MOST_SAID = 64 << 20
+"""Bytes of its answer: each of its few faults holds some of the value."""
 _MOST_DEEP = 200
 """Levels of a value: the engine's stack has an end."""
 MOST_FAULTS = 20
@@ -105,28 +106,8 @@ def _whole(message: str) -> Fault:
 
 async def _aside(text: str, value: Json) -> list[Fault]:
     """As `check`, in a process that has so much time and memory and no more."""
-    child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "shoal.agent.schemas.child"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # not our keys
-    )
-    assert child.stdin is not None and child.stdout is not None
-    said = b""
-    try:
-        async with asyncio.timeout(ASIDE_S):
-            child.stdin.write(text.encode() + b"\n" + json.dumps(value).encode() + b"\n")
-            await child.stdin.drain()
-            child.stdin.close()
-            while piece := await child.stdout.read(1 << 16):
-                said += piece
-    except (TimeoutError, ConnectionError):
-        pass  # what it said until then counts
-    finally:
-        if child.returncode is None:
-            child.kill()
-        await child.wait()
-    return _heard(said)
+    told = text.encode() + b"\n" + json.dumps(value).encode() + b"\n"
+    return _heard(await said_aside(_CHILD, told=told, within_s=ASIDE_S, most_bytes=_MOST_SAID))
 
 
 def _heard(said: bytes) -> list[Fault]:

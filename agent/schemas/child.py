@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 
 from shoal.agent.schemas.engine import compiled, faults, fits
+from shoal.agent.support.process_limits import limit_this_process
 
 _MEMORY_BYTES = 2 << 30
 _CPU_S = 10  # in case the process that started it is gone
@@ -15,9 +15,7 @@ _MOST_FAULTS = 20
 
 def main() -> None:
     """Reads two lines of JSON, writes `fits` or `misfit`, then the faults."""
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_this_process(memory_bytes=_MEMORY_BYTES, cpu_s=_CPU_S)
     validator, value = compiled(json.loads(sys.stdin.readline())), json.loads(sys.stdin.readline())
     if fits(validator, value):
         print("fits", flush=True)

@@ -18,6 +18,7 @@ from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.status import Status
 from shoal.agent.support.web_addresses import WEB
 from shoal.agent.types import Action, Checkpoint, LoopItem
+from tests.full_disk import small_disk
 from tests.security.world import Answer, Site, Visitors, hostile_site, visitors
 
 SECRET = "the-webhook-master-secret"
@@ -177,9 +178,16 @@ async def test_no_page_leads_its_own_window_off_the_web(site: Site, tenant: Visi
     assert SECRET.encode() not in tenant.kept()
 
 
-async def test_chromium_itself_reads_none_of_this_machines_files(tmp_path: Path, secrets: Path) -> None:
-    """The second wall: past every check of ours, by Playwright's own hand."""
+@pytest.mark.parametrize("programs", [True, False], ids=["", "noexec"])
+async def test_chromium_itself_reads_none_of_this_machines_files(programs: bool, tmp_path: Path, secrets: Path) -> None:
+    """The second wall: past every check of ours, by Playwright's own hand. A temporary folder that holds no programs
+    takes nothing from it."""
     assert fence.version(), "this kernel has no Landlock: nothing can be shown here"
+    with small_disk(tmp_path / "temp", 64, programs=programs):
+        await _reads_nothing(tmp_path, secrets)
+
+
+async def _reads_nothing(tmp_path: Path, secrets: Path) -> None:
     browser = await launch(LaunchOptions(fenced=True, temp_dir=str(tmp_path / "temp")))
     context = await browser.new_context(ContextOptions(schemes=(*WEB, "file"), downloads_dir=str(tmp_path / "kept")))
     assert isinstance(context, ActingContext)

@@ -59,6 +59,7 @@ class Downloads:
         self._ending: set[asyncio.Task[None]] = set()
         self.count = 0  # begun so far
         self._begun = asyncio.Event()
+        self._reading = asyncio.Lock()
         self.latest: asyncio.Task[Download] | None = None
 
     def on_download(self, download: PlaywrightDownload) -> None:
@@ -122,7 +123,7 @@ class Downloads:
         self._bytes += len(data)
         target = self._place(name)
         await asyncio.to_thread(target.write_bytes, data)
-        text = await asyncio.to_thread(file_text, target)
+        text = await self._text_of(target)
         self._done.append(Download(name, url, len(data), text=text, path=str(target)))
         return self._done[-1]
 
@@ -169,8 +170,13 @@ class Downloads:
         self._bytes += size
         target = self._place(name)
         await asyncio.to_thread(shutil.copyfile, source, target)
-        text = await asyncio.to_thread(file_text, target)
+        text = await self._text_of(target)
         return Download(readable(download.suggested_filename), download.url, size, text=text, path=str(target))
+
+    async def _text_of(self, file: Path) -> str:
+        """What a file says; one after the other, so that many files take no more of the machine than one does."""
+        async with self._reading:
+            return await file_text(file)
 
     def _excess(self, name: str, url: str, size: int) -> DownloadFailed:
         return DownloadFailed(f"{name} has {size} bytes or more; {max(0, self._most)} are allowed", url=url)

@@ -16,6 +16,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+VARIABLES = "SHOAL_FENCE"
+"""How the variables begin that name the parts to the starter; a browser gets none of them."""
+
 # linux/landlock.h
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION_FLAG, _PATH_BENEATH, _NO_NEW_PRIVILEGES = 1, 1, 38
@@ -89,6 +92,8 @@ def main() -> None:
     own, program, *arguments = sys.argv[1:]
     profiles = [one.partition("=")[2] for one in arguments if one.startswith("--user-data-dir=")]
     os.environ["TMPDIR"] = own
+    for name in [name for name in os.environ if name.startswith(VARIABLES)]:
+        del os.environ[name]
     close((own, *profiles), (str(Path(program).resolve().parent),))
     os.execv(program, [program, *arguments])
 

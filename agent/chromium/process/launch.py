@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
-import shlex
 import shutil
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +16,12 @@ from playwright.async_api import ProxySettings
 from shoal.agent.browser import Browser
 from shoal.agent.chromium.browser import ChromiumBrowser
 from shoal.agent.chromium.faults import first_line
-from shoal.agent.chromium.process import fence
 from shoal.agent.chromium.process.driver import Driver, acquire_driver
 from shoal.agent.chromium.process.environment import browser_environment
 from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.chromium.process.process_tree import ProcessTree
-from shoal.agent.chromium.process.sandbox import namespaces_work, sandbox_works
+from shoal.agent.chromium.process.sandbox import sandbox_works
+from shoal.agent.chromium.process.starter import Starter, starter
 from shoal.agent.errors import BrowserError, BrowserNotFound
 from shoal.agent.spec import Viewport
 
@@ -70,13 +67,13 @@ async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
         program = await asyncio.to_thread(_fenced, executable, temp, options, sandbox)
         async with asyncio.timeout(options.timeout_s + 5):
             browser = await driver.playwright.chromium.launch(
-                executable_path=program,
+                executable_path=program.program,
                 headless=options.headless,
                 chromium_sandbox=sandbox,
                 args=[*_FLAGS, mark, f"--window-size={options.window.width},{options.window.height}", *options.args],
                 proxy=_proxy(options),
                 artifacts_dir=temp,
-                env={**browser_environment()},
+                env={**browser_environment(), **program.environment},
                 timeout=options.timeout_s * 1000,
                 # Ray and the command line end browsers themselves, in order; a handler here would race with them.
                 handle_sigint=False,
@@ -127,18 +124,10 @@ def _temp_folder(parent: str | None) -> Path:
     return Path(tempfile.mkdtemp(prefix="shoal-browser-", dir=parent))
 
 
-def _fenced(executable: Path, temp: Path, options: LaunchOptions, sandbox: bool) -> Path:
-    """What starts the browser so that it reads no other files than it may; the browser itself where nothing can.
-
-    The fence ends with set-uid programs, so where Chromium's own sandbox needs one, the sandbox is worth more.
-    """
-    if not options.fenced or not fence.version() or (sandbox and not namespaces_work()):
-        return executable
-    starter = temp / "chromium"
-    words = (sys.executable, "-I", "-S", fence.__file__, str(temp), str(executable))
-    starter.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
-    starter.chmod(0o700)
-    return starter if os.access(starter, os.X_OK) else executable  # a file system may be mounted without programs
+def _fenced(executable: Path, temp: Path, options: LaunchOptions, sandbox: bool) -> Starter:
+    """What starts the browser so that it reads no other files than it may; the browser itself where nothing can."""
+    found = starter(executable, temp, sandbox=sandbox) if options.fenced else None
+    return found if isinstance(found, Starter) else Starter(executable, {})
 
 
 def _proxy(options: LaunchOptions) -> ProxySettings | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from shoal.agent.chromium.process import starter as starting
 from shoal.services import doctor
 from shoal.services.doctor import Finding
 from shoal.services.settings import Settings, load_settings
@@ -138,8 +139,16 @@ async def test_model_servers(data_dir: Path, model_url: str) -> None:
     is_ill(await doctor.model(both), "http://127.0.0.1:1/v1", "start the model server")
 
 
-@pytest.mark.parametrize(("version", "told"), [(0, "missing: "), (3, "Landlock 3")])
-def test_the_file_wall_is_told_of(version: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("version", "told"), [(0, "missing: this kernel has no Landlock"), (3, "Landlock 3")])
+def test_the_file_wall_is_told_of(version: int, told: str, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.fence, "version", lambda: version)
-    found = doctor.file_wall()
+    found = doctor.file_wall(settings(data_dir, sandbox="off"))
     assert found.ok and found.detail.startswith(told)
+
+
+def test_a_file_wall_that_the_sandbox_leaves_no_room_for_is_told(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "namespaces_work", lambda: False)
+    found = doctor.file_wall(settings(data_dir, sandbox="on"))
+    assert found.ok and "missing: Chromium's sandbox needs a set-uid program" in found.detail

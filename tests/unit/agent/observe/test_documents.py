@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from pathlib import Path
 
 import pytest
 
 from shoal.agent.chromium.acting.downloads import safe_name
+from shoal.agent.observe import documents
 from shoal.agent.observe.documents import file_text
 
 
@@ -32,35 +35,76 @@ def small_pdf(text: str) -> bytes:
     )
 
 
-def test_a_hostile_pdf_writes_no_more_than_a_line_into_the_log(
+async def test_a_hostile_pdf_writes_no_more_than_a_line_into_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "hostile.pdf"
     broken = b"".join(b"%d 0 obj\n<< /Type /Page /Kids [ 1 0 R\n" % n for n in range(5, 400))
     file.write_bytes(small_pdf("x").replace(b"xref\n0 5", broken + b"xref\n9 9").replace(b"/Kids [3 0 R]", b"/Kids 7"))
     with caplog.at_level(logging.DEBUG):
-        file_text(file)
+        await file_text(file)
     assert len(caplog.records) <= 1
     assert all(len(record.getMessage()) < 500 and "\n" not in record.getMessage() for record in caplog.records)
 
 
-def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+async def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
     file = tmp_path / "invoice"
     file.write_bytes(small_pdf("Total 12.50 EUR"))
-    assert file_text(file) == "[page 1]\nTotal 12.50 EUR"
+    assert await file_text(file) == "[page 1]\nTotal 12.50 EUR"
 
 
-def test_a_broken_pdf_has_no_text_but_breaks_nothing(tmp_path: Path) -> None:
+async def test_a_pdf_that_takes_for_ever_is_given_up_and_holds_up_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "PDF_S", 3.0)
+    file = tmp_path / "endless.pdf"
+    file.write_bytes(small_pdf("x) Tj (" * 4_000_000))
+    longest = asyncio.create_task(longest_pause())
+    began = time.monotonic()
+    assert await file_text(file) == ""
+    assert time.monotonic() - began < 6
+    longest.cancel()
+    with pytest.raises(asyncio.CancelledError) as ended:
+        await longest
+    assert float(str(ended.value)) < 0.5
+
+
+async def longest_pause() -> None:
+    """Watches the event loop until it is canceled, and tells then for how many seconds it stood still at most."""
+    longest, at = 0.0, time.monotonic()
+    try:
+        while True:
+            await asyncio.sleep(0.01)
+            now = time.monotonic()
+            longest, at = max(longest, now - at - 0.01), now
+    except asyncio.CancelledError:
+        raise asyncio.CancelledError(str(longest)) from None
+
+
+async def test_what_was_read_before_the_time_was_over_is_told_as_a_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cut(*_: object, **__: object) -> bytes:
+        return b'"first"\n"second"\n"thi'
+
+    monkeypatch.setattr(documents, "said_aside", cut)
+    file = tmp_path / "long.pdf"
+    file.write_bytes(small_pdf("x"))
+    read = await file_text(file)
+    assert read == "[page 1]\nfirst\n[page 2]\nsecond\n[not read further: reading it takes too long]"
+
+
+async def test_a_broken_pdf_has_no_text_but_breaks_nothing(tmp_path: Path) -> None:
     file = tmp_path / "broken.pdf"
     file.write_bytes(b"%PDF-1.4\nnothing of use")
-    assert file_text(file) == ""
+    assert await file_text(file) == ""
 
 
-def test_plain_text_is_clipped_and_other_files_have_none(tmp_path: Path) -> None:
+async def test_plain_text_is_clipped_and_other_files_have_none(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x,y\n" * 10)
-    assert file_text(tmp_path / "a.csv", max_chars=7) == "x,y\nx,y"
+    assert await file_text(tmp_path / "a.csv", max_chars=7) == "x,y\nx,y"
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04")
-    assert file_text(tmp_path / "a.zip") == ""
+    assert await file_text(tmp_path / "a.zip") == ""
 
 
 @pytest.mark.parametrize(
