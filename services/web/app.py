@@ -25,7 +25,7 @@ from shoal.services.web.http import problems
 from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.http.requests import RequestContext
-from shoal.services.web.pages.routes import dashboard_routes
+from shoal.services.web.pages.routes import add_dashboard
 from shoal.services.web.specs.specs import SpecGate
 
 _SECURITY = {"apiKey": {"type": "http", "scheme": "bearer", "description": "an API key, `shoal_…`"}}
@@ -63,7 +63,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     app.include_router(question_routes(deps, authenticator))
     app.include_router(status_routes(deps, authenticator))
     if deps.options.dashboard:
-        app.include_router(dashboard_routes(deps, authenticator))
+        add_dashboard(app, deps, authenticator)
     app.add_middleware(RequestContext, metrics=deps.metrics)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend the document
     return app

@@ -74,6 +74,24 @@ def of_error(error: errors.ServiceError, request_id: str = "") -> Response:
     return problem(status, error.code, error.message, faults=faults_of(error), request_id=request_id, headers=headers)
 
 
+def of_http(request: Request, error: HTTPException) -> Response:
+    """The answer for an error of the framework, such as an address that nothing has."""
+    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
+    return problem(error.status_code, code, str(error.detail), request_id=request_id(request), headers=error.headers)
+
+
+def of_parameters(error: RequestValidationError) -> errors.BadInput:
+    """The framework's faults of a request's parameters as an error of ours."""
+    faults = [
+        {
+            "field": ".".join(part for part in fault["loc"][1:] if isinstance(part, str)) or "body",
+            "reason": fault["msg"].replace("Input should", "must"),
+        }
+        for fault in error.errors()
+    ]
+    return errors.BadInput("The request is not valid.", errors=faults)
+
+
 def faults_of(error: errors.ServiceError) -> list[dict[str, str]]:
     """The {field, reason} list that an error carries; empty for most."""
     faults = error.details.get("errors", [])
@@ -94,21 +112,11 @@ def install(app: FastAPI) -> None:
 
     async def framework(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
-        return problem(
-            error.status_code, code, str(error.detail), request_id=request_id(request), headers=error.headers
-        )
+        return of_http(request, error)
 
     async def parameters(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        faults = [
-            {
-                "field": ".".join(part for part in fault["loc"][1:] if isinstance(part, str)) or "body",
-                "reason": fault["msg"].replace("Input should", "must"),
-            }
-            for fault in error.errors()
-        ]
-        return problem(400, "bad_input", "The request is not valid.", faults=faults, request_id=request_id(request))
+        return of_error(of_parameters(error), request_id(request))
 
     async def unforeseen(request: Request, error: Exception) -> Response:
         log.error(LogEvent.REQUEST_FAILED, path=request.url.path, exc_info=error)

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -60,6 +61,18 @@ class Pages:
         )
         return HTMLResponse(text, status_code=status, headers=PAGE_HEADERS)
 
+    def refusal(self, request: Request, error: ServiceError) -> Response:
+        """The page that says why something was refused."""
+        status = problems.of_error(error).status_code
+        faults = problems.faults_of(error)
+        return self.page(request, "error.html", status=status, code=status, message=error.message, faults=faults)
+
+    def unknown(self, request: Request, status: int) -> Response:
+        """The page of an address that nothing has (404), or that takes no such request (405)."""
+        path = request.url.path
+        message = f"There is no page at {path}." if status == 404 else f"{path} does not take {request.method}."
+        return self.page(request, "error.html", status=status, code=status, message=message, faults=[])
+
     def route_class(self) -> type[APIRoute]:
         """Routes whose errors are pages, and which send strangers to the login."""
         pages = self
@@ -76,8 +89,9 @@ class Pages:
                         back = wanted if request.method == "GET" else "/"
                         return RedirectResponse(f"/login?next={quote(back, safe='/')}", status_code=303)
                     except ServiceError as error:
-                        status = problems.of_error(error).status_code
-                        return pages.page(request, "error.html", status=status, code=status, error=error)
+                        return pages.refusal(request, error)
+                    except RequestValidationError as error:
+                        return pages.refusal(request, problems.of_parameters(error))
 
                 return handled
 

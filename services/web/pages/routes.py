@@ -1,59 +1,77 @@
-"""Routes of the dashboard: pages for people, made on the server, kept current by a little script."""
+"""Routes of the dashboard: pages for people, made on the server, kept current by small scripts."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Form, Request, Response
 from fastapi.responses import RedirectResponse
+from starlette.exceptions import HTTPException
 
-from shoal.agent.status import FINAL, Status
+from shoal.agent.status import Status
 from shoal.services.errors import NotFound, Unauthenticated
-from shoal.services.store import ids
-from shoal.services.web.api.sessions import artifact_id, explained, safe_headers
-from shoal.services.web.api.views import SessionDetailView
 from shoal.services.web.cluster_state.overview import overview
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator
+from shoal.services.web.http.problems import of_http
 from shoal.services.web.pages.attention import add_attention
-from shoal.services.web.pages.jobs import add_jobs
+from shoal.services.web.pages.jobs.listing import add_job_list
+from shoal.services.web.pages.jobs.page import add_job_page
 from shoal.services.web.pages.login import Door, local_path
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
-from shoal.services.web.pages.view_models import look
+from shoal.services.web.pages.sessions.page import add_session_page
 
 STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+STATIC: Mapping[str, bytes] = {path.name: path.read_bytes() for path in sorted((HERE / "static").iterdir())}
+"""Few and small: kept in memory, so that a name in a URL never becomes a path."""
+_TAGS = {name: f'"{hashlib.sha256(content).hexdigest()[:16]}"' for name, content in STATIC.items()}
+"""Entity tags: browsers ask whether a file has changed, so that no page runs the script of an earlier version."""
+_API = "/v1/"
 
 
-def dashboard_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
-    """All pages."""
+def add_dashboard(app: FastAPI, deps: GatewayDeps, authenticator: Authenticator) -> None:
+    """Adds all pages to `app`. To browsers, an address that nothing has answers with a page, too."""
     door = Door(authenticator, deps.options.cookie_secret, secure=deps.options.secure_cookies)
     pages = Pages(door)
     router = APIRouter(include_in_schema=False, route_class=pages.route_class())
     _add_login(router, door, pages)
-    add_jobs(router, deps, door, pages)
+    add_job_list(router, deps, door, pages)
+    add_job_page(router, deps, door, pages)
     add_attention(router, deps, door, pages)
-    _add_sessions(router, deps, door, pages)
+    add_session_page(router, deps, door, pages)
+    _add_status(router, deps, door, pages)
+    _add_static(router)
+    app.include_router(router)
 
+    async def unknown(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(_API)
+        if not wants_page:
+            return of_http(request, error)
+        return pages.unknown(request, error.status_code)
+
+    app.add_exception_handler(HTTPException, unknown)
+
+
+def _add_status(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
     @router.get("/status")
     async def status(request: Request, caller: Caller = Depends(let_in(door, "read"))) -> Response:
         seen = await overview(deps.store, caller)
         return pages.page(request, "status.html", caller=caller, seen=seen, statuses=list(Status))
 
+
+def _add_static(router: APIRouter) -> None:
     @router.get("/static/{name}")
-    async def static(name: str) -> Response:
+    async def static(request: Request, name: str) -> Response:
         if name not in STATIC:
             raise NotFound(f"there is no file {name!r}")
-        headers = {"Cache-Control": "public, max-age=3600"}
+        headers = {"Cache-Control": "public, no-cache", "ETag": _TAGS[name]}
+        if request.headers.get("if-none-match") == _TAGS[name]:
+            return Response(status_code=304, headers=headers)
         return Response(STATIC[name], media_type=STATIC_TYPES[Path(name).suffix], headers=headers)
-
-    return router
-
-
-STATIC: Mapping[str, bytes] = {path.name: path.read_bytes() for path in sorted((HERE / "static").iterdir())}
-"""Few and small: kept in memory, so that a name in a URL never becomes a path."""
 
 
 def _add_login(router: APIRouter, door: Door, pages: Pages) -> None:
@@ -76,44 +94,3 @@ def _add_login(router: APIRouter, door: Door, pages: Pages) -> None:
         answer = RedirectResponse("/login", status_code=303)
         door.log_out(answer)
         return answer
-
-
-def _add_sessions(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
-    @router.get("/sessions/{session}")
-    async def session_page(request: Request, session: str, caller: Caller = Depends(let_in(door, "read"))) -> Response:
-        detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
-        job = await deps.store.job(detail.row.job, tenant=caller.sees)
-        waits = {} if detail.row.status in FINAL else await explained(deps.store, job, [detail.row])
-        wait = waits.get(detail.row.id)
-        whole = SessionDetailView.of_detail(detail, wait).model_dump(mode="json", by_alias=True)
-        known = {artifact.id for artifact in detail.artifacts}
-        return pages.page(
-            request,
-            "session.html",
-            caller=caller,
-            detail=detail,
-            session=detail.row,
-            job=look(job, await deps.store.now()),
-            whole=whole,
-            known=known,
-            wait=wait,
-            can_control=caller.may("control"),
-        )
-
-    @router.post("/sessions/{session}/settle")
-    async def settle(
-        request: Request,
-        session: str,
-        how: Literal["done", "retry"] = Form(),
-        token: str = Form(""),
-        caller: Caller = Depends(let_in(door, "control")),
-    ) -> Response:
-        door.check_form(request, token)
-        await deps.store.resolve_unsure(ids.parse_session(session), how, tenant=caller.sees)
-        return RedirectResponse(f"/sessions/{session}", status_code=303)
-
-    @router.get("/artifacts/{artifact}")
-    async def artifact(artifact: str, caller: Caller = Depends(let_in(door, "read"))) -> Response:
-        """The bytes themselves, also from an object store: the pages' policy lets images come from here only."""
-        row = await deps.store.artifact(artifact_id(artifact), tenant=caller.sees)
-        return Response(await deps.artifacts.get(row.key), headers=safe_headers(row))

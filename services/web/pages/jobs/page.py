@@ -1,4 +1,4 @@
-"""Pages of jobs: the list, one job, what its owner does to it, its events and results."""
+"""The page of one job, what its owner does to it, its events and results."""
 
 from __future__ import annotations
 
@@ -11,85 +11,29 @@ from fastapi.responses import RedirectResponse
 
 from shoal.agent.status import Status
 from shoal.agent.support.masking import shown_spec
-from shoal.services.errors import BadInput, NotFound
+from shoal.services.errors import NotFound
 from shoal.services.store import ids
-from shoal.services.store.records import JobFilter, JobRow
 from shoal.services.web.api.events import event_stream, resume_point
-from shoal.services.web.api.jobs import CONTROLS, Verb, control_job, job_cursor, job_reason, labels_of
+from shoal.services.web.api.jobs import CONTROLS, Verb, control_job, job_reason
 from shoal.services.web.api.results import Format, written
 from shoal.services.web.api.sessions import explained
-from shoal.services.web.cluster_state.overview import overview
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.pages.forms import changes_of
+from shoal.services.web.pages.jobs.change_form import changes_of
+from shoal.services.web.pages.jobs.view_models import failures, first_results, look
 from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.queries import statuses_of
 from shoal.services.web.pages.rendering import Pages, let_in
-from shoal.services.web.pages.view_models import failures, first_results, look
 from shoal.services.web.results.result_lines import job_lines
 
-JOBS_SHOWN = 50
 SESSIONS_SHOWN = 25
 
 
-def add_jobs(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
-    """Adds the pages of jobs."""
-    _add_list(router, deps, door, pages)
+def add_job_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+    """Adds the page of one job, and what its forms and links lead to."""
     _add_page(router, deps, door, pages)
     _add_control(router, deps, door)
     _add_streams(router, deps, door)
-
-
-def _add_list(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
-    @router.get("/")
-    async def listing(
-        request: Request,
-        caller: Caller = Depends(let_in(door, "read")),
-        status: str = "",
-        label: str = "",
-        cursor: str | None = None,
-    ) -> Response:
-        wanted = JobFilter(
-            tenant=caller.sees,
-            statuses=_statuses(status, "status"),
-            labels=labels_of([label]) if label else {},
-            before=job_cursor(cursor),
-            limit=JOBS_SHOWN + 1,
-        )
-        rows = await deps.store.jobs(wanted)
-        now = await deps.store.now()
-        return pages.page(
-            request,
-            "jobs.html",
-            caller=caller,
-            jobs=[look(row, now) for row in rows[:JOBS_SHOWN]],
-            seen=await overview(deps.store, caller),
-            chosen=status,
-            label=label,
-            statuses=list(Status),
-            following=_following(rows, status, label),
-        )
-
-
-def _statuses(text: str, field: str) -> tuple[Status, ...]:
-    """What a page is narrowed to; empty: all.
-
-    Raises:
-        BadInput: there is no such status.
-    """
-    if not text:
-        return ()
-    if text not in tuple(Status):
-        reason = f"must be one of {', '.join(Status)}"
-        raise BadInput(f"There is no status {text!r}: {reason}.", errors=[{"field": field, "reason": reason}])
-    return (Status(text),)
-
-
-def _following(rows: list[JobRow], status: str, label: str) -> str | None:
-    """The address of the next page of jobs; None: this is the last."""
-    if len(rows) <= JOBS_SHOWN:
-        return None
-    query = {"status": status, "label": label, "cursor": ids.job_id(rows[JOBS_SHOWN - 1].id)}
-    return "/?" + urlencode({name: text for name, text in query.items() if text})
 
 
 def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
@@ -106,7 +50,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
             await store.changed_partitions(None)
         ).seq  # before anything is read: the page is told of what comes later
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
-        chosen = _statuses(sessions, "sessions")
+        chosen = statuses_of(sessions, "sessions")
         found, after = await store.sessions(row.id, statuses=chosen, after=cursor, limit=SESSIONS_SHOWN)
         groups, more_failures = await failures(store, row)
         return pages.page(

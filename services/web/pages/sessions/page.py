@@ -1,0 +1,61 @@
+"""The page of one session, what its owner says of it, and the artifacts that it left."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
+
+from shoal.agent.status import FINAL
+from shoal.services.store import ids
+from shoal.services.web.api.sessions import artifact_id, explained, safe_headers
+from shoal.services.web.api.views import SessionDetailView
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.pages.jobs.view_models import look
+from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.rendering import Pages, let_in
+
+
+def add_session_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+    """Adds the page of one session."""
+
+    @router.get("/sessions/{session}")
+    async def session_page(request: Request, session: str, caller: Caller = Depends(let_in(door, "read"))) -> Response:
+        detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
+        job = await deps.store.job(detail.row.job, tenant=caller.sees)
+        waits = {} if detail.row.status in FINAL else await explained(deps.store, job, [detail.row])
+        wait = waits.get(detail.row.id)
+        whole = SessionDetailView.of_detail(detail, wait).model_dump(mode="json", by_alias=True)
+        known = {artifact.id for artifact in detail.artifacts}
+        return pages.page(
+            request,
+            "session.html",
+            caller=caller,
+            detail=detail,
+            session=detail.row,
+            job=look(job, await deps.store.now()),
+            whole=whole,
+            known=known,
+            wait=wait,
+            can_control=caller.may("control"),
+        )
+
+    @router.post("/sessions/{session}/settle")
+    async def settle(
+        request: Request,
+        session: str,
+        how: Literal["done", "retry"] = Form(),
+        token: str = Form(""),
+        caller: Caller = Depends(let_in(door, "control")),
+    ) -> Response:
+        door.check_form(request, token)
+        await deps.store.resolve_unsure(ids.parse_session(session), how, tenant=caller.sees)
+        return RedirectResponse(f"/sessions/{session}", status_code=303)
+
+    @router.get("/artifacts/{artifact}")
+    async def artifact(artifact: str, caller: Caller = Depends(let_in(door, "read"))) -> Response:
+        """The bytes themselves, also from an object store: the pages' policy lets images come from here only."""
+        row = await deps.store.artifact(artifact_id(artifact), tenant=caller.sees)
+        return Response(await deps.artifacts.get(row.key), headers=safe_headers(row))
