@@ -283,6 +283,19 @@ class PolicyUnavailable(AgentError):
     code = "policy_unavailable"
 
 
+class WorkflowInvalid(AgentError):
+    """What was given is no workflow. The message names the place of each fault."""
+
+    recourse = Recourse.CALLER
+    code = "workflow_invalid"
+
+
+class WorkflowMiss(AgentError):
+    """The page is not as the workflow knows it, and no policy stands behind the workflow."""
+
+    code = "workflow_miss"
+
+
 class ReplyInvalid(ModelError):
     """The model's reply does not fit its schema, and neither did the second one."""
 

@@ -1,0 +1,95 @@
+"""One kind of page, by its signature, and the fields that are read from it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from shoal.agent.spec import FieldPlace
+from shoal.agent.workflows.format.param import NAME
+from shoal.agent.workflows.format.part import Part
+
+Tier = Literal["http", "page", "session"]
+"""How a page is got: its raw document, a reading page of the browser, or a session. Cheapest first."""
+
+TIERS: tuple[Tier, ...] = ("http", "page", "session")
+
+ChannelFamily = Literal[
+    "json_ld", "microdata", "json", "css", "structure", "label", "column", "attribute", "meta", "request"
+]
+"""What a channel goes by. Two channels of one family break together, so that they are one witness only."""
+
+
+class Channel(Part):
+    """One way to read a field: a place, as `extract.fields` of a job spells it."""
+
+    family: ChannelFamily = Field(description="what it goes by")
+    place: FieldPlace = Field(description="where the value stands, and by which reader it is read")
+    shapes: tuple[str, ...] = Field(
+        (),
+        description="the shapes of the raw text on the pages that were learned from, such as `€ 9,9.9`: digits "
+        "are one 9, letters one a, other signs stand for themselves; a raw text of another shape is a miss",
+    )
+    shown: bool = Field(True, description="the place can be seen on the page")
+    agreed_on: int = Field(0, ge=0, description="on how many pages that were learned from it gave the value")
+
+
+class FieldNode(Part):
+    """One field of the record."""
+
+    name: str = Field(min_length=1, description="as the schema calls it")
+    channels: tuple[Channel, ...] = Field(min_length=1, description="the ways to read it, best first")
+    constant: bool = Field(False, description="all pages that were learned from gave the same value")
+    weak: str = Field("", description="why it is audited more than others; empty: it is not weak")
+    may_be_null: bool = Field(False, description="the record may lack it, where `absent` says so")
+    absent: str = Field("", description="CSS selector of the positive sign that the page has no such value")
+    proof: bool = Field(True, description="the value has to be stated by the visible page")
+    weakest: Literal[1, 2] = Field(2, description="so many channels of different families have to agree")
+
+    @model_validator(mode="after")
+    def _witnesses(self) -> FieldNode:
+        if len(self.families) < self.weakest:
+            raise ValueError(
+                f"needs channels of {self.weakest} families, and has {', '.join(sorted(self.families))} only"
+            )
+        if self.may_be_null and not self.absent:
+            raise ValueError("`may_be_null` needs `absent`, the sign that the page has no such value")
+        return self
+
+    @property
+    def families(self) -> frozenset[ChannelFamily]:
+        """The independent witnesses that it has."""
+        return frozenset(channel.family for channel in self.channels)
+
+
+class Signature(Part):
+    """What a page has to be, for a branch to be used on it."""
+
+    url: str = Field(
+        "",
+        description="template of the address: `{}` is one part that differs, as in `https://shop.example/p/{}`; "
+        "empty: any address",
+    )
+    status: tuple[int, ...] = Field((200,), description="HTTP statuses that are fine")
+    required: tuple[str, ...] = Field((), description="CSS selectors that find something on it")
+    forbidden: tuple[str, ...] = Field((), description="CSS selectors that find nothing visible on it")
+    landmarks: tuple[str, ...] = Field((), description="roles of its landmarks, in order, without doubles")
+    shape: str = Field("", description="hash of the outline of its document; told, and no guard by itself")
+    locale: str = Field("", description="its language, as the document says")
+    currency: tuple[str, ...] = Field((), description="the currencies that its prices may be in")
+    item: tuple[Literal["link", "label", "value"], ...] = Field(
+        (),
+        description="by what the page shows that it is the item's: its address is the item's `link`, its title or "
+        "heading has the item's `label`, or it says the item's `value`",
+    )
+
+
+class Branch(Part):
+    """The fields of one kind of page."""
+
+    id: str = Field(pattern=NAME, description="by which nodes refer to it")
+    signature: Signature = Field(description="on which pages it is used")
+    fields: tuple[FieldNode, ...] = Field(min_length=1, description="what is read")
+    tier: Tier = Field("session", description="the cheapest way to get the page that gave identical fields")
+    learned_from: tuple[str, ...] = Field((), description="artifact ids of the pages that it was learned from")

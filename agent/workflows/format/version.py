@@ -1,0 +1,70 @@
+"""One version of a workflow."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.branch import Branch
+from shoal.agent.workflows.format.node import ActionNode, Node
+from shoal.agent.workflows.format.param import Param
+from shoal.agent.workflows.format.part import Part
+
+State = Literal["draft", "shadow", "canary", "active", "retired", "broken"]
+Maker = Literal["compile", "repair", "person", "recording", "import"]
+
+MOVES: dict[State, tuple[State, ...]] = {
+    "draft": ("shadow", "canary", "active", "retired", "broken"),
+    "shadow": ("canary", "retired", "broken"),
+    "canary": ("active", "retired", "broken"),
+    "active": ("retired", "broken"),
+    "retired": ("canary", "active"),
+    "broken": ("draft",),
+}
+"""To which states a version may go from each."""
+
+
+class Decision(Part):
+    """What stayed a decision of the model, and why."""
+
+    what: str = Field(description="the field, the step or the value")
+    why: str = Field(description="why it was not learned, in words")
+
+
+class Version(Part):
+    """The graph, its parameters and the branches of its extraction."""
+
+    number: int = Field(1, ge=1, description="from 1, one more for each change")
+    parent: int | None = Field(None, description="the version that it was made from")
+    state: State = Field("draft", description="how far it is trusted")
+    by: Maker = Field("compile", description="what made it")
+    at: str = Field("", description="when it was made: ISO 8601, UTC")
+    params: tuple[Param, ...] = Field((), description="what differs from run to run")
+    start: str | None = Field(None, description="the first node; default: the first of `nodes`")
+    nodes: tuple[Node, ...] = Field(min_length=1, description="what is done")
+    branches: tuple[Branch, ...] = Field((), description="the kinds of pages that `extract` nodes read")
+    record_schema: dict[str, Json] | None = Field(None, alias="schema", description="JSON Schema of one record")
+    open: tuple[Decision, ...] = Field((), description="what stayed a decision of the model")
+
+    @property
+    def first(self) -> str:
+        """The id of the node where a run begins."""
+        return self.start if self.start is not None else self.nodes[0].id
+
+    def node(self, name: str) -> Node:
+        """The node with this id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        found = next((node for node in self.nodes if node.id == name), None)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether it only reads pages: such a version can run in shadow, in audits and on stored pages."""
+        return not any(isinstance(node, ActionNode) for node in self.nodes)

@@ -1,0 +1,159 @@
+"""A workflow, read from JSON and written to it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Final, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from shoal.agent.errors import WorkflowInvalid
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.checks import faults_of
+from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.version import Version
+
+FORMAT: Final = "shoal-workflow/1"
+_MOST_FAULTS = 20
+
+
+class Scope(Part):
+    """Where a workflow applies. It belongs to one tenant, which the store knows and the file does not say."""
+
+    site: str = Field(
+        min_length=1, description="host of the pages, in lower case, with the port where it is not the scheme's"
+    )
+    goal: str = Field("", description="hash of the job's goal (`goal_hash`)")
+    record_schema: str = Field("", alias="schema", description="hash of the record's schema (`schema_hash`)")
+
+
+class Workflow(Part):
+    """What was learned, in its versions."""
+
+    format: Literal["shoal-workflow/1"] = Field(FORMAT, description="name and version of this format")
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$", description="by which jobs refer to it")
+    scope: Scope = Field(description="where it applies")
+    versions: tuple[Version, ...] = Field(min_length=1, description="all of them, or the one that is exchanged")
+
+    @model_validator(mode="after")
+    def _numbers(self) -> Workflow:
+        numbers = [version.number for version in self.versions]
+        twice = next((number for number in numbers if numbers.count(number) > 1), None)
+        if twice is not None:
+            raise ValueError(f"`versions`: number {twice} is there twice")
+        if sum(version.state == "active" for version in self.versions) > 1:
+            raise ValueError("`versions`: more than one is active")
+        return self
+
+    @property
+    def active(self) -> Version | None:
+        """The version that jobs get."""
+        return next((version for version in self.versions if version.state == "active"), None)
+
+    def version(self, number: int) -> Version:
+        """The version with this number.
+
+        Raises:
+            KeyError: there is none.
+        """
+        found = next((version for version in self.versions if version.number == number), None)
+        if found is None:
+            raise KeyError(number)
+        return found
+
+
+def goal_hash(goal: str | None) -> str:
+    """The hash of a goal: the same for texts that differ in spaces and capitals only; "" for none."""
+    said = " ".join((goal or "").lower().split())
+    return hashlib.sha256(said.encode()).hexdigest()[:32] if said else ""
+
+
+def schema_hash(schema: Json) -> str:
+    """The hash of a JSON Schema, whatever the order of its keys; "" for none."""
+    if schema is None:
+        return ""
+    return hashlib.sha256(json.dumps(schema, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def read_workflow(data: Json) -> Workflow:
+    """The workflow that `data` (text, bytes or parsed JSON) says.
+
+    Raises:
+        WorkflowInvalid: it says none; the message names the place of each fault.
+    """
+    if isinstance(data, (str, bytes)):
+        try:
+            data = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            place = f"line {getattr(error, 'lineno', 1)} column {getattr(error, 'colno', 1)}"
+            raise WorkflowInvalid(f"{place}: no JSON: {getattr(error, 'msg', error)}", places=(place,)) from None
+    try:
+        workflow = Workflow.model_validate(data)
+    except ValidationError as error:
+        raise _invalid([(place_of(loc, data), what) for loc, what in _told(error)]) from None
+    check_workflow(workflow)
+    return workflow
+
+
+def check_workflow(workflow: Workflow) -> None:
+    """Lets a workflow pass whose parts fit together.
+
+    Raises:
+        WorkflowInvalid: they do not; the message names the place of each fault.
+    """
+    found = [
+        (f"versions[{index}].{place}", what)
+        for index, version in enumerate(workflow.versions)
+        for place, what in faults_of(version)
+    ]
+    if found:
+        raise _invalid(found)
+
+
+def write_workflow(workflow: Workflow) -> dict[str, Json]:
+    """The workflow as JSON, without what is as by default; `read_workflow` gives it back."""
+    return workflow.as_json()
+
+
+def workflow_schema() -> dict[str, Json]:
+    """The JSON Schema (2020-12) of the format."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Shoal workflow",
+        **Workflow.model_json_schema(by_alias=True),
+    }
+
+
+def place_of(loc: tuple[int | str, ...], data: Json) -> str:
+    """Where a fault is, as `versions[0].nodes[2].args.value`."""
+    said, in_list = "", False
+    for part in loc:
+        if isinstance(part, int):
+            said += f"[{part}]"
+            data = data[part] if isinstance(data, list) and part < len(data) else None
+            in_list = True
+            continue
+        if in_list and isinstance(data, dict) and part == data.get("kind"):
+            continue  # the kind of a node, by which it was told apart: no key of the file
+        in_list = False
+        said += f".{part}" if said else part
+        data = data.get(part) if isinstance(data, dict) else None
+    return said or "the workflow"
+
+
+def _told(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
+    """Each fault once: a list that is empty because its entries are wrong is no fault of its own."""
+    found = [(one["loc"], one["msg"]) for one in error.errors()]
+    return [
+        (loc, what)
+        for loc, what in found
+        if not any(len(other) > len(loc) and other[: len(loc)] == loc for other, _ in found)
+    ]
+
+
+def _invalid(faults: list[tuple[str, str]]) -> WorkflowInvalid:
+    told = [f"{place}: {what.removeprefix('Value error, ')}" for place, what in faults[:_MOST_FAULTS]]
+    if len(faults) > _MOST_FAULTS:
+        told.append(f"and {len(faults) - _MOST_FAULTS} more faults")
+    return WorkflowInvalid("; ".join(told), places=tuple(place for place, _ in faults))

@@ -1,0 +1,132 @@
+"""Writes docs/workflows.md and docs/workflow.schema.json; with --check, the exit code says whether they are current."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from scripts.generated import deliver
+from shoal.agent.workflows.format.workflow import Workflow, workflow_schema
+
+HEAD = """# The format of a workflow
+
+A workflow is one JSON object. It says what was learned: the steps, the elements, the parameters, and the places of the
+fields. It holds no code, and secrets stand in it by name only. It belongs to one tenant.
+
+The smallest workflow that reads two fields from each page of a loop:
+
+```json
+{
+  "format": "shoal-workflow/1",
+  "name": "books",
+  "scope": {"site": "shop.example"},
+  "versions": [
+    {
+      "nodes": [{"id": "read", "kind": "extract"}],
+      "branches": [
+        {
+          "id": "product",
+          "signature": {"url": "https://shop.example/p/{}"},
+          "fields": [
+            {
+              "name": "price",
+              "channels": [
+                {"family": "json_ld", "place": {"json": "$.offers.price", "reader": "price"}, "shown": false},
+                {"family": "css", "place": {"select": "p.price", "reader": "price"}, "shapes": ["€9.9"]}
+              ]
+            },
+            {
+              "name": "upc",
+              "channels": [
+                {"family": "label", "place": {"label": "UPC"}},
+                {"family": "structure", "place": {"select": "#facts > tr:nth-of-type(1) > td"}}
+              ]
+            }
+          ]
+        }
+      ]
+    }
+  ]
+}
+```
+
+A field is accepted when channels of two families agree. A channel's `place` is spelled as in `extract.fields` of a job
+([the job's fields](job.md)), so a learned field can be copied from a workflow into a job and back.
+
+A file that does not parse, or whose parts do not fit together, is refused. The message names the place of each fault,
+such as `versions[0].nodes[3].args.value: there is no parameter 'email'`.
+
+[The JSON Schema of the format](workflow.schema.json) is published with it.
+
+This page is written by `scripts/workflow-docs` from `agent/workflows/format`.
+"""
+
+
+def page() -> str:
+    """The whole page: one table for each record."""
+    out = [HEAD]
+    for model in dict.fromkeys(_records(Workflow)):
+        about = " ".join((model.__doc__ or "").split())
+        out.append(f"## {model.__name__}\n\n{about}\n\n| field | kind | default | meaning |\n| --- | --- | --- | --- |")
+        out += [_row(name, field) for name, field in model.model_fields.items()]
+        out.append("")
+    return "\n".join(out)
+
+
+def _records(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """The records of a workflow, in the order of their fields."""
+    yield model
+    for field in model.model_fields.values():
+        for inner in _models_of(field.annotation):
+            if inner is not model and inner.__module__.startswith("shoal.agent.workflows"):
+                yield from _records(inner)
+
+
+def _models_of(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_of(inner)
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
+    kind = _kind(field.annotation)
+    return f"| `{field.alias or name}` | {kind} | {default} | {field.description or ''} |"
+
+
+def _default(value: Any) -> str:
+    return "" if value in (None, "", (), {}) else f"`{json.dumps(value)}`"
+
+
+def _kind(annotation: Any) -> str:
+    """The kind of a field's value, in words."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _kind(inner[0])
+    if origin is Literal:
+        return " \\| ".join(f"`{one}`" for one in inner)
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_kind(one) for one in inner if one is not NoneType))
+    if origin is tuple:
+        return f"list of {_kind(inner[0])}"
+    if origin is dict:
+        return f"object of {_kind(inner[1])}"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation.__name__
+    names = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "any JSON"}
+    return names.get(annotation, getattr(annotation, "__name__", "any JSON"))
+
+
+if __name__ == "__main__":
+    schema = json.dumps(workflow_schema(), indent=1, ensure_ascii=False) + "\n"
+    sys.exit(deliver("docs/workflows.md", page()) or deliver("docs/workflow.schema.json", schema))
