@@ -369,6 +369,14 @@ class Settings(BaseSettings):
         part="dispatcher",
         shown="none",
     )
+    tenant_share: float = _setting(
+        1.0,
+        "The part of a dispatcher's browser slots that one tenant's sessions may hold at once, though others are free; "
+        "at least one slot.",
+        part="dispatcher",
+        gt=0,
+        le=1,
+    )
 
     # --- Ray ------------------------------------------------------------------------------------------
 

@@ -3,9 +3,11 @@
 One embedded cluster with API keys. The good tenant loops over products of the demo shop, two at a time, all the while.
 For the second half a hostile tenant does everything it may, over and over: jobs on hosts whose names resolve slowly,
 schemas that are dear to check, huge pages, pages of endless alerts, pages of endless downloads, and jobs by the
-hundred. Each half lasts `--seconds`. A session's time runs from its claim to its end; a job's from its submission.
+hundred. Each half lasts `--seconds`. A session's time runs from its claim to its end; a job's from its submission, so
+that it has the time in which its sessions wait for a slot. `--share` is what one tenant may hold of the slots
+(`SHOAL_TENANT_SHARE`).
 
-    python load-tests/bench/hostile_tenant.py [--seconds 300] [--slots 4] [--quick] [--json]
+    python load-tests/bench/hostile_tenant.py [--seconds 300] [--slots 4] [--share 0.5] [--quick] [--json]
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -134,10 +137,25 @@ async def hostile(client: httpx.AsyncClient, site: str, answers: Counter[int]) -
             await asyncio.sleep(_BETWEEN_S)
 
 
-async def measure(shop: str, site: str, slots: int, seconds: float, report: Report) -> None:
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is measured."""
+
+    slots: int
+    share: float  # of the slots that one tenant may hold
+    seconds: float  # of each half
+
+
+async def measure(shop: str, site: str, setup: Setup, report: Report) -> None:
     with tempfile.TemporaryDirectory(prefix="shoal-bench-") as data:
         settings = load_settings(
-            data_dir=Path(data), port=0, allow_private=True, slots_per_worker=slots, log_level="error", auth="on"
+            data_dir=Path(data),
+            port=0,
+            allow_private=True,
+            slots_per_worker=setup.slots,
+            tenant_share=setup.share,
+            log_level="error",
+            auth="on",
         )
         store = await open_store(settings.store_url, migrate=True)
         keys = {}
@@ -146,7 +164,7 @@ async def measure(shop: str, site: str, slots: int, seconds: float, report: Repo
             await store.create_key(tenant, tenant, ["read", "submit", "control"], hash_key(keys[tenant]))
         await store.close()
         async with embedded_cluster(settings) as cluster:
-            await _both(cluster, keys, shop, site, seconds, report)
+            await _both(cluster, keys, shop, site, setup.seconds, report)
 
 
 async def _both(cluster: Cluster, keys: dict[str, str], shop: str, site: str, seconds: float, report: Report) -> None:
@@ -182,11 +200,17 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--slots", type=int, default=4)
+    parser.add_argument("--share", type=float, default=0.5, help="of the slots that one tenant may hold")
     options = parser.parse_args()
-    targets = {"session: times as long": Target(1.5, at_least=False), "items that did not complete": Target(0, False)}
+    targets = {
+        "session: times as long": Target(1.5, at_least=False),
+        "job: times as long": Target(1.5, at_least=False),
+        "items that did not complete": Target(0, False),
+    }
+    setup = Setup(options.slots, options.share, 20.0 if options.quick else options.seconds)
     report = Report("hostile tenant", targets)
     with _sites() as (shop, site):
-        asyncio.run(measure(shop, site, options.slots, 20.0 if options.quick else options.seconds, report))
+        asyncio.run(measure(shop, site, setup, report))
     report.show(as_json=options.json)
 
 

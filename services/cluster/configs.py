@@ -27,6 +27,7 @@ def dispatch_config(settings: Settings) -> DispatchConfig:
         most_workers=settings.most_workers,
         one_machine=not settings.ray_address,
         tenant_weights=settings.tenant_weights,
+        tenant_share=settings.tenant_share,
         max_attempts=settings.max_attempts,
         admission=admission_config(settings),
     )

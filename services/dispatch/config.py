@@ -18,6 +18,7 @@ class DispatchConfig:
     one_machine: bool = False  # all workers share this machine's memory: no more are started than it holds
     idle_worker_s: float = 60.0  # a worker beyond the wanted ones that held nothing for so long is ended
     tenant_weights: Mapping[str, float] = field(default_factory=dict)  # shares of slots; 1 for those not named
+    tenant_share: float = 1.0  # part of the slots that one tenant may hold at once
     ahead_s: float = 1.0  # work that a worker holds beyond its slots, so that they never run dry
     prefetch: float = 3.0  # upper bound of that, as a share of its slots
     lease_s: float = 60.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from shoal.services import tracing
 from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.scheduling.domains import Domains
-from shoal.services.dispatch.scheduling.fair_queue import FairQueue
+from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Shares
 from shoal.services.dispatch.scheduling.unserved import UnservedPartitions
 from shoal.services.dispatch.signals import Signals
 from shoal.services.dispatch.status.dispatch_metrics import DispatchMetrics
@@ -58,6 +59,7 @@ class DispatchState:
     unserved: UnservedPartitions = field(default_factory=UnservedPartitions)
     leases: dict[int, Lease] = field(default_factory=dict)
     asking: int = 0  # leases on sessions that ask the model
+    held: Counter[str] = field(default_factory=Counter)  # leases by tenant
     signals: Signals = field(default_factory=Signals)
     store_away: bool = False
     ended: int = 0  # sessions, since the start
@@ -120,12 +122,21 @@ class DispatchState:
 
     # --- leases --------------------------------------------------------------------------------------
 
+    def shares(self, slots: int) -> Shares | None:
+        """What each tenant holds of so many slots, and how many one may hold; None where nothing bounds that.
+
+        Sessions that a worker holds ahead of time count: it would begin them whatever else waits.
+        """
+        share = self.config.tenant_share
+        return None if share >= 1 else Shares(max(1, math.floor(share * slots)), Counter(self.held))
+
     def lease(self, one: Claimed, now: float, *, adopted: bool = False) -> None:
         """A session was claimed for a worker, by this dispatcher or by the one before (then renewing it is due)."""
         work = one.work
         self._drop(work.session)  # another dispatcher may have ended an older one
         asks = asks_model(work.spec.policy)
         self.asking += asks
+        self.held[work.tenant] += 1
         self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now, asks)
         self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, now)
         self.unserved.served(work.job, one.domain, now)
@@ -174,4 +185,7 @@ class DispatchState:
     def _drop(self, session: int) -> None:
         if (lease := self.leases.pop(session, None)) is not None:
             self.asking -= lease.asks
+            self.held[tenant := lease.work.tenant] -= 1
+            if not self.held[tenant]:
+                del self.held[tenant]
             self.domains.ended(lease.domain, lease.work.job)

@@ -34,6 +34,8 @@ class WaitingCause(StrEnum):
     """As many sessions as are allowed are on the site."""
     MODEL = "model"
     """The model server takes no more sessions."""
+    SHARE = "share"
+    """Its tenant holds as many slots as one tenant may."""
     SLOT = "slot"
     """Every browser slot is busy."""
     TURN = "turn"

@@ -76,7 +76,11 @@ class Claimer:
         now = loop_time()
         freed = self._state.domains.freed(now)
         requests = self._state.partitions.choose(
-            len(places), lambda partition: self._room_in(partition, now), scarce, freed
+            len(places),
+            lambda partition: self._room_in(partition, now),
+            scarce,
+            freed,
+            self._state.shares(self._manager.all_slots),
         )
         if not requests:
             return False

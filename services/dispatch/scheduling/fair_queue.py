@@ -10,7 +10,7 @@ until it has room.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -48,6 +48,17 @@ class Scarce:
 
     def take(self, partition: Partition) -> None:
         self.left -= self.needs(partition)
+
+
+@dataclass(slots=True)
+class Shares:
+    """How many sessions each tenant holds, of which one tenant may hold so many at once."""
+
+    most: int
+    held: Counter[str]  # by tenant; counts up while sessions are chosen
+
+    def allows(self, tenant: str) -> bool:
+        return self.held[tenant] < self.most
 
 
 @dataclass(slots=True)
@@ -123,6 +134,7 @@ class FairQueue:
         self._of: dict[int, _Tenant] = {}  # by job
         self._line: list[tuple[float, int, str]] = []  # tenants with open partitions: time, turn, name
         self._parked: dict[int, dict[str, deque[tuple[int, int]]]] = {}  # domain: tenant: partitions as (job, domain)
+        self._barred: dict[str, set[int]] = {}  # by tenant: domains with room that were not opened for it
         self._now = 0.0  # virtual time of the tenant that was served last
         self._look_at = _AWAY  # tenants, before those that are away are looked at
         self._turn = 0  # breaks ties in the order of asking
@@ -214,7 +226,12 @@ class FairQueue:
             self._keep_parked(domain, partition)
 
     def choose(
-        self, budget: int, room: Room, scarce: Scarce | None = None, freed: Iterable[int] | None = None
+        self,
+        budget: int,
+        room: Room,
+        scarce: Scarce | None = None,
+        freed: Iterable[int] | None = None,
+        shares: Shares | None = None,
     ) -> list[ClaimRequest]:
         """Up to `budget` sessions in fair order.
 
@@ -222,24 +239,33 @@ class FairQueue:
             room: how many sessions a partition may start now; partitions without room are parked.
             scarce: what some partitions need beyond that.
             freed: domains that may have room again for their parked partitions; None: any of them.
+            shares: what one tenant may hold at once; None: as much as comes.
         """
         scarce = scarce or Scarce(lambda partition: False, 0)
+        shares = shares or Shares(budget, Counter())
         picked = _Picked(room)
-        for place in {*(self._parked if freed is None else freed), _SCARCE}:
-            self._unpark(place, budget, picked, scarce)
+        for place in {*(self._parked if freed is None else freed), *self._unbarred(shares), _SCARCE}:
+            self._unpark(place, budget, picked, scarce, shares)
+        full: list[tuple[float, int, str]] = []
         while budget > 0 and self._line:
-            _, turn, name = heappop(self._line)
+            entry = _, turn, name = heappop(self._line)
             tenant = self._tenants.get(name)
             if tenant is None or tenant.ticket != turn:
+                continue
+            if not shares.allows(name):
+                full.append(entry)
                 continue
             tenant.ticket = 0
             partition = self._next(tenant, picked, scarce)
             if partition is not None:
                 picked.take(partition)
                 scarce.take(partition)
+                shares.held[name] += 1
                 budget -= 1
             if tenant.line:
                 self._queue(name, tenant)
+        for entry in full:  # their turn comes when they hold less
+            heappush(self._line, entry)
         return [self._take(*key, n) for key, n in picked.wanted.items()]
 
     def _take(self, job: int, domain: int, n: int) -> ClaimRequest:
@@ -305,9 +331,22 @@ class FairQueue:
             (partition.job, partition.domain)
         )
 
-    def _unpark(self, place: int, most: int, picked: _Picked, scarce: Scarce) -> None:
-        """Opens partitions of one place again, fairly over tenants, until as many as can be used are open."""
+    def _unbarred(self, shares: Shares) -> set[int]:
+        """Domains with room that were not opened for a tenant which held its share then, and holds less now."""
+        found: set[int] = set()
+        for name in [name for name in self._barred if shares.allows(name)]:
+            found |= self._barred.pop(name)
+        return found
+
+    def _unpark(self, place: int, most: int, picked: _Picked, scarce: Scarce, shares: Shares) -> None:
+        """Opens partitions of one place again, fairly over tenants, until as many as can be used are open.
+
+        A tenant that holds its share keeps its partitions there: opened, they would take the others' place.
+        """
         waiting = self._parked.pop(place, {})
+        barred = {name: waiting.pop(name) for name in list(waiting) if not shares.allows(name)}
+        for name in barred:
+            self._barred.setdefault(name, set()).add(place)
         still: list[Partition] = []
         while waiting and most > 0:
             name = min(waiting, key=self._served)
@@ -327,8 +366,8 @@ class FairQueue:
                 most -= 1
             else:
                 still.append(partition)
-        if waiting:
-            self._parked[place] = waiting
+        if waiting or barred:
+            self._parked[place] = waiting | barred
         for partition in still:
             self._keep_parked(place, partition)
 

@@ -40,11 +40,12 @@ class StatusReporter:
         """How this dispatcher and its workers stand; `room`: slots that it may still fill."""
         state, now = self._state, loop_time()
         self._look(now)
-        waiting, held = self._waiting(now)
+        slots = sum(worker.slots for worker in stats)
+        waiting, held = self._waiting(now, slots)
         partitions = {cause: [(partition.job, partition.domain) for partition in some] for cause, some in held.items()}
         return {
             "workers": [_worker(worker) for worker in stats],
-            "slots": sum(worker.slots for worker in stats),
+            "slots": slots,
             "busy": sum(worker.busy for worker in stats),
             "leases": len(state.leases),
             "uncommitted": uncommitted.reports,
@@ -54,6 +55,7 @@ class StatusReporter:
             "held": self._by_job(held, now),
             "tenants": state.partitions.tenants(),
             "weights": dict(state.config.tenant_weights),
+            "at_share": _at_share(state, slots),
             "rate": round(self._rate, 3),
             "room": room,
             "size": None if size is None else {"workers": size.workers, "why": size.why},
@@ -64,13 +66,16 @@ class StatusReporter:
             "failed": state.failed,
         }
 
-    def _waiting(self, now: float) -> tuple[Counter[WaitingCause], dict[WaitingCause, list[Partition]]]:
+    def _waiting(self, now: float, slots: int) -> tuple[Counter[WaitingCause], dict[WaitingCause, list[Partition]]]:
         """Partitions by what they wait for; and some of those that no free slot would help."""
         counts: Counter[WaitingCause] = Counter()
         held: dict[WaitingCause, list[Partition]] = {}
+        shares = self._state.shares(slots)
         for partition in self._state.partitions:
             cause = self._state.domains.why(partition.domain, partition.job, partition.politeness, now)
             cause = cause or (self._model_bound and self._model_bound.why(partition)) or WaitingCause.SLOT
+            if cause is WaitingCause.SLOT and shares is not None and not shares.allows(partition.tenant):
+                cause = WaitingCause.SHARE
             counts[cause] += 1
             if cause is not WaitingCause.SLOT and counts[cause] <= _TOLD_LANES:
                 held.setdefault(cause, []).append(partition)
@@ -92,6 +97,12 @@ class StatusReporter:
                 left_s = round(self._state.domains.blocked_s(partition.domain, partition.job, now), 1)
                 by_job.setdefault(str(partition.job), {})[partition.host] = (cause, left_s)
         return by_job
+
+
+def _at_share(state: DispatchState, slots: int) -> list[str]:
+    """Tenants with ready sessions that hold as many slots as one may."""
+    shares = state.shares(slots)
+    return [] if shares is None else [name for name in state.partitions.tenants() if not shares.allows(name)]
 
 
 def _worker(stats: WorkerStats) -> dict[str, Json]:

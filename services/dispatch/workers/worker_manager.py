@@ -74,6 +74,11 @@ class WorkerManager:
         """Of one worker."""
         return next((worker.handle.slots for worker in self.workers.values()), 1)
 
+    @property
+    def all_slots(self) -> int:
+        """Of all workers that are given sessions."""
+        return sum(worker.handle.slots for worker in self.workers.values() if not worker.leaving)
+
     async def adopt(self) -> dict[int, int]:
         """Takes over the workers that an earlier dispatcher left running; gives what they hold, session by fence."""
         held: dict[int, int] = {}

@@ -59,6 +59,11 @@ class WaitContext:
         return next(filter(None, (snapshot.held(session.job, session.domain) for snapshot in self.live)), None)
 
     @property
+    def at_share(self) -> bool:
+        """Whether this job's tenant holds as many slots as one may, at each dispatcher."""
+        return bool(self.live) and all(self.job.tenant in snapshot.data.get("at_share", ()) for snapshot in self.live)
+
+    @property
     def waiting(self) -> Counter[WaitingCause]:
         """Queues by what they wait for."""
         return sum((snapshot.queues for snapshot in self.live), Counter[WaitingCause]())
@@ -67,7 +72,7 @@ class WaitContext:
     def unnamed(self) -> WaitingCause | None:
         """What most of those queues wait for that the dispatchers do not name one by one; None: they name them all."""
         left = self.waiting
-        del left[WaitingCause.SLOT]
+        del left[WaitingCause.SLOT], left[WaitingCause.SHARE]  # of single tenants it is known, see `at_share`
         for snapshot in self.live:
             left.subtract({cause: len(queues) for cause, queues in snapshot.named_queues.items()})
         return next((cause for cause, n in left.most_common(1) if n > 0), None)
@@ -106,8 +111,11 @@ def _queued(session: SessionRow, context: WaitContext, ahead: int) -> Wait:
     held = context.held(session)
     if held is not None:
         cause, pause_s = held
-        words = queue_label(cause) if cause is WaitingCause.MODEL else f"{session.domain}: {queue_label(cause)}"
+        of_site = cause not in (WaitingCause.MODEL, WaitingCause.SHARE)
+        words = f"{session.domain}: {queue_label(cause)}" if of_site else queue_label(cause)
         return Wait(cause, words + before, pause_s + (wait_s or 0.0) or None)
+    if context.at_share:
+        return Wait(WaitingCause.SHARE, queue_label(WaitingCause.SHARE) + before, wait_s)
     unnamed = context.unnamed
     if unnamed is not None and (context.free > 0 or WaitingCause.SLOT not in context.waiting):
         return Wait(unnamed, f"{queue_label(unnamed)}, probably{before}", wait_s)

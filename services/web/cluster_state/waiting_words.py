@@ -79,6 +79,12 @@ TEXTS: Mapping[WaitingCause, CauseText] = {
         "Add a model server, or raise `SHOAL_MODEL_SESSIONS`.",
         queue="the model server",
     ),
+    WaitingCause.SHARE: CauseText(
+        "the tenant's share of the slots",
+        "The tenant's sessions hold as many browser slots as one tenant may.",
+        "Add workers, or raise the operator's `SHOAL_TENANT_SHARE`.",
+        queue="the tenant's share of the slots",
+    ),
     WaitingCause.SLOT: CauseText(
         "a free slot",
         "Every browser slot is busy.",

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Scarce
+from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Scarce, Shares
 from shoal.services.store.records import Partition
 
 
@@ -246,3 +246,57 @@ def test_tenants_that_went_away_are_forgotten_and_come_back_with_neither_credit_
     )
     order = [take.job for _ in range(40) for take in partitions.choose(1, lambda _: 9)]
     assert all(9 <= order.count(job) <= 11 for job in (1, 2, 10, 5_000)), Counter(order)
+
+
+def test_a_tenant_that_holds_its_share_gets_nothing_more_whatever_is_free() -> None:
+    partitions = FairQueue()
+    partitions.add([partition("big", job, domain=job) for job in range(1, 101)] + [partition("small", 200, domain=200)])
+
+    requests = partitions.choose(10, lambda _: 100, shares=Shares(4, Counter(big=1)))
+
+    taken = Counter("small" if take.job == 200 else "big" for take in requests for _ in range(take.n))
+    assert taken == {"big": 3, "small": 4}
+    assert partitions.choose(10, lambda _: 100, shares=Shares(4, Counter(big=4, small=4))) == []
+    (request,) = partitions.choose(10, lambda _: 100, shares=Shares(4, Counter(big=3, small=4)))
+    assert request.n == 1
+
+
+def test_what_a_tenant_at_its_share_has_parked_takes_nobodys_place_and_is_not_forgotten() -> None:
+    partitions = FairQueue()
+    partitions.add([partition("big", job, domain=7) for job in range(1, 51)])
+    partitions.choose(5, lambda _: 0)  # the domain is full: all are parked
+    partitions.add([partition("small", 200, domain=7)])
+    partitions.choose(5, lambda _: 0)
+
+    (request,) = partitions.choose(1, lambda _: 3, freed=[7], shares=Shares(2, Counter(big=2)))
+    assert request.job == 200
+
+    # The domain has room still, and nothing says so again: that the tenant holds less is enough.
+    (request,) = partitions.choose(1, lambda _: 3, freed=(), shares=Shares(2, Counter(big=1, small=2)))
+    assert request.job < 200
+
+
+@given(
+    moves=st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 6), st.integers(0, 3)), max_size=60),
+    most=st.integers(1, 4),
+)
+def test_no_tenant_ever_holds_more_than_its_share_and_none_starves(
+    moves: list[tuple[str, int, int]], most: int
+) -> None:
+    """Sessions begin and end in any order, on domains with and without room."""
+    partitions, held, running = FairQueue(), Counter[str](), list[str]()
+    names = {1: "a", 2: "b", 3: "c"}
+    partitions.add([partition(name, job, domain=domain) for job, name in names.items() for domain in (job, 9)])
+    for _, budget, ended in moves:
+        for _ in range(min(ended, len(running))):
+            held[running.pop(0)] -= 1
+        for take in partitions.choose(budget, lambda _: 2, freed=None, shares=Shares(most, Counter(held))):
+            held[names[take.job]] += take.n
+            running += [names[take.job]] * take.n
+        assert max(held.values(), default=0) <= most
+    held.clear()
+    last = Counter[str]()
+    for _ in range(3):
+        for take in partitions.choose(30, lambda _: 30, shares=Shares(most, Counter(last))):
+            last[names[take.job]] += take.n
+    assert last == dict.fromkeys("abc", most)

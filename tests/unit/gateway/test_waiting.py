@@ -72,6 +72,15 @@ async def test_a_tenant_with_less_weight_and_more_jobs_waits_longer(here: World)
     assert (cause, for_s) == ("slot", pytest.approx(4.0))  # a quarter of 2/s, split over two jobs
 
 
+async def test_a_tenant_that_holds_its_share_is_told_so_though_slots_are_free(here: World) -> None:
+    job = await here.submit()
+    await tell(here, busy=2, at_share=["default"])
+    ((cause, _, words),) = await waits(here, job)
+    assert (cause, words) == ("share", "the tenant's share of the slots")
+    await tell(here, busy=2, at_share=["other"], lanes_waiting={"share": 1, "slot": 1})
+    assert [cause for cause, *_ in await waits(here, job)] == ["turn"]
+
+
 @pytest.mark.parametrize(
     ("why", "cause"),
     [("the site asked for a pause", "domain_pause"), ("domain limit", "domain_limit")],
