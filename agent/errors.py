@@ -352,6 +352,12 @@ class EmptyLoop(AgentError):
     code = "empty_loop"
 
 
+class AnswerMissing(AgentError):
+    """The goal asks for an answer, and the session ended without one."""
+
+    code = "answer_missing"
+
+
 class LoopFailed(AgentError):
     """No item of the loop succeeded, or one failed and the loop was to stop then."""
 

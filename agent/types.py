@@ -12,7 +12,7 @@ from pydantic import Field
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 
-TaskType = Literal["navigate", "extract", "loop"]
+TaskType = Literal["navigate", "extract", "loop", "answer"]
 
 
 # --- what a page gives -------------------------------------------------------------------------------
@@ -180,6 +180,7 @@ class Step:
     prompt: str | None = None  # artifact id of prompt and reply, when a model was asked
     seconds: float = 0.0
     before: BeforeSending | None = None  # the page before it, when it sends a form
+    expected: str = ""  # what its actions were to bring about and the page did not show then; "" when nothing is open
 
 
 Sureness = Literal["certain", "likely", "weak"]
@@ -235,9 +236,39 @@ class Record:
     candidates: Mapping[str, tuple[FieldCandidate, ...]] = field(default_factory=dict)  # of fields not given, by name
 
 
+# --- answers -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """Words of a page that an answer rests on."""
+
+    text: str  # as the answer quotes them
+    url: str  # the page that shows them
+    where: str  # the page's text around them
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """A value that an answer computes; code has made the arithmetic again."""
+
+    operation: str  # sum, average, count, minimum, maximum, difference, product, quotient, percentage, comparison
+    values: tuple[Json, ...]  # what it is computed from; each stands on a page or in a record
+    result: Json  # a number, rounded to the digits that it has; of a comparison: less, equal or greater
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What an answer rests on."""
+
+    quotations: tuple[Quotation, ...] = ()
+    records: tuple[int, ...] = ()  # positions among the session's records, from 0
+    computed: Computation | None = None  # None: nothing was computed
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One finished navigate, extract or loop of a session."""
+    """One finished navigate, extract, loop or answer of a session."""
 
     type: TaskType
     plan: str  # the mini goal
@@ -246,6 +277,8 @@ class Task:
     reason: str = ""  # why it ended so
     steps: tuple[Step, ...] = ()
     seconds: float = 0.0
+    ends_goal: bool = False  # it was all that was left of the session's goal: no further plan is asked for
+    rests_on: Basis | None = None  # of an answer
 
 
 @dataclass(frozen=True)
@@ -296,6 +329,7 @@ class ChildrenSummary:
     completed: int
     failed: int  # failed, terminated, unsure or canceled
     samples: tuple[Json, ...] = ()  # the first few records, for the task history
+    failures: tuple[str, ...] = ()  # the first few items that gave nothing: which, and why, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +345,7 @@ class Checkpoint:
     confirmed: tuple[str, ...] = ()  # unrepeatable actions that took place, each once, as `pending_action` names them
     steps: tuple[Step, ...] = ()  # of the task that goes on, once it has done such an action
     proposed: Json = None  # the JSON Schema that a model proposed for a job without one; a loop's items get it too
+    items_only_read: bool = False  # of a loop's items nothing is wanted but that their own page is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +402,7 @@ class Outcome:
     artifacts: tuple[ArtifactRef, ...] = ()
     screenshot: str | None = None  # artifact id of the page that the result came from
     answer: str = ""  # free-text answer, where the goal asked for one
+    rests_on: Basis | None = None  # what the answer rests on; None without one
     rejected: tuple[
         ErrorInfo, ...
     ] = ()  # of each entry of a list that is no valid record: what is wrong, what was read

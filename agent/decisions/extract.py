@@ -295,3 +295,19 @@ def fields_missing(values: Sequence[Json], extract: ExtractSpec) -> tuple[str, .
     """Fields of the job's schema that no record has a value for."""
     names = (extract.record_schema or {}).get("properties", {})
     return tuple(name for name in names if not any(isinstance(v, dict) and v.get(name) is not None for v in values))
+
+
+def fields_lacking(missing: Sequence[str], extract: ExtractSpec) -> tuple[str, ...]:
+    """Those of `missing` that a record needs: what its schema requires, or all that may not be null."""
+    schema = extract.record_schema or {}
+    parts = schema.get("properties", {})
+    if "required" in schema:
+        return tuple(name for name in missing if name in schema["required"])
+    return tuple(name for name in missing if not _may_be_null(parts.get(name)))
+
+
+def _may_be_null(part: Json) -> bool:
+    if not isinstance(part, dict):
+        return True
+    kinds = part.get("type")
+    return "null" in kinds if isinstance(kinds, list) else {"type": "null"} in part.get("anyOf", ())

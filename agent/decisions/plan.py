@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from shoal.agent.decisions.answer import answer_schema
+from shoal.agent.decisions.step import StepDecision, StepShape, step_parts
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import TaskType
+from shoal.agent.types import Basis, TaskType
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,12 @@ class Plan:
     task_type: TaskType | None = None
     loop_values: tuple[str, ...] | None = None  # None: the policy collects them from pages
     is_loop_value_link: bool = False
+    ends_goal: bool = False  # once this mini goal is reached, nothing of the goal is left
+    wants_answer: bool = False  # the goal asks for something to be told in words
+    items_only_read: bool = False  # of a loop: of each value nothing is wanted but that its own page is read
+    first: StepDecision | None = None  # of a navigate: the actions to begin with, on the page as it is
+    answer: str = ""  # of an answer: its words
+    rests_on: Basis | None = None  # of an answer
     prompt: str | None = None  # prompt and reply as text, kept as an artifact when a model was asked
 
 
@@ -36,6 +44,7 @@ class PlanShape:
     task_types: tuple[TaskType, ...] = ("navigate", "extract", "loop")
     allow_terminate: bool = True
     error_codes: tuple[str, ...] = ()  # the caller's; empty: replies have no `error_codes`
+    first: StepShape | None = None  # what the actions of a plan may be; None: a plan has none
 
 
 def plan_schema(shape: PlanShape) -> dict[str, Json]:
@@ -62,7 +71,19 @@ def plan_schema(shape: PlanShape) -> dict[str, Json]:
         "loop_values": _or_null({"type": "array", "items": text}),
         "is_loop_value_link": flag,
     }
-    return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
+    required = list(properties)
+    # What a reply may leave out: the fields above are those of the specification.
+    properties |= {"ends_goal": flag, "wants_answer": flag}
+    if "loop" in shape.task_types:
+        properties["items_only_read"] = flag
+    if "answer" in shape.task_types:
+        properties["answer"] = _or_null(answer_schema())
+    schema: dict[str, Json] = {"type": "object", "additionalProperties": False, "required": required}
+    if shape.first is not None:
+        parts, definitions = step_parts(shape.first)
+        properties |= parts
+        schema |= definitions
+    return {**schema, "properties": properties}
 
 
 def criterion_schema() -> dict[str, Json]:
@@ -94,4 +115,7 @@ def plan_from(reply: Json) -> Plan:
         task_type=reply["task_type"],
         loop_values=tuple(dict.fromkeys(values)) if values else None,
         is_loop_value_link=reply["is_loop_value_link"],
+        ends_goal=reply.get("ends_goal", False),
+        wants_answer=reply.get("wants_answer", False),
+        items_only_read=reply.get("items_only_read", False),
     )

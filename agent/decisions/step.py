@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shoal.agent.decisions.expectation import Expectation, expectation_schema
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Action, BeforeSending
+from shoal.agent.types import Action, Basis, BeforeSending
 
 WAIT_MS = 1500
 """How long WAIT lets the page be."""
@@ -26,6 +27,8 @@ class StepDecision:
     actions: tuple[Action, ...]
     prompt: str | None = None  # prompt and reply as text, kept as an artifact when a model was asked
     before: BeforeSending | None = None  # the page now, when the actions send a form
+    then_done: Expectation | None = None  # where the page shows this after the actions, the mini goal is reached
+    rests_on: Basis | None = None  # what an answer among the actions rests on
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +79,24 @@ def step_schema(shape: StepShape) -> dict[str, Json]:
             "user_goal_achieved": {"type": "boolean"},
             **checks,
             "action_plan": _TEXT,
-            "actions": {"type": "array", "items": {"anyOf": [_action(kind, shape) for kind in shape.offered()]}},
         }
     )
-    if shape.ids:
-        # One definition for all action types: on a page of a thousand ids it is most of the schema.
-        schema["$defs"] = {"id": {"type": "string", "enum": list(shape.ids)}}
-    return schema
+    parts, definitions = step_parts(shape)
+    schema["properties"] |= parts
+    schema["required"].append("actions")
+    return {**schema, **definitions}
+
+
+def step_parts(shape: StepShape) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The properties that say what to do and what then holds, and the definitions that they refer to."""
+    parts: dict[str, Json] = {
+        "actions": {"type": "array", "items": {"anyOf": [_action(kind, shape) for kind in shape.offered()]}},
+        "then_done": expectation_schema(bool(shape.ids)),
+    }
+    if not shape.ids:
+        return parts, {}
+    # One definition for all action types: on a page of a thousand ids it is most of the schema.
+    return parts, {"$defs": {"id": {"type": "string", "enum": list(shape.ids)}}}
 
 
 _TEXT: Json = {"type": "string"}
@@ -98,29 +112,39 @@ _OWN_FIELDS: dict[str, dict[str, Json]] = {
     "SELECT_OPTION": {"id": _ID},
 }
 
+_OPTIONAL = frozenset({("CLICK", "download"), ("CLICK", "file_url")})
+
 
 def _object(properties: dict[str, Json]) -> dict[str, Json]:
     return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
 
 
 def _action(kind: str, shape: StepShape) -> dict[str, Json]:
-    fields: dict[str, Json] = {"reasoning": _TEXT}
-    if kind in ON_ELEMENTS:
-        fields |= {"user_detail_query": _TEXT_OR_NULL, "user_detail_answer": _TEXT_OR_NULL}
-    fields |= {"confidence_float": _CONFIDENCE, "action_type": {"type": "string", "enum": [kind]}}
-    fields |= _OWN_FIELDS.get(kind, {})
+    """One action: what it is and what it needs; the other fields of the specification may be left out."""
+    fields: dict[str, Json] = {"action_type": {"type": "string", "enum": [kind]}, **_OWN_FIELDS.get(kind, {})}
+    needed = [name for name in fields if (kind, name) not in _OPTIONAL]
     if kind == "SELECT_OPTION":
-        fields["option"] = _object({"label": _TEXT_OR_NULL, "index": _INDEX_OR_NULL, "value": _TEXT_OR_NULL})
+        named = {"label": _TEXT_OR_NULL, "index": _INDEX_OR_NULL, "value": _TEXT_OR_NULL}
+        fields["option"] = {**_object(named), "required": []}
     if kind in ("COMPLETE", "TERMINATE") and shape.error_codes:
         code = {"type": "string", "enum": list(shape.error_codes)}
-        error = _object({"error_code": code, "reasoning": _TEXT, "confidence_float": _CONFIDENCE})
+        error = {
+            **_object({"error_code": code, "reasoning": _TEXT, "confidence_float": _CONFIDENCE}),
+            "required": ["error_code"],
+        }
         fields["errors"] = {"type": "array", "items": error}
     if kind == "CALL":
         one = [
             _object({"name": {"type": "string", "enum": [c.name]}, "args": _held(c)}) for c in shape.possible_calls()
         ]
         fields["call"] = {"anyOf": one}
-    return _object(fields)
+    needed += [name for name in ("option", "call") if name in fields]
+    if kind == "TERMINATE":
+        needed.append("reasoning")
+    fields |= {"reasoning": _TEXT, "confidence_float": _CONFIDENCE}
+    if kind in ON_ELEMENTS:
+        fields |= {"user_detail_query": _TEXT_OR_NULL, "user_detail_answer": _TEXT_OR_NULL}
+    return {**_object(fields), "required": needed}
 
 
 def _held(call: CallOffer) -> dict[str, Json]:
@@ -140,8 +164,8 @@ def primitive_of(said: Json) -> Action:
 
     A CLICK that uploads is an upload to the element that was to be clicked: the file chooser opens by itself there.
     """
-    kind, reasoning = said["action_type"], said["reasoning"]
-    errors = tuple(dict.fromkeys(error["error_code"] for error in said.get("errors", ())))
+    kind, reasoning = said["action_type"], said.get("reasoning") or ""
+    errors = tuple(dict.fromkeys(error["error_code"] for error in said.get("errors") or ()))
     match kind:
         case "CLICK" if said.get("file_url"):
             return Action("upload_file", {"bid": said["id"], "file": said["file_url"]}, reasoning)
@@ -153,7 +177,8 @@ def primitive_of(said: Json) -> Action:
             return Action("upload_file", {"bid": said["id"], "file": said["file_url"]}, reasoning)
         case "SELECT_OPTION":
             option = said["option"]
-            chosen = next((option[key] for key in ("label", "value") if option[key] is not None), option["index"])
+            named = (option.get(key) for key in ("label", "value"))
+            chosen = next((name for name in named if name is not None), option.get("index"))
             return Action("select_option", {"bid": said["id"], "options": chosen}, reasoning)
         case "WAIT":
             return Action("noop", {"wait_ms": WAIT_MS}, reasoning)

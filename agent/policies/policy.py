@@ -11,6 +11,7 @@ from shoal.agent.browser import Context, ObserveOptions
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.grounding.page_history import ShownPage
+from shoal.agent.grounding.session_pages import SessionPages
 from shoal.agent.spec import JobSpec, LoopSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.redaction import Redactor
@@ -24,9 +25,10 @@ LOG_IN = "log in with the given details"
 class SessionState:
     """All that a policy may look at: the job, what was done so far, and the page.
 
-    One per session, owned by `shoal.agent.sessions.session`. A policy changes `usage`, `proposed` and `decision_from`
-    when it asks a model, `sightings` when it shows pages to one, `hidden` when it fills in a password, and `listed`,
-    `limited`, `cut`, `left_out` and `doubt` while it collects a list. It changes nothing else.
+    One per session, owned by `shoal.agent.sessions.session`. A policy changes `usage`, `proposed`, `wants_answer`,
+    `pages` and `decision_from` when it asks a model, `sightings` when it shows pages to one, `hidden` when it fills in
+    a password, and `listed`, `limited`, `cut`, `left_out` and `doubt` while it collects a list. It changes nothing
+    else.
     """
 
     spec: JobSpec
@@ -51,6 +53,10 @@ class SessionState:
     decision_from: int = 0  # tokens of this attempt when the running decision began
     proposed: Json = None  # the schema that a model proposed where the job has none
     act: Callable[[Action], Awaitable[ActionResult]] | None = None  # acts as the session does; None: as the page does
+    items_only_read: bool = False  # of a loop's items: nothing is wanted but that their own page is read
+    wants_answer: bool = False  # a plan said that the goal asks for something to be told in words
+    reading: str = ""  # the plan's sentence, while its data are read
+    pages: SessionPages = field(default_factory=SessionPages)  # all that were looked at in this attempt
     job: int | None = None  # the job's id; None: unknown, and then nothing seen here is used for other sessions
 
     def cut_after(self, page: int) -> None:
@@ -67,6 +73,17 @@ class SessionState:
         """The page now, with the goal filled in."""
         seen = self.hidden.observation(await self.page.observe(options))
         return replace(seen, goal=self.spec.goal or "", elapsed_s=round(time.monotonic() - self.began, 3))
+
+    @property
+    def asks(self) -> bool:
+        """Whether the goal asks for something to be told in words, and nothing that is read from pages tells it."""
+        asked = self.wants_answer or "?" in (self.spec.goal or "")
+        return asked and self.spec.extract is None and self.item is None
+
+    @property
+    def answered(self) -> bool:
+        """Whether a finished task has an answer."""
+        return any(isinstance(task.result, str) and task.result for task in self.history)
 
 
 @dataclass(frozen=True, slots=True)

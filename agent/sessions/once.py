@@ -22,7 +22,12 @@ def page_of(name: str) -> str:
 
 def begun_anew(checkpoint: Checkpoint) -> Checkpoint:
     """For a next attempt that is to do again what this one did: it begins where the session began."""
-    return Checkpoint(storage_state=checkpoint.storage_state, usage=checkpoint.usage, proposed=checkpoint.proposed)
+    return Checkpoint(
+        storage_state=checkpoint.storage_state,
+        usage=checkpoint.usage,
+        proposed=checkpoint.proposed,
+        items_only_read=checkpoint.items_only_read,
+    )
 
 
 def in_doubt(checkpoint: Checkpoint) -> Checkpoint:

@@ -13,17 +13,21 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from shoal.agent.actions.sending import sends
+from shoal.agent.decisions.expectation import holds, took_place
 from shoal.agent.decisions.extract import Checked, check_records, not_among
 from shoal.agent.decisions.plan import Plan
+from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import (
     ActionInvalid,
     ActionRefused,
     AgentError,
+    AnswerMissing,
     BrowserError,
     Canceled,
     DeadlinePassed,
     ElementMissing,
     EmptyLoop,
+    FieldsMissing,
     FormRefused,
     HelpMissing,
     LoginFailed,
@@ -71,6 +75,8 @@ MAX_TASKS = 40
 _HELP_MARGIN_S = 30.0
 """Beyond the time that people have for an answer: it still has to be typed in."""
 
+_READINGS_IN_VAIN = 3
+"""Pages of one session that lack what is to be read, until it fails by that."""
 _ENTRIES_TOLD = 20  # of a list's entries that are no valid records
 _EVIDENCE_S = 5.0
 """How long a failed session may take to photograph its page."""
@@ -190,6 +196,7 @@ class _Session:
             depth=work.depth,
             spent_before=checkpoint.usage,
             proposed=checkpoint.proposed,
+            items_only_read=checkpoint.items_only_read,
             job=work.job,
             hidden=replace(deps.hidden or Redactor(), given=masker_of(work.spec, work.item)),
             act=self._turn_page,
@@ -252,16 +259,27 @@ class _Session:
             "navigate": self._navigate,
             "extract": self._extract,
             "loop": self._loop,
+            "answer": self._answer,
         }
         try:
             task, end = await doing[plan.task_type or "navigate"](plan)
         except AgentError as error:
             if self._asks_for_login:
                 await self._renew_login(error)
-            raise
+            if not self._can_plan_on(error):
+                raise
+            task, end = Task("extract", plan.plan or "", Status.FAILED, reason=error.message), None
         if plan.task_type != "navigate" and self._asks_for_login:
             await self._renew_login(None)
         return replace(task, seconds=round(time.monotonic() - started, 4)), end
+
+    def _can_plan_on(self, error: AgentError) -> bool:
+        """Whether data that a page lacks may be found elsewhere: a plan follows, unless the last one led here too."""
+        if not isinstance(error, FieldsMissing) or error.retryable or self.work.spec.goal is None:
+            return False
+        lacking = [task for task in self.state.history if task.type == "extract" and task.status is Status.FAILED]
+        again = bool(lacking) and self.state.history[-1] is lacking[-1]
+        return not self.deps.policy.instant and not again and len(lacking) < _READINGS_IN_VAIN
 
     # --- login ---------------------------------------------------------------------------------------
 
@@ -336,7 +354,8 @@ class _Session:
             result["doubt"] = self.state.doubt
         if self.state.left_out:
             result["left_out"] = self.state.left_out
-        task = Task("loop", plan.plan or "", Status.WAITING, result=result)
+        self.state.items_only_read = plan.items_only_read
+        task = Task("loop", plan.plan or "", Status.WAITING, result=result, ends_goal=plan.ends_goal)
         self.state.history = (*self.state.history, task)
         on_error = self.state.loop.on_error if self.state.loop else "continue"
         fan_out = FanOut(items, await self._snapshot(), on_error, later)
@@ -376,7 +395,11 @@ class _Session:
         waiting = next((t for t in reversed(self.state.history) if t.status is Status.WAITING), None)
         if waiting is not None and isinstance(waiting.result, dict):
             told = {**waiting.result, **told}
-        done = Task("loop", waiting.plan if waiting else "", Status.COMPLETED, result=told)
+        if children.failures:
+            told["failures"] = list(children.failures)
+        whole = children.failed == 0 and not told.keys() & {"cut", "doubt", "shown"}
+        ends = waiting is not None and waiting.ends_goal and whole
+        done = Task("loop", waiting.plan if waiting else "", Status.COMPLETED, result=told, ends_goal=ends)
         self.state.history = (*(t for t in self.state.history if t is not waiting), done)
         stop = self.state.loop is not None and self.state.loop.on_error == "stop"
         if children.expected and (children.completed == 0 or (stop and children.failed)):
@@ -386,6 +409,7 @@ class _Session:
 
     async def _extract(self, plan: Plan) -> tuple[Task, Outcome | None]:
         """Reads records from the page, which stands still, and holds them to the job's schema."""
+        self.state.reading = plan.plan or ""
         found = await extract_records(self.deps.policy, self.state)
         await self.evidence.keep_prompt(found.prompt)
         checked = await self._check(found)
@@ -417,7 +441,16 @@ class _Session:
             result["awaited"] = found.awaited
         if found.unproven:
             result["not_on_the_page"] = list(found.unproven)
-        return Task("extract", plan.plan or "", Status.COMPLETED, result=result), None
+        ends = plan.ends_goal and found.complete and not checked.left_out and not found.unproven
+        return Task("extract", plan.plan or "", Status.COMPLETED, result=result, ends_goal=ends), None
+
+    # --- answer --------------------------------------------------------------------------------------
+
+    async def _answer(self, plan: Plan) -> tuple[Task, Outcome | None]:
+        """The answer that the plan gives; what it rests on was looked up already."""
+        result = self.state.hidden.text(plan.answer)
+        ends = plan.ends_goal
+        return Task("answer", plan.plan or "", Status.COMPLETED, result, ends_goal=ends, rests_on=plan.rests_on), None
 
     async def _check(self, found: Extraction) -> Checked:
         extract = ExtractSpec(json_schema=found.schema) if found.schema is not None else self.work.spec.extract
@@ -435,7 +468,7 @@ class _Session:
         self.state.sightings.clear()
         started = time.monotonic()
         try:
-            return await self._steps(plan.plan or "", steps)
+            return await self._steps(plan, steps)
         except (AgentError, asyncio.CancelledError) as error:
             # What it did is told all the same: somebody has to find out why it failed.
             reason = error.message if isinstance(error, AgentError) else "stopped, or its time was over"
@@ -444,20 +477,28 @@ class _Session:
             self.state.history = (*self.state.history, task)
             raise
 
-    async def _steps(self, goal: str, steps: list[Step]) -> tuple[Task, Outcome | None]:
+    async def _steps(self, plan: Plan, steps: list[Step]) -> tuple[Task, Outcome | None]:
         """Step after step, each put behind `steps`, until one ends the task."""
+        goal, decided = plan.plan or "", plan.first if not steps else None
         while self.steps_taken < self.work.spec.max_steps:
             self.steps_taken += 1
-            step, final = await self._step(goal, steps)
-            steps.append(step)
+            started = time.monotonic()
+            decided = decided or await self.deps.policy.step(self.state, goal, steps)
+            step, final = await self._step(decided, steps, started)
+            task = Task("navigate", goal, Status.COMPLETED, steps=(*steps, step), ends_goal=plan.ends_goal)
             if final is None:
+                came = await self._came_true(decided, step)
+                steps.append(step if came else replace(step, expected=str(decided.then_done or "")))
+                if came:
+                    return replace(task, reason=f"as was to be seen: {decided.then_done}"), None
+                decided = None
                 continue
-            task = Task("navigate", goal, Status.COMPLETED, steps=tuple(steps))
+            steps.append(step)
             if final.name == "complete":
                 self.error_codes = (*self.error_codes, *final.args.get("errors", ()))
                 return task, None
             if final.name == "answer":
-                return replace(task, result=final.args["text"]), None
+                return replace(task, result=final.args["text"], rests_on=decided.rests_on), None
             reason = str(final.args.get("reason", ""))
             task = replace(task, status=Status.TERMINATED, reason=reason)
             if not self.work.spec.allow_terminate:
@@ -466,11 +507,18 @@ class _Session:
             return task, self._terminated(reason, tuple(final.args.get("errors", ())))
         raise StepLimit(f"{self.work.spec.max_steps} steps did not reach: {goal}")
 
-    async def _step(self, goal: str, steps: list[Step]) -> tuple[Step, Action | None]:
-        """Observe and decide, then act; the action that ends the task, if one did."""
-        started = time.monotonic()
+    async def _came_true(self, decision: StepDecision, step: Step) -> bool:
+        """Whether all actions worked and the page shows now what they were to bring about."""
+        wanted = decision.then_done
+        if wanted is None or len(step.results) < len(decision.actions) or any(r.error for r in step.results):
+            return False
+        if wanted.acted:
+            return took_place(step.results)
+        return holds(wanted, await self.state.observe())
+
+    async def _step(self, decision: StepDecision, steps: list[Step], started: float) -> tuple[Step, Action | None]:
+        """Acts on a decision that was begun at `started`; the action that ends the task, if one did."""
         url = self.page.url
-        decision = await self.deps.policy.step(self.state, goal, steps)
         prompt = await self.evidence.keep_prompt(decision.prompt)
         shot = await self.evidence.photograph() if self.work.spec.artifacts.screenshots == "all" else None
         if any(action.submits for action in decision.actions):
@@ -577,8 +625,10 @@ class _Session:
         return replace(outcome, **more)  # type: ignore[arg-type]
 
     def _completed(self, plan: Plan) -> Outcome:
+        if self.state.asks and not self.state.answered and not self.deps.policy.instant:
+            raise AnswerMissing("the goal asks for an answer, and the session ended without one")
         results = [task.result for task in self.state.history]
-        answer = next((result for result in reversed(results) if isinstance(result, str)), "")
+        answered = next((task for task in reversed(self.state.history) if isinstance(task.result, str)), None)
         loops = [result for result in results if isinstance(result, dict)]
         told = [str(result[word]) for result in loops for word in ("doubt", "cut") if word in result]
         told += [_left_out(int(result.get("left_out", 0))) for result in loops]
@@ -586,8 +636,9 @@ class _Session:
         if missing is not None and missing.why:
             told += [missing.why] if missing.why not in told else []
         reason = "; ".join(filter(None, (plan.thoughts, *told)))
+        told_last = {"answer": answered.result, "rests_on": answered.rests_on} if answered is not None else {}
         return self._end(
-            Status.COMPLETED, reason=reason, answer=answer, incomplete=missing, rejected=tuple(self.rejected)
+            Status.COMPLETED, reason=reason, incomplete=missing, rejected=tuple(self.rejected), **told_last
         )
 
     @property
@@ -680,6 +731,7 @@ class _Session:
             records=self.state.records,
             usage=self.state.spent_before + self.state.usage,
             proposed=self.state.proposed,
+            items_only_read=self.state.items_only_read,
             confirmed=self.confirmed,
         )
 

@@ -28,7 +28,7 @@ def spelled_out(state: SessionState) -> Plan | None:
     if state.loop is not None and state.children is None and spec.goal is None:
         return Plan(thoughts="the job is a loop", plan=_loop_words(state), task_type="loop")
     if spec.goal is not None:
-        return None
+        return _reading(state) if _begins_by_reading(state) else _ended(state)
     if state.loop is None and _falls_short(state):
         return None  # how to reach the rest of the list is for the model to see
     if state.loop is not None or _done(state, "extract"):
@@ -37,6 +37,36 @@ def spelled_out(state: SessionState) -> Plan | None:
         return Plan(thoughts="the page is open, and nothing more is asked for", user_goal_achieved=True)
     # A value in words has to be found first.
     return _reading(state) if state.item is None or state.item.is_link else None
+
+
+def _begins_by_reading(state: SessionState) -> bool:
+    """Whether an item of a loop has its own page open, of which all that is wanted is to be read.
+
+    Where the page turns out not to have it, a plan is made after all.
+    """
+    linked = state.item is not None and state.item.is_link and state.loop is None
+    extract = state.spec.extract
+    shaped = extract is not None and (extract.json_schema is not None or state.proposed is not None)
+    return linked and shaped and not state.history and state.items_only_read and state.spec.data is None
+
+
+def _ended(state: SessionState) -> Plan | None:
+    """What follows the last mini goal where that was all that was left: the end, or the reading that the job asks for.
+
+    None where it was not, or where an answer is still owed.
+    """
+    last = state.history[-1] if state.history else None
+    if last is None or not last.ends_goal or last.status is not Status.COMPLETED:
+        return None
+    if _reads_here(state) and not _done(state, "extract"):
+        return _reading(state)
+    if state.asks and not state.answered:
+        return None
+    return Plan(thoughts=last.reason or "the last mini goal was all that was left", user_goal_achieved=True)
+
+
+def _reads_here(state: SessionState) -> bool:
+    return state.spec.extract is not None and state.loop is None and state.children is None
 
 
 def _loop_words(state: SessionState) -> str:
@@ -53,6 +83,7 @@ def _reading(state: SessionState) -> Plan:
         information_extracted=False,
         plan=words,
         task_type="extract",
+        ends_goal=True,
     )
 
 
@@ -72,7 +103,8 @@ def task_types(state: SessionState) -> tuple[TaskType, ...]:
     """What this session may plan: a loop once; inside of a loop where the job says so, or says nothing of loops."""
     planned = state.spec.loop is None and state.depth < MAX_PLANNED_DEPTH
     may_loop = state.children is None and (state.loop is not None or planned)
-    return ("navigate", "extract", "loop") if may_loop else ("navigate", "extract")
+    loop: tuple[TaskType, ...] = ("loop",) if may_loop else ()
+    return ("navigate", "extract", *loop, "answer")
 
 
 def sound(plan: Plan, url: str, state: SessionState, *, page: PageText, given: Given) -> Plan:
@@ -93,14 +125,17 @@ def sound(plan: Plan, url: str, state: SessionState, *, page: PageText, given: G
         return plan
     if plan.user_goal_achieved:
         # The job's own wish outweighs the model's impression: without the records it is not done.
-        reads_here = state.spec.extract is not None and state.loop is None and state.children is None
-        if reads_here and not _done(state, "extract"):
+        if _reads_here(state) and not _done(state, "extract"):
             return _reading(state)
+        if state.asks and not state.answered:
+            raise ReplyProblem("the goal asks for an answer, and none was given: plan an answer")
         if plan.require_extraction and plan.information_extracted is False and state.children is None:
             raise ReplyDoubt("the goal is reached, but what it wants is not extracted: which of the two holds?", plan)
         return plan
     if not plan.plan or plan.task_type is None:
         raise ReplyProblem("the goal is not reached: give the next mini goal in `plan` and its `task_type`")
+    if plan.task_type == "answer" and not plan.answer:
+        raise ReplyProblem("the task type is answer: give `answer`, with what it rests on")
     if plan.task_type != "loop":
         return replace(plan, loop_values=None, is_loop_value_link=False)
     return _sound_loop(plan, url, state, given)

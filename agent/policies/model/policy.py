@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from shoal.agent.decisions.answer import basis_of, basis_of_words
+from shoal.agent.decisions.expectation import expected
 from shoal.agent.decisions.plan import Plan, PlanShape, criterion_schema, plan_from, plan_schema
 from shoal.agent.decisions.step import CallOffer, StepDecision, StepShape, step_schema
 from shoal.agent.errors import ActionInvalid, ReplyInvalid
@@ -18,7 +20,7 @@ from shoal.agent.models.reply import Answer, ReplyProblem
 from shoal.agent.observe.renderings import compact
 from shoal.agent.policies.model.checks.addresses import given
 from shoal.agent.policies.model.checks.calls import action_types, call_offers
-from shoal.agent.policies.model.checks.evidence import known
+from shoal.agent.policies.model.checks.evidence import given_words, known
 from shoal.agent.policies.model.checks.step_checks import actions_of, check_progress, check_values
 from shoal.agent.policies.model.planning import check_loop_values, sound, spelled_out, task_types
 from shoal.agent.policies.model.reading.collecting import CollectedPage, collect_schema, collected, is_css
@@ -35,7 +37,7 @@ from shoal.agent.policies.model.requests.recent_pages import earlier, remember
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Element, LoopItem, Observation, Step
+from shoal.agent.types import Action, Basis, Element, LoopItem, Observation, Step
 from shoal.prompts import render as render_prompt
 
 
@@ -87,22 +89,25 @@ class ModelPolicy:
         self._reader.recall(state)
         said = await self._planned(state)
         if said.task_type == "loop" and (state.spec.extract is not None or said.require_extraction):
-            await self._reader.agree(state)
+            await self._reader.agree(state, said.plan or "")
         return said
 
     async def _planned(self, state: SessionState) -> Plan:
         said = spelled_out(state)
         if said is not None and not _wants_proof(said, state):
             return said
-        shape = PlanShape(task_types(state), state.spec.allow_terminate, tuple(state.spec.error_codes))
+        types, codes = task_types(state), tuple(state.spec.error_codes)
 
         async def ask(chars: int) -> Plan:
             seen = await self._asker.look(state, chars)
             shown = await self._pictures(state, seen)
+            choices = offered(seen, state.spec.grounding)
+            shape = PlanShape(types, state.spec.allow_terminate, codes, self._first_shape(state, choices))
             variables = {
                 **self._asker.told(state, seen, self._asker.text(state, seen, chars), chars),
                 "pictures": shown.words,
-                "task_types": shape.task_types,
+                "task_types": types,
+                "may_act": shape.first is not None,
                 "loop_words": state.loop.source.select if state.loop and state.loop.source else None,
                 "records": len(state.records),
             }
@@ -112,12 +117,7 @@ class ModelPolicy:
                 json_schema=plan_schema(shape),
                 max_tokens=self._options.plan_tokens,
             )
-            page, may_open = PageText([seen]), given(state, seen)
-
-            def read(reply: Json) -> Plan:
-                plan = sound(plan_from(reply), seen.url, state, page=page, given=may_open)
-                check_loop_values(plan, lambda: known(state, page))
-                return plan
+            read = _PlanOn(state, seen, choices)
 
             planned = said
             if planned is None:
@@ -216,6 +216,15 @@ class ModelPolicy:
 
         return await self._asker.fitting(state, ask)
 
+    def _first_shape(self, state: SessionState, choices: Offered) -> StepShape | None:
+        """What the actions of a plan may be; None where a step is told more than a plan is."""
+        spec = state.spec
+        points = self._jobs.points_at(self._jobs.offers(spec))
+        if spec.grounding not in ("bid", "mark") or spec.wants_codes or points:
+            return None
+        shape = self._step_shape(state, choices)
+        return replace(shape, action_types=tuple(kind for kind in shape.action_types if kind not in _NOT_FIRST))
+
     def _step_shape(self, state: SessionState, choices: Offered) -> StepShape:
         spec = state.spec
         calls = self._jobs.offers(spec)
@@ -310,10 +319,48 @@ class ModelPolicy:
         return await pictures_of(state, seen) if self._options.images else PromptImages()
 
 
+_NOT_FIRST = frozenset({"COMPLETE", "TERMINATE", "WAIT", "SOLVE_CAPTCHA"})
+"""Action types that a plan does not begin with."""
+_ENDING = frozenset({"answer", "report_infeasible"})
+
+
 def _wants_proof(said: Plan, state: SessionState) -> bool:
     """Whether a model has to look if the job's criterion holds, though the job itself says that all is done."""
     # A parent sums up what its items gave: it has no page of its own to look at.
     return said.user_goal_achieved and state.spec.complete_criterion is not None and state.loop is None
+
+
+class _PlanOn:
+    """Reads a plan's reply: what code knows of plans, on the page that was shown."""
+
+    def __init__(self, state: SessionState, seen: Observation, choices: Offered) -> None:
+        self._state = state
+        self._seen = seen
+        self._page = PageText([seen])
+        self._given = given(state, seen)
+        self._decide = _Decide(state, seen, choices, ())
+
+    def __call__(self, reply: Json) -> Plan:
+        state = self._state
+        state.wants_answer = state.wants_answer or reply.get("wants_answer", False)
+        said = plan_from(reply)
+        if said.task_type == "answer" and reply.get("answer"):
+            basis = basis_of(reply["answer"], state.pages, state.records, given_words(state))
+            said = replace(said, answer=reply["answer"]["text"], rests_on=basis)
+        plan = sound(said, self._seen.url, state, page=self._page, given=self._given)
+        check_loop_values(plan, lambda: known(state, self._page))
+        return replace(plan, first=self._first(reply, plan))
+
+    def _first(self, reply: Json, plan: Plan) -> StepDecision | None:
+        """The actions that the plan begins with; None where a step has to be asked for them."""
+        if plan.task_type != "navigate" or not reply.get("actions"):
+            return None
+        said = {**reply, "user_goal_stage": plan.thoughts, "user_goal_achieved": False, "action_plan": plan.plan}
+        try:
+            first = self._decide(said)
+        except ReplyProblem:
+            return None  # the plan stands; its first step is asked for by itself
+        return None if any(action.name in _ENDING for action in first.actions) else first
 
 
 class _Decide:
@@ -330,7 +377,19 @@ class _Decide:
     def __call__(self, reply: Json) -> StepDecision:
         thought = f"{reply['user_goal_stage']} {reply['action_plan']}".strip()
         actions = actions_of(reply, self._choices, given=self._given, page=self._page)
-        decision = StepDecision(thought, actions)
+        bids = {name: element.bid for name, element in self._choices.elements.items()}
+        decision = StepDecision(
+            thought,
+            actions,
+            then_done=expected(reply.get("then_done"), self._seen, bids, actions),
+            rests_on=self._basis(actions),
+        )
         check_progress(decision, self._seen.elements)
         check_values(decision, reply, lambda: known(self._state, self._page, self._steps))
         return decision
+
+    def _basis(self, actions: Sequence[Action]) -> Basis | None:
+        """What an answer among the actions rests on."""
+        told = next((str(action.args["text"]) for action in actions if action.name == "answer"), None)
+        state = self._state
+        return None if told is None else basis_of_words(told, state.pages, state.records, given_words(state))

@@ -143,8 +143,12 @@ def _keep_for_later(tx: Tx, parent: Row[Any], first: int, host: str, n: int) -> 
 
 
 def handed_down(checkpoint: Checkpoint) -> str | None:
-    """What a loop's items begin with of their parent's checkpoint: its login, and the fields that were agreed on."""
-    own = Checkpoint(storage_state=checkpoint.storage_state, proposed=checkpoint.proposed)
+    """What a loop's items begin with of their parent's checkpoint: its login, and what was agreed on for them."""
+    own = Checkpoint(
+        storage_state=checkpoint.storage_state,
+        proposed=checkpoint.proposed,
+        items_only_read=checkpoint.items_only_read,
+    )
     return None if own == Checkpoint() else codec.dump_checkpoint(own)
 
 

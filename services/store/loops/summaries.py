@@ -14,7 +14,8 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
 
 _SAMPLES = 5
-"""Records of a loop that its parent is shown."""
+"""Records of a loop that its parent is shown, and items that gave none."""
+_TOLD_CHARS = 200
 
 
 def summaries_of(
@@ -23,12 +24,14 @@ def summaries_of(
     """How the last loop of each of some sessions went, by session; two statements, however many they are."""
     completed = _completed(tx, parents, jobs, specs)
     samples = _samples(tx, [row for row in parents if completed[row.id]])
+    failures = _failures(tx, [row for row in parents if completed[row.id] < row.loop_children])
     return {
         row.id: ChildrenSummary(
             expected=row.loop_children,
             completed=completed[row.id],
             failed=row.loop_children - completed[row.id],
             samples=tuple(samples.get(row.id, ())[:_SAMPLES]),
+            failures=tuple(failures.get(row.id, ())),
         )
         for row in parents
     }
@@ -57,6 +60,18 @@ def _samples(tx: Tx, parents: Sequence[Row[Any]]) -> dict[int, list[Json]]:
         records = codec.load_outcome(row.outcome).records
         samples.setdefault(row.parent, []).extend(record.value for record in records)
     return samples
+
+
+def _failures(tx: Tx, parents: Sequence[Row[Any]]) -> dict[int, list[str]]:
+    """Which of the first children of each gave nothing, and why, in words."""
+    failures: dict[int, list[str]] = {}
+    for row in tx.rows("loop_failures", **_spans(tx, parents), n=_SAMPLES) if parents else ():
+        item = codec.load_item(row.item) if row.item else None
+        outcome = codec.load_outcome(row.outcome) if row.outcome else None
+        why = (outcome.reason or (outcome.error.message if outcome.error else "")) if outcome else "it did not run"
+        value = (item.label or item.value) if item else "?"
+        failures.setdefault(row.parent, []).append(f"{value[:_TOLD_CHARS]}: {why[:_TOLD_CHARS]}")
+    return failures
 
 
 def _spans(tx: Tx, parents: Sequence[Row[Any]]) -> dict[str, Json]:

@@ -352,7 +352,7 @@ class StepView(View):
 class TaskView(View):
     """One finished navigate, extract or loop."""
 
-    type: Literal["navigate", "extract", "loop"]
+    type: Literal["navigate", "extract", "loop", "answer"]
     plan: str
     status: Status
     result: Json

@@ -44,10 +44,11 @@ JOB: dict[str, Any] = {
             "plan": "Search for lamps",
             "result": None,
             "reason": "",
+            "steps": ["on https://shop.example/: fill(value='lamp') on textbox \"Search\" -> done"],
         },
         {
             **{"number": 2, "type": "loop", "status": "completed", "plan": "Read them"},
-            **{"result": {"expected": 3}, "reason": "done"},
+            **{"result": {"expected": 3, "failures": ["Lamp B: the page is gone"]}, "reason": "done", "steps": []},
         },
     ],
 }
@@ -62,6 +63,7 @@ STEPS = [
             {"call": "fill(bid='12', value='lamp')", "outcome": "done"},
             {"call": "click(bid='7')", "outcome": "failed: element 7 is covered by a dialog"},
         ],
+        "expected": "the page says 'lamps found'",
     }
 ]
 FRAME = ["Menu", *(f'[{n} link "Shelf {n}"]' for n in range(1, 7)), "Delivery in two days"]
@@ -130,6 +132,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
             "task_types": ["navigate", "extract", "loop"],
             "loop_words": "the lamps",
             "records": 2,
+            "may_act": False,
         },
     ),
     "plan_bare": (
@@ -140,10 +143,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
             "task_types": ["navigate", "extract"],
             "loop_words": None,
             "records": 0,
+            "may_act": True,
         },
     ),
-    "extract": ("extract", {**FULL, "part": 1}),
-    "extract_folded": ("extract", {**FULL, "frame": FRAME, "runs": ["Menu", Fold(2, 7), TEXT]}),
+    "extract": ("extract", {**FULL, "part": 1, "reading": "Read the lamps of this page"}),
+    "extract_folded": ("extract", {**FULL, "frame": FRAME, "runs": ["Menu", Fold(2, 7), TEXT], "reading": None}),
     "collect": ("collect", {**FULL, "wanted": "the lamps", "next_words": "the arrow at the end"}),
     "evaluate": (
         "evaluate",
@@ -159,7 +163,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "criterion": ("criterion", {**FULL, "pictures": PICTURES}),
-    "propose": ("propose", {**JOB, "schema": None}),
+    "propose": ("propose", {**JOB, "schema": None, "loop": "Open each lamp and read its price"}),
     "earlier": ("earlier", {"step": 1, "url": "https://shop.example/", "text": TEXT}),
     "doubt": ("doubt", {"problem": "The page does not show it:", "said": "there is no order number"}),
     "again": ("again", {"problem": "no element of this page has that id", "said": "'99'; ids are 1, 2, …"}),

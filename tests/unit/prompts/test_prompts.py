@@ -103,7 +103,7 @@ def test_what_changes_stands_behind_what_stays(change: str) -> None:
 
 def test_history_only_grows() -> None:
     name, variables = CASES["step_full"]
-    another = {"number": 2, "url": "https://x.example", "thought": "t", "results": []}
+    another = {"number": 2, "url": "https://x.example", "thought": "t", "results": [], "expected": ""}
     more = {**variables, "steps": [*variables["steps"], another]}
     before = render_parts(name, **variables)["now"].partition("⟦/steps⟧")[0]
     assert render_parts(name, **more)["now"].startswith(before)
@@ -187,7 +187,15 @@ def _with(variables: dict[str, Any], place: str, text: str) -> dict[str, Any]:
         case "step":
             return {
                 **variables,
-                "steps": [{"number": 1, "url": text, "thought": text, "results": [{"call": text, "outcome": text}]}],
+                "steps": [
+                    {
+                        "number": 1,
+                        "url": text,
+                        "thought": text,
+                        "results": [{"call": text, "outcome": text}],
+                        "expected": text,
+                    }
+                ],
             }
         case _:
             page = replace(page, **{place: text})

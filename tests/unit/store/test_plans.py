@@ -160,7 +160,7 @@ def test_a_claim_steps_over_nothing_of_a_job_that_is_being_ended() -> None:
     assert plan[0].startswith("SEARCH j ") and len(plan) == 2, plan  # and nothing is sorted
 
 
-@pytest.mark.parametrize("query", ["loops_completed", "loop_samples", "keep_checkpoints"])
+@pytest.mark.parametrize("query", ["loops_completed", "loop_samples", "loop_failures", "keep_checkpoints"])
 def test_sessions_of_many_loops_or_leases_are_looked_up_by_their_ids(query: str) -> None:
     engine = create_engine("sqlite://")
     metadata.create_all(engine)

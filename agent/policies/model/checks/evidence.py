@@ -92,6 +92,12 @@ def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> Gi
     )
 
 
+def given_words(state: SessionState) -> str:
+    """The job's own words and details, and those of the value that the session works for, in one text."""
+    spec, item = state.spec, state.item
+    return " ; ".join(_texts([spec.goal, spec.data, *((item.value, item.label) if item else ())]))
+
+
 def _squeezed(text: str) -> str:
     return "".join(letter for letter in text.casefold() if letter.isalnum())
 

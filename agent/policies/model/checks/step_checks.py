@@ -202,6 +202,7 @@ def _there(option: Mapping[str, Json], element: Element) -> dict[str, Json]:
     Raises:
         ReplyProblem: it has none, or the element has no such option.
     """
+    option = {**_NO_OPTION, **option}
     if all(option[key] is None for key in _NAMES):
         raise ReplyProblem(f"SELECT_OPTION on {element.bid} names no option")
     if not element.options:

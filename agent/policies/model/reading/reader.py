@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from shoal.agent.decisions.extract import (
     asks_addresses,
     extract_schema,
+    fields_lacking,
     fields_missing,
     merged,
     proposal_schema,
@@ -52,7 +53,7 @@ class ModelExtractor:
         """
         wanted = await self._wanted(state)
         seen = await state.observe()
-        text = PageText([seen])
+        text = state.pages.add(seen)
         # Where one part turns out too long for the model, all are read again: smaller parts begin elsewhere.
         readings, whole = await self._asker.fitting(state, lambda chars: self._parts(state, wanted, seen, text, chars))
         answers = [answer for reading in readings for answer in reading.answers()]
@@ -63,11 +64,13 @@ class ModelExtractor:
             raise FieldsMissing(f"{state.page.url} shows nothing of what is wanted", transcript=_joined(answers))
         shown = _shown(answers, text)
         cut_off = any(answer.cut_off for answer in answers)
+        missing = fields_missing(values, wanted)
+        enough = whole and len(values) >= (shown or 0) if wanted.many else not fields_lacking(missing, wanted)
         return Extraction(
             records=tuple(Record(value, text.sources(value, "model"), state.page.url) for value in values),
             empty=not values and says_empty(text.whole),
-            complete=whole and not cut_off and len(values) >= (shown or 0),
-            missing=fields_missing(values, wanted),
+            complete=enough and not cut_off,
+            missing=missing,
             prompt=_joined(answers),
             shown=shown if wanted.many else None,
             unproven=tuple(dict.fromkeys(one.field for one in doubted)),
@@ -80,11 +83,14 @@ class ModelExtractor:
         """The readings of the page's parts, and whether these are all of them."""
         parts = in_parts(self._asker.text_to_read(state, seen, addresses=asks_addresses(wanted)), chars)
         options = self._asker.options
+        plan = state.reading if state.spec.goal is not None else None  # else the job's own words say it
 
         async def ask(part: int, words: str) -> Answer[Json]:
             read = _Careful(wanted, text, alone=parts == [words])
             request = Ask(
-                messages=session_messages("extract", self._asker.told(state, seen, words, chars, part)),
+                messages=session_messages(
+                    "extract", {**self._asker.told(state, seen, words, chars, part), "reading": plan}
+                ),
                 schema_name="extract",
                 json_schema=extract_schema(wanted),
                 max_tokens=options.extract_tokens,
@@ -101,27 +107,30 @@ class ModelExtractor:
         if state.proposed is not None:
             self._asker.jobs.propose(state.spec, state.proposed)
 
-    async def agree(self, state: SessionState) -> None:
-        """Settles the fields of a job without a schema before its loop fans out: all its items get the same ones."""
-        await self._wanted(state)
+    async def agree(self, state: SessionState, loop: str) -> None:
+        """Settles the fields of a job without a schema before its loop, planned in the words `loop`, fans out.
 
-    async def _wanted(self, state: SessionState) -> ExtractSpec:
+        All its items get the same ones.
+        """
+        await self._wanted(state, loop)
+
+    async def _wanted(self, state: SessionState, loop: str | None = None) -> ExtractSpec:
         """The job's own wish, with a schema that a model proposes where the job has none."""
         jobs = self._asker.jobs
         self.recall(state)
         wanted = jobs.extract(state.spec)
         if wanted is None or wanted.json_schema is None:
             # Made from the job's words alone, before any page.
-            jobs.propose(state.spec, await self._asker.fitting(state, lambda chars: self._propose(state)))
+            jobs.propose(state.spec, await self._asker.fitting(state, lambda chars: self._propose(state, loop)))
             wanted = jobs.extract(state.spec)
         assert wanted is not None
         own = state.spec.extract is not None and state.spec.extract.json_schema is not None
         state.proposed = None if own else wanted.json_schema
         return wanted
 
-    async def _propose(self, state: SessionState) -> Json:
+    async def _propose(self, state: SessionState, loop: str | None) -> Json:
         ask = Ask(
-            messages=messages_for("propose", (), self._asker.jobs.words(state.spec)),
+            messages=messages_for("propose", (), {**self._asker.jobs.words(state.spec), "loop": loop}),
             schema_name="propose",
             json_schema=proposal_schema(),
             max_tokens=self._asker.options.propose_tokens,

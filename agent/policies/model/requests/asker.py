@@ -77,7 +77,7 @@ class Asker:
     async def look(self, state: SessionState, chars: int) -> Observation:
         """The page as a plan or a step needs it: what is near the viewport and what the goal names, with a picture."""
         marked = state.spec.grounding == "mark" or state.spec.sight.marks
-        return await state.observe(
+        seen = await state.observe(
             ObserveOptions(
                 screenshot=self.options.images,
                 marks=self.options.images and marked,
@@ -86,6 +86,8 @@ class Asker:
                 words=tuple(dict.fromkeys(_WORD.findall((state.spec.goal or "").casefold())))[:_MAX_WORDS],
             )
         )
+        state.pages.add(seen)
+        return seen
 
     def text(self, state: SessionState, seen: Observation, chars: int) -> str:
         """The page as text, with ids that only its elements have; with its addresses where they are to be read."""

@@ -22,6 +22,9 @@ _THOUGHT_CHARS = 600
 _PLAN_CHARS = 600
 _RESULT_CHARS = 1_000
 _SAMPLES = "first_records"
+_STEPS_TOLD = 12
+_STEP_CHARS = 300
+"""Of each of the last steps of a finished task, which a planner reads in a line."""
 
 
 def step_lines(steps: Sequence[Step], canvas: Canvas | None = None, *, chars: int) -> list[Line]:
@@ -36,10 +39,16 @@ def step_lines(steps: Sequence[Step], canvas: Canvas | None = None, *, chars: in
             "url": step.url,
             "thought": _short(step.thought, _THOUGHT_CHARS),
             "results": [{"call": call_text(_as_told(r.action, canvas)), "outcome": _outcome(r)} for r in step.results],
+            "expected": step.expected,
         }
         for number, step in enumerate(steps, 1)
     ]
-    return _newest(lines, chars)
+    kept = _newest(lines, chars)
+    # An address is told where it changes.
+    return [
+        {**line, "url": "" if at and line["url"] == kept[at - 1]["url"] else line["url"]}
+        for at, line in enumerate(kept)
+    ]
 
 
 def task_lines(tasks: Sequence[Task], chars: int) -> list[Line]:
@@ -90,7 +99,21 @@ def _told(task: Task) -> Line:
         "plan": _short(task.plan, _PLAN_CHARS),
         "result": _bounded(task.result),
         "reason": _short(task.reason, _ERROR_CHARS),
+        "steps": [_in_a_line(step) for step in task.steps[-_STEPS_TOLD:]],
     }
+
+
+def _in_a_line(step: Step) -> str:
+    """A finished task's step: what was done on which page, and what came of it."""
+    done = "; ".join(f"{_named_call(result.action)} -> {_outcome(result)}" for result in step.results)
+    return _short(f"on {step.url}: {done or 'looked'}", _STEP_CHARS)
+
+
+def _named_call(action: Action) -> str:
+    """A call with the name of its element: the id that it had means nothing on another page."""
+    args = {name: value for name, value in action.args.items() if not (action.target and name == "bid")}
+    named = call_text(replace(action, args=args))
+    return f"{named} on {action.target}" if action.target else named
 
 
 def _bounded(result: Json) -> Json:

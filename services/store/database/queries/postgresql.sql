@@ -193,6 +193,15 @@ cross join lateral (
   select c.id, c.outcome from session c where c.id between v.first and v.last and c.state = {COMPLETED} order by c.id limit :n) as s
 order by v.id, s.id
 
+-- name: loop_failures
+-- The first few children of some loops that are over and not completed, each loop in a range of ids.
+select v.id as parent, s.item, s.outcome
+from unnest(cast(:ids as bigint[]), cast(:firsts as bigint[]), cast(:lasts as bigint[])) as v (id, first, last)
+cross join lateral (
+  select c.id, c.item, c.outcome from session c where c.id between v.first and v.last and c.state <> {COMPLETED}
+  order by c.id limit :n) as s
+order by v.id, s.id
+
 -- name: keep_checkpoints
 -- Keeps checkpoints of running sessions whose lease is still the reporter's; locked in order, as everybody does.
 -- By their ids, and not by an index of all that are leased (`state + 0`), of which there may be thousands.

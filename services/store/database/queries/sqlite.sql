@@ -184,6 +184,15 @@ cross join session s on s.id in (
   order by c.id limit :n)
 order by s.id
 
+-- name: loop_failures
+-- The first few children of some loops that are over and not completed, each loop in a range of ids.
+select json_extract(v.value, '$[0]') as parent, s.item, s.outcome from json_each(:spans) v
+cross join session s on s.id in (
+  select c.id from session c
+  where c.id between json_extract(v.value, '$[1]') and json_extract(v.value, '$[2]') and c.state <> {COMPLETED}
+  order by c.id limit :n)
+order by s.id
+
 -- name: keep_checkpoints
 -- Keeps checkpoints of running sessions whose lease is still the reporter's.
 update session set checkpoint = json_extract(v.value, '$.checkpoint') from json_each(:rows) as v

@@ -87,7 +87,7 @@ async def test_the_reply_is_the_plan() -> None:
     ask = model.asked[0]
     assert ask.schema_name == "plan"
     assert ask.json_schema is not None
-    assert ask.json_schema["properties"]["task_type"]["anyOf"][0]["enum"] == ["navigate", "extract", "loop"]
+    assert ask.json_schema["properties"]["task_type"]["anyOf"][0]["enum"] == ["navigate", "extract", "loop", "answer"]
 
 
 async def test_finished_tasks_and_records_are_told() -> None:
@@ -112,10 +112,10 @@ async def test_giving_up_only_where_the_job_allows_it() -> None:
 @pytest.mark.parametrize(
     ("state", "types"),
     [
-        ({}, ["navigate", "extract", "loop"]),
-        ({"item": LoopItem(0, URL, is_link=True), "depth": 2}, ["navigate", "extract", "loop"]),
-        ({"item": LoopItem(0, URL, is_link=True), "depth": 3}, ["navigate", "extract"]),
-        ({"children": ChildrenSummary(3, 3, 0)}, ["navigate", "extract"]),
+        ({}, ["navigate", "extract", "loop", "answer"]),
+        ({"item": LoopItem(0, URL, is_link=True), "depth": 2}, ["navigate", "extract", "loop", "answer"]),
+        ({"item": LoopItem(0, URL, is_link=True), "depth": 3}, ["navigate", "extract", "answer"]),
+        ({"children": ChildrenSummary(3, 3, 0)}, ["navigate", "extract", "answer"]),
     ],
 )
 async def test_loops_end_somewhere(state: dict[str, Any], types: list[str]) -> None:

@@ -1,0 +1,175 @@
+"""What a page shows once the actions of a step have done what they were for, and whether it does.
+
+A step says it together with its actions. The next look at the page decides it, and where it holds no model is asked
+whether the mini goal is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from shoal.agent.grounding.page_text import PageText
+from shoal.agent.observe.rebuild import rebuilt
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Action, ActionResult, Element, Observation
+
+_LEAST_CHARS = 3
+"""Shorter words stand on nearly every page."""
+_SENDING = frozenset({"click", "dblclick", "press", "keyboard_press", "keyboard_type"})
+_STATES = {"checked": True, "unchecked": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What holds when a mini goal is reached; at least one part of it does not hold before the actions."""
+
+    address: str = ""  # a part of the page's address
+    text: str = ""  # words of the page, outside of its fields
+    element: str = ""  # name of an element that takes actions
+    field: str = ""  # bid of a field
+    value: str = ""  # what that field holds then
+    acted: bool = False  # nothing is wanted but the actions themselves
+
+    def __str__(self) -> str:
+        told = [
+            f"the address has {self.address!r}" if self.address else "",
+            f"the page says {self.text!r}" if self.text else "",
+            f"there is {self.element!r}" if self.element else "",
+            f"[{self.field}] holds {self.value!r}" if self.field else "",
+            "the actions took place" if self.acted else "",
+        ]
+        return ", ".join(part for part in told if part)
+
+
+def expectation_schema(ids: bool) -> dict[str, Json]:
+    """The JSON Schema of `then_done`; with `ids`, `#/$defs/id` has the ids of the page."""
+    text: Json = {"type": "string"}
+    parts: dict[str, Json] = {"acted": {"type": "boolean"}, "address": text, "text": text, "element": text}
+    if ids:
+        held = {"id": {"$ref": "#/$defs/id"}, "holds": text}
+        parts["value"] = {
+            "type": "object",
+            "additionalProperties": False,
+            "required": list(held),
+            "properties": held,
+        }
+    return {"anyOf": [{"type": "null"}, {"type": "object", "additionalProperties": False, "properties": parts}]}
+
+
+def expected(said: Json, seen: Observation, bids: Mapping[str, str], actions: Sequence[Action]) -> Expectation | None:
+    """What a reply expects, where the page does not show all of it already; else nothing could be told from it.
+
+    Actions alone are not enough where one may send a form: the site's answer has to be looked at.
+
+    Args:
+        said: `then_done` of a reply.
+        seen: the page before the actions.
+        bids: by the ids that the model was given.
+        actions: that the reply takes.
+    """
+    if not said:
+        return None
+    held = said.get("value") or {}
+    wanted = Expectation(
+        address=said.get("address", "").strip(),
+        text=_telling(said.get("text", "")),
+        element=_telling(said.get("element", "")),
+        field=bids.get(held.get("id", ""), ""),
+        value=held.get("holds", ""),
+        acted=said.get("acted", False),
+    )
+    looked = _Looked(seen)
+    parts = list(_parts(wanted, looked))
+    if not parts:
+        return wanted if wanted.acted and not any(_sends(action, seen.elements) for action in actions) else None
+    # What a long page shows beyond its clip is not known: words that come into sight there are no news.
+    news = any(not holds for certain, holds in parts if certain or not seen.cut)
+    return replace(wanted, acted=False) if news else None
+
+
+def holds(wanted: Expectation, now: Observation) -> bool:
+    """Whether the page shows all of it, and marks no field as invalid."""
+    looked = _Looked(now)
+    return not looked.marks_invalid and all(holds for _, holds in _parts(wanted, looked))
+
+
+def took_place(results: Sequence[ActionResult]) -> bool:
+    """Whether actions that are all that was wanted did something: none failed, and the last changed the page."""
+    if not results or any(result.error is not None for result in results):
+        return False
+    effect = results[-1].effect
+    changed = effect.url is not None or effect.new_tab or effect.dialog or effect.download or effect.dom_changed
+    return changed or effect.value is not None or effect.focus is not None
+
+
+def _parts(wanted: Expectation, looked: _Looked) -> Iterator[tuple[bool, bool]]:
+    """Of each part: whether a clipped page can tell it all the same, and whether it holds."""
+    if wanted.address:
+        yield True, wanted.address.casefold() in looked.seen.url.casefold()
+    if wanted.text:
+        yield False, looked.says(wanted.text)
+    if wanted.element:
+        yield False, looked.has(wanted.element)
+    if wanted.field:
+        yield True, looked.field_holds(wanted.field, wanted.value)
+
+
+class _Looked:
+    """A page, and what can be looked up on it."""
+
+    def __init__(self, seen: Observation) -> None:
+        self.seen = seen
+        self._elements = list(_walk(seen.elements))
+
+    @property
+    def marks_invalid(self) -> bool:
+        return any(one.visible and "invalid" in one.states for one in self._elements)
+
+    def says(self, words: str) -> bool:
+        # What was typed is no answer of the page, and an address may hold what was searched for.
+        shown = replace(self.seen, url="", elements=rebuilt(self.seen.elements, _without_value))
+        return PageText([shown]).find(words) is not None
+
+    def has(self, name: str) -> bool:
+        wanted = _folded(name)
+        return any(one.bid and one.visible and wanted in _folded(one.name or one.text) for one in self._elements)
+
+    def field_holds(self, bid: str, value: str) -> bool:
+        field = next((one for one in self._elements if one.bid == bid), None)
+        if field is None:
+            return False
+        if value in _STATES:
+            return ("checked" in field.states) is _STATES[value]
+        chosen = [label for label, _, selected in field.options if selected]
+        return _folded(value) in map(_folded, (field.attributes.get("value", ""), *chosen))
+
+
+def _without_value(one: Element, children: tuple[Element, ...]) -> Element:
+    kept = {name: value for name, value in one.attributes.items() if name != "value"}
+    typed = one.tag in ("input", "textarea", "select")
+    return replace(one, attributes=kept, text="" if typed else one.text, options=(), children=children)
+
+
+def _sends(action: Action, root: Element) -> bool:
+    """Whether an action may send a form."""
+    bid = str(action.args.get("bid", ""))
+    forms = (one for one in _walk(root) if one.tag == "form")
+    return action.name in _SENDING and any(inside.bid == bid for form in forms for inside in _walk(form))
+
+
+def _telling(words: str) -> str:
+    words = " ".join(words.split())
+    return words if len(words) >= _LEAST_CHARS else ""
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _walk(element: Element) -> Iterator[Element]:
+    waiting = [element]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(current.children))
