@@ -50,6 +50,7 @@ class Landing:
     status: int  # HTTP status of the document; 0 when there was no HTTP response (about:, data:)
     content_type: str = ""
     retry_after_s: float | None = None  # the answer's Retry-After, as seconds from now
+    egress: str = ""  # what the cluster's own egress filter answered in the site's place; "" when the site answered
 
 
 @dataclass(frozen=True, slots=True)

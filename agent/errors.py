@@ -37,7 +37,7 @@ class AgentError(Exception):
 
     @property
     def retryable(self) -> bool:
-        """True when another attempt may succeed without anybody changing the job."""
+        """True when another attempt may succeed with the job as it is."""
         return self.recourse in (Recourse.RETRY, Recourse.OTHER_SESSION, Recourse.OPERATOR)
 
     def info(self) -> ErrorInfo:
@@ -183,6 +183,10 @@ class AddressForbidden(NavigationError):
 
     recourse = Recourse.CALLER
     code = "address_forbidden"
+
+
+class EgressForbidden(AddressForbidden):
+    """The cluster's egress filter refused the address. The site was not asked."""
 
 
 # --- actions: what the next observation shows --------------------------------------------------------
@@ -471,12 +475,12 @@ class Unexpected(AgentError):
 
 
 def errors_for(recourse: Recourse) -> frozenset[str]:
-    """The names of the errors about which these can do something, as `ErrorInfo.cls` has them."""
-    found: set[str] = set()
+    """The names of the classes of errors with this recourse, as `ErrorInfo.cls` has them."""
+    names: set[str] = set()
     todo: list[type[AgentError]] = [AgentError]
     while todo:
-        one = todo.pop()
-        todo += one.__subclasses__()
-        if one.recourse is recourse:
-            found.add(one.__name__)
-    return frozenset(found)
+        error = todo.pop()
+        todo += error.__subclasses__()
+        if error.recourse is recourse:
+            names.add(error.__name__)
+    return frozenset(names)

@@ -1,4 +1,4 @@
-"""Writes docs/errors.md from the classes of errors; with --check, the exit code says whether it is current (1: no)."""
+"""Writes docs/errors.md from the tables of errors; with --check, the exit code says whether it is current (1: no)."""
 
 from __future__ import annotations
 
@@ -11,31 +11,51 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scripts.generated import deliver
 from shoal.agent.errors import AgentError, Recourse
+from shoal.agent.fault_table import (
+    CERTIFICATE_ERRORS,
+    EGRESS_FAULTS,
+    HTTP_FAULTS,
+    NETWORK_FAULTS,
+    OTHER_4XX,
+    OTHER_5XX,
+    PAUSE,
+    TREATMENTS,
+    Fault,
+    network_fault,
+)
 from shoal.services.web.http.problems import STATUS
 
 HEAD = """# Errors by code
 
 `code` is stable. Programs may match on it; messages are for people and may change.
 
-This page is written by `scripts/error-docs` from `agent/errors.py` and `services/web/http/problems.py`.
+This page is written by `scripts/error-docs` from `agent/errors.py`, `agent/fault_table.py` and
+`services/web/http/problems.py`. The code uses the same tables.
 
 ## Errors of a session
 
 They stand in a result's `error` and in the session's attempts.
 
-| who acts | what that means |
-| --- | --- |
-| the cluster, after a pause | The same session is tried again. The attempt counts towards `max_attempts`. |
-| the cluster, in another browser | The session is tried again in another browser. The attempt counts. |
-| the operator | Something of the installation is full, away or missing. The attempt does not count. |
-| no one | Another attempt would give the same answer. The session ends. |
-| the caller | The job must be changed. The session ends. |
+| who acts | what that means | another attempt | counts towards `max_attempts` | pause before it |
+| --- | --- | --- | --- | --- |
+"""
 
+CODES = """
 | code | class | meaning | who acts |
 | --- | --- | --- | --- |
 """
 
-MIDDLE = """
+FAULTS = """
+## What a fault of a page means
+
+A page that is opened by its address can answer with an HTTP error, or not at all. What does the answering is looked at
+first: the cluster's egress filter answers in a site's place where it lets no connection through.
+
+| fault | code | class | who acts | another attempt | pause before it |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+API = """
 ## Errors of the API
 
 They are problem documents (RFC 9457); see [the API](api.md).
@@ -51,22 +71,62 @@ _WHO = {
     Recourse.GIVE_UP: "no one",
     Recourse.CALLER: "the caller",
 }
+_MEANS = {
+    Recourse.RETRY: "The cause passes by itself. The same session is tried again.",
+    Recourse.OTHER_SESSION: "The browser is gone or tainted. The session is tried again in another one.",
+    Recourse.OPERATOR: "Something of the installation is full, away or missing.",
+    Recourse.GIVE_UP: "Another attempt would give the same answer. The session ends.",
+    Recourse.CALLER: "The job must be changed. The session ends.",
+}
 
 
 def page() -> str:
     """The whole page."""
-    sessions = [
-        f"| `{one.code}` | `{one.__name__}` | {_told(one)} | {_WHO[one.recourse]} |\n" for one in _all(AgentError)
-    ]
-    answers = [f"| `{one.code}` | {status} | {_told(one)} |\n" for one, status in STATUS.items()]
-    return HEAD + "".join(sessions) + MIDDLE + "".join(answers)
+    acts = "".join(
+        f"| {_WHO[who]} | {_MEANS[who]} | {_yes(how.again)} | {_yes(how.counts) if how.again else '-'} "
+        f"| {_growing() if how.again else '-'} |\n"
+        for who, how in TREATMENTS.items()
+    )
+    codes = "".join(
+        f"| `{error.code}` | `{error.__name__}` | {_told(error)} | {_WHO[error.recourse]} |\n"
+        for error in _all(AgentError)
+    )
+    api = "".join(f"| `{error.code}` | {status} | {_told(error)} |\n" for error, status in STATUS.items())
+    return HEAD + acts + CODES + codes + FAULTS + "".join(_fault_rows()) + API + api
+
+
+def _fault_rows() -> Iterator[str]:
+    for outcome, fault in EGRESS_FAULTS.items():
+        yield _row(f"egress filter: `{outcome}`", fault)
+    for status, fault in HTTP_FAULTS.items():
+        yield _row(f"HTTP {status}", fault)
+    yield _row("another HTTP 4xx", OTHER_4XX)
+    yield _row("another HTTP 5xx", OTHER_5XX)
+    for name, fault in NETWORK_FAULTS.items():
+        yield _row(f"`{name}`", fault)
+    yield _row(f"`{CERTIFICATE_ERRORS}…`", network_fault(CERTIFICATE_ERRORS))
+    yield _row("another network error", network_fault(""))
+
+
+def _row(told: str, fault: Fault) -> str:
+    error, how = fault.error, TREATMENTS[fault.error.recourse]
+    pause = _growing() + (", and at least the site's `Retry-After`" if fault.site_pause else "") if how.again else "-"
+    return f"| {told} | `{error.code}` | `{error.__name__}` | {_WHO[error.recourse]} | {_yes(how.again)} | {pause} |\n"
+
+
+def _growing() -> str:
+    return f"{PAUSE.first_s:g} s, doubled each time, {PAUSE.longest_s:g} s at most"
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
 
 
 def _all(base: type[AgentError]) -> Iterator[type[AgentError]]:
     """The classes below `base`, each before those below it."""
-    for one in base.__subclasses__():
-        yield one
-        yield from _all(one)
+    for error in base.__subclasses__():
+        yield error
+        yield from _all(error)
 
 
 def _told(error: type[Exception]) -> str:

@@ -1,4 +1,4 @@
-"""Playwright's and Chromium's errors as ours: translated here, once, by table."""
+"""Playwright's and Chromium's errors as ours. What a network error means stands in `shoal.agent.fault_table`."""
 
 from __future__ import annotations
 
@@ -10,54 +10,20 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from shoal.agent.errors import (
     ActionError,
     ActionTimeout,
-    AddressForbidden,
     AgentError,
     BrowserGone,
-    CertificateRefused,
     ElementMissing,
     ElementNotUsable,
-    HostUnreachable,
     NavigationError,
     NavigationTimeout,
     PageCrashed,
 )
+from shoal.agent.fault_table import network_fault
 
 CRASH_S = 0.3
 """How long after a navigation was cut off a crash may become known."""
 GONE_S = 1.0
 """How long after a call was cut off the end of the process may become known."""
-
-# Chromium has about 250 network errors (net_error_list.h). What is not listed becomes a NavigationError.
-_NET_ERRORS: dict[str, type[NavigationError]] = {
-    "ERR_NAME_NOT_RESOLVED": HostUnreachable,
-    "ERR_NAME_RESOLUTION_FAILED": HostUnreachable,
-    "ERR_DNS_TIMED_OUT": HostUnreachable,
-    "ERR_DNS_SERVER_FAILED": HostUnreachable,
-    "ERR_CONNECTION_REFUSED": HostUnreachable,
-    "ERR_CONNECTION_FAILED": HostUnreachable,
-    "ERR_CONNECTION_TIMED_OUT": HostUnreachable,
-    "ERR_ADDRESS_UNREACHABLE": HostUnreachable,
-    "ERR_ADDRESS_INVALID": HostUnreachable,
-    "ERR_INTERNET_DISCONNECTED": HostUnreachable,
-    "ERR_PROXY_CONNECTION_FAILED": HostUnreachable,
-    "ERR_SOCKS_CONNECTION_FAILED": HostUnreachable,
-    "ERR_SOCKS_CONNECTION_HOST_UNREACHABLE": HostUnreachable,
-    "ERR_TUNNEL_CONNECTION_FAILED": HostUnreachable,
-    "ERR_TIMED_OUT": NavigationTimeout,
-    "ERR_BLOCKED_BY_CLIENT": AddressForbidden,
-    "ERR_BLOCKED_BY_ADMINISTRATOR": AddressForbidden,
-    "ERR_BLOCKED_BY_LOCAL_NETWORK_ACCESS_CHECKS": AddressForbidden,
-    "ERR_BLOCKED_BY_PRIVATE_NETWORK_ACCESS_CHECKS": AddressForbidden,
-    "ERR_UNSAFE_PORT": AddressForbidden,
-    "ERR_NETWORK_ACCESS_DENIED": AddressForbidden,
-}
-
-_HINTS: dict[type[AgentError], str] = {
-    CertificateRefused: "the site's certificate is self-signed, out of date or made for another host: name the "
-    "host that it is made for, or have the operator add its authority to those that the workers' machines trust",
-    HostUnreachable: "check the host name and the port, and whether the site can be reached from where the workers run",
-}
-"""What to do about some of them."""
 
 # The order matters: Playwright mentions several of these in one message.
 _SAYINGS: tuple[tuple[str, type[AgentError]], ...] = (
@@ -87,9 +53,9 @@ def navigation_error(error: PlaywrightError, url: str, seconds: float) -> AgentE
         return NavigationTimeout(f"{url} did not load within {seconds:g} s", url=url)
     name = net_error(error.message)
     if name is not None:
-        kind = CertificateRefused if name.startswith("ERR_CERT_") else _NET_ERRORS.get(name, NavigationError)
-        hint = _HINTS.get(kind, "")
-        return kind(f"{url} could not be opened: {name}{hint and '; ' + hint}", url=url, net_error=name)
+        fault = network_fault(name)
+        hint = f"; {fault.hint}" if fault.hint else ""
+        return fault.error(f"{url} could not be opened: {name}{hint}", url=url, net_error=name)
     known = _by_saying(error)
     if isinstance(known, (PageCrashed, BrowserGone)):
         return known

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from playwright.async_api import Response
 
 from shoal.agent.browser import Landing
+from shoal.agent.fault_table import EGRESS_FAULTS, EGRESS_HEADER
 from shoal.agent.support.retry_after import retry_after_seconds
 
 _PASSWORD = re.compile(r"\s*[a-z][a-z0-9+.-]*:[/\\]{2}[^/\\?#]*@", re.IGNORECASE)
@@ -24,7 +25,9 @@ def landing_of(url: str, response: Response | None) -> Landing:
 def landing_from(url: str, status: int, headers: Mapping[str, str]) -> Landing:
     """The landing on `url` by an answer's status and headers (their names in lower case)."""
     again_s = retry_after_seconds(headers)
-    return Landing(url, status, headers.get("content-type", ""), again_s)
+    # The filter passes https on as it is: there such a header could only be the site's.
+    egress = headers.get(EGRESS_HEADER.lower(), "") if url.lower().startswith("http:") else ""
+    return Landing(url, status, headers.get("content-type", ""), again_s, egress if egress in EGRESS_FAULTS else "")
 
 
 def sign_in(url: str, status: int = 0) -> str:

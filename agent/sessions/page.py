@@ -6,33 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shoal.agent.browser import Browser, Context, ContextOptions, Landing, ObserveOptions, Shot
-from shoal.agent.errors import (
-    AccessDenied,
-    NavigationError,
-    NotAPage,
-    PageMissing,
-    RequestRefused,
-    ServerBusy,
-    ServerFailed,
-)
+from shoal.agent.errors import NavigationError, NotAPage
+from shoal.agent.fault_table import EGRESS_FAULTS, http_fault
 from shoal.agent.sessions.dependencies import NavigationGuard
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation
-
-_BUSY = frozenset({429, 503})
-_MISSING = frozenset({404, 410})
-_DENIED = frozenset({401, 403, 451})
-
-
-_HINTS = {
-    401: "it asks for a login: fill in its form by `goal` and `data` on the login page, or send an `Authorization` "
-    "header by `browser.headers`",
-    403: "it refuses this visitor: it may want a login first (`goal` and `data` on the login page), or refuse programs",
-    404: "check the address: the site has no such page",
-    407: "a proxy in between asks for a login: tell the operator",
-}
-"""What to do about some statuses."""
 
 
 class LazyContext:
@@ -101,13 +80,13 @@ class LazyContext:
         assert self._context is not None
         said = await self._context.read("() => (document.querySelector('h1')?.innerText || document.title || '')")
         text = " ".join(str(said).split())[:200]
+        if landing.egress:
+            return EGRESS_FAULTS[landing.egress].error(f"{landing.url} could not be opened: {text}", url=landing.url)
+        fault = http_fault(landing.status)
         message = f"{landing.url} answered {landing.status}" + (f": {text}" if text else "")
-        message += f"; {_HINTS[landing.status]}" if landing.status in _HINTS else ""
-        for statuses, error in ((_BUSY, ServerBusy), (_MISSING, PageMissing), (_DENIED, AccessDenied)):
-            if landing.status in statuses:
-                return error(message, status=landing.status, retry_after_s=landing.retry_after_s)
-        kind = ServerFailed if landing.status >= 500 else RequestRefused
-        return kind(message, status=landing.status)
+        message += f"; {fault.hint}" if fault.hint else ""
+        pause = {"retry_after_s": landing.retry_after_s} if fault.site_pause else {}
+        return fault.error(message, status=landing.status, **pause)
 
     async def read(self, script: str, arg: Json = None) -> Json:
         return await (await self._open()).read(script, arg)

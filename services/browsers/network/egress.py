@@ -9,7 +9,8 @@ Each tenant has a door of its own, an address that its contexts are given, so th
 counted as its own: a page that names a hundred hosts which never answer keeps no other session's pages waiting.
 
 Plain HTTP comes in absolute form and is passed on one request per connection; HTTPS and web sockets come as CONNECT and
-are passed on as bytes. A refusal is a 403, another failure a 502 or 504; both carry the header `X-Shoal-Egress`.
+are passed on as bytes. A refusal is a 403, another failure a 502 or 504; both carry `EGRESS_HEADER`, which no answer of
+a site that comes by plain HTTP keeps.
 """
 
 from __future__ import annotations
@@ -26,15 +27,13 @@ from urllib.parse import urlsplit
 
 import structlog
 
+from shoal.agent.fault_table import EGRESS_HEADER
 from shoal.services.addresses import Reach, literal_address, plain_host
 from shoal.services.browsers.network.relay import BadAnswer, Streams, Traffic, kept_fields, pass_response_head, reset
 from shoal.services.events import LogEvent
 from shoal.services.names import HostNames
 
 log = structlog.get_logger(__name__)
-
-OUTCOME_HEADER = "X-Shoal-Egress"
-"""On every answer of the proxy's own; its value is `refused`, `unreachable`, `timeout` or `invalid`."""
 
 REFUSED_REASON = "Refused by Shoal"
 """The reason phrase of a refusal: all that clients see of the answer to a CONNECT."""
@@ -212,7 +211,7 @@ class EgressProxy:
         reader, writer = browser
         reasons = {400: "Bad Request", 403: REFUSED_REASON, 502: "Bad Gateway", 504: "Gateway Timeout"}
         writer.write(
-            f"HTTP/1.1 {status} {reasons[status]}\r\n{OUTCOME_HEADER}: {outcome}\r\n"
+            f"HTTP/1.1 {status} {reasons[status]}\r\n{EGRESS_HEADER}: {outcome}\r\n"
             f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
             "Cache-Control: no-store\r\nConnection: close\r\n\r\n".encode()
             + body

@@ -6,11 +6,18 @@ import asyncio
 import socket
 import struct
 
+from shoal.agent.fault_table import EGRESS_HEADER
+
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 _CHUNK = 64 * 1024
 _HEAD = b"HTTP/1."
-_HOP_BY_HOP = frozenset({b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive"})
+_NOT_PASSED = frozenset(
+    {
+        *(b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive"),
+        EGRESS_HEADER.lower().encode(),  # on answers of the proxy's own: a site must not pose as it
+    }
+)
 
 
 class BadAnswer(Exception):
@@ -107,6 +114,6 @@ async def pass_response_head(reader: asyncio.StreamReader, writer: asyncio.Strea
 
 
 def kept_fields(fields: bytes) -> list[bytes]:
-    """Header lines that are not about this very connection."""
+    """Header lines without those about this very connection, and those that only the proxy itself may write."""
     lines = [line + b"\r\n" for line in fields.split(b"\r\n") if line]
-    return [line for line in lines if line.partition(b":")[0].strip().lower() not in _HOP_BY_HOP]
+    return [line for line in lines if line.partition(b":")[0].strip().lower() not in _NOT_PASSED]

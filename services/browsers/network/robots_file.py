@@ -8,10 +8,11 @@ import zlib
 
 import httpx
 
+from shoal.agent.fault_table import EGRESS_HEADER
 from shoal.agent.support.bounded_answers import PLAIN, AnswerUnreadable, beginning
 from shoal.agent.support.retry_after import retry_after_seconds
 from shoal.agent.worker_messages import RobotsFile, RobotsState
-from shoal.services.browsers.network.egress import OUTCOME_HEADER, REFUSED_REASON
+from shoal.services.browsers.network.egress import REFUSED_REASON
 
 USER_AGENT = "Shoal"
 """The token that robots.txt may name, and the user agent of these requests."""
@@ -66,7 +67,7 @@ class RobotsClient:
 
 async def _read(origin: str, answer: httpx.Response) -> RobotsFile:
     status = answer.status_code
-    outcome = answer.headers.get(OUTCOME_HEADER)
+    outcome = answer.headers.get(EGRESS_HEADER)
     if outcome == "refused":
         return _refused(origin)
     if outcome is not None:

@@ -13,10 +13,10 @@ import uuid
 import httpx
 
 from shoal.agent.errors import HelpMissing
+from shoal.agent.fault_table import EGRESS_HEADER
 from shoal.agent.sessions.human_help import Question
 from shoal.agent.support.retry_after import retry_after_seconds
 from shoal.agent.worker_messages import Work
-from shoal.services.browsers.network.egress import OUTCOME_HEADER
 
 _ASK_AGAIN_S = 3.0
 _LONGEST_PAUSE_S = 60.0
@@ -67,7 +67,7 @@ class WebhookHelper:
                 raise HelpMissing(f"the help webhook's reply cannot be read: {error}") from error
             except (httpx.InvalidURL, UnicodeError) as error:
                 raise HelpMissing(f"the help webhook's address cannot be called: {error}") from error
-            if answer.headers.get(OUTCOME_HEADER) in _AWAY:
+            if answer.headers.get(EGRESS_HEADER) in _AWAY:
                 await asyncio.sleep(self._ask_again_s)
                 continue
             if answer.status_code != httpx.codes.ACCEPTED:

@@ -15,7 +15,8 @@ from shoal.agent.browser import ContextOptions
 from shoal.agent.chromium.devtools.reading_context import ReadingContext
 from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
-from shoal.agent.errors import NavigationError
+from shoal.agent.errors import EgressForbidden, HostUnreachable, NavigationError
+from shoal.agent.sessions.page import LazyContext
 from shoal.services.addresses import Reach
 from shoal.services.browsers.network.egress import CHROMIUM_FLAGS, EgressProxy
 from shoal.services.names import HostNames
@@ -256,9 +257,35 @@ async def test_a_context_that_is_only_read_does_not_reach_loopback_either() -> N
             except NavigationError as error:
                 assert "ERR_" in str(error), url
             else:
-                assert landing.status == 403, url
+                assert (landing.status, landing.egress) == (403, "refused"), url
         allowed.pages["/"] = f"<img src=http://127.0.0.1:{forbidden.port}/a>"
         assert (await context.goto(f"http://allowed.example:{allowed.port}/")).status == 200
         assert await context.settle(quiet_s=0.2)
         assert forbidden.connections == 0
         assert proxy.outcomes["refused"] > len(ways_in(0))
+
+
+@pytest.mark.parametrize("reading", [True, False])
+async def test_what_the_filter_answers_is_never_taken_for_the_sites(reading: bool) -> None:
+    async def passes(url: str) -> None:
+        """A guard that knows only the first address: the redirect is the filter's to refuse."""
+
+    async with AsyncExitStack() as stack:
+        allowed = await stack.enter_async_context(running(Site()))
+        async with running(Site()) as closed:
+            pass
+        reach = Reach(exceptions=(f"allowed.example:{allowed.port}", f"closed.example:{closed.port}"))
+        proxy = await stack.enter_async_context(EgressProxy(reach, names=Names()))
+        browser = await launch(LaunchOptions(proxy=proxy.url, proxy_bypass="<-loopback>", args=CHROMIUM_FLAGS))
+        stack.push_async_callback(browser.close)
+        home = f"http://allowed.example:{allowed.port}"
+        page = LazyContext(browser, ContextOptions(reading=reading), home, passes)
+        stack.push_async_callback(page.close)
+
+        with pytest.raises(EgressForbidden, match=r"evil\.example.*Shoal does not let browsers reach") as refused:
+            await page.goto(f"{home}/go?http://evil.example:{allowed.port}/")
+        assert (refused.value.code, refused.value.retryable) == ("address_forbidden", False)
+        with pytest.raises(HostUnreachable, match=r"closed\.example cannot be reached"):
+            await page.goto(f"http://closed.example:{closed.port}/")
+        allowed.pages["/"] = "<title>fine</title>"
+        assert (await page.goto(f"{home}/")).status == 200

@@ -48,6 +48,18 @@ def test_where_the_server_s_date_is_none_our_clock_has_to_do(date: str) -> None:
     assert told is not None and 57 < told <= 60
 
 
+@pytest.mark.parametrize(
+    ("url", "header", "egress"),
+    [
+        ("http://a.example/", "refused", "refused"),
+        ("http://a.example/", "nonsense", ""),
+        ("https://a.example/", "refused", ""),  # the filter passes https on unread: the site has written this
+    ],
+)
+def test_an_answer_of_the_egress_filter_is_told_from_the_sites(url: str, header: str, egress: str) -> None:
+    assert landing_from(url, 403, {"x-shoal-egress": header}).egress == egress
+
+
 @given(st.one_of(st.text(max_size=20), st.text("0123456789 ,:GMTMonJan-+²", max_size=20)))
 def test_whatever_a_server_says_it_is_a_time_to_wait_or_none(header: str) -> None:
     told = wait(header)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from shoal.agent.errors import AgentError, ArtifactsAway, HostUnreachable, NoBrowser, NoRoom
+from shoal.agent.fault_table import PAUSE
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.testing import FakeBrowser, FakePage
@@ -91,8 +93,7 @@ class Unlaunched(FakeParts):
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatcher, "_HOUSEKEEPING_S", 0.05)
-    monkeypatch.setattr(retry, "FIRST_PAUSE_S", 0.01)
-    monkeypatch.setattr(retry, "LONGEST_PAUSE_S", 0.05)
+    monkeypatch.setattr(retry, "PAUSE", replace(PAUSE, first_s=0.01, longest_s=0.05))
 
 
 @pytest.mark.usefixtures("hasty")

@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 
 from shoal.agent.errors import AgentError, HostUnreachable, PageMissing, ServerBusy
+from shoal.agent.fault_table import PAUSE
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
-from shoal.services.dispatch.commit.retry import LONGEST_RETRY_AFTER_S, decide
+from shoal.services.dispatch.commit.retry import decide
 from shoal.services.store.records import Finish
 
 WORK = Work(
@@ -55,7 +56,7 @@ def test_the_last_attempt_is_final() -> None:
 
 def test_the_site_s_own_wish_is_the_least_pause_within_reason() -> None:
     assert decided(ServerBusy(), retry_after_s=120).ready_in_s == 120
-    assert decided(ServerBusy(), retry_after_s=1e9).ready_in_s == LONGEST_RETRY_AFTER_S
+    assert decided(ServerBusy(), retry_after_s=1e9).ready_in_s == PAUSE.longest_retry_after_s
 
 
 def test_success_is_written_as_it_is() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from shoal.agent.errors import PageCrashed
+from shoal.agent.fault_table import PAUSE
 from shoal.agent.sessions.compressed_items import LoopPiece
 from shoal.agent.status import Status
 from shoal.agent.testing import FakePage
@@ -242,7 +244,7 @@ async def test_a_lease_that_ends_while_it_is_renewed_costs_its_session_s_next_at
             return await its_own(leases, **more)
 
         monkeypatch.setattr(w.store, "renew", renew)
-        monkeypatch.setattr("shoal.services.dispatch.commit.retry.FIRST_PAUSE_S", 0.0)
+        monkeypatch.setattr("shoal.services.dispatch.commit.retry.PAUSE", replace(PAUSE, first_s=0.0))
         job = await begun(w, max_attempts=2)
 
         assert (await w.final(job)).counts.completed == 1

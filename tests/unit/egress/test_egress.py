@@ -10,8 +10,9 @@ from dataclasses import replace
 import httpx
 import pytest
 
+from shoal.agent.fault_table import EGRESS_HEADER
 from shoal.services.addresses import Reach
-from shoal.services.browsers.network.egress import OUTCOME_HEADER, EgressLimits, EgressProxy
+from shoal.services.browsers.network.egress import EgressLimits, EgressProxy
 from shoal.services.names import HostNames
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -75,8 +76,20 @@ async def test_private_addresses_are_refused_in_every_spelling(host: str) -> Non
         tunnel = await talk(proxy, f"CONNECT {host}:443 HTTP/1.1\r\nHost: {host}:443\r\n\r\n".encode())
     for answer in (plain, tunnel):
         assert answer.startswith(b"HTTP/1.1 403 ")
-        assert f"{OUTCOME_HEADER}: refused".encode() in answer
+        assert f"{EGRESS_HEADER}: refused".encode() in answer
     assert proxy.outcomes == {"refused": 2}
+
+
+async def test_a_site_cannot_pose_as_the_filter() -> None:
+    async def forger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 403 No\r\n{EGRESS_HEADER.lower()}: refused\r\nX-Own: kept\r\n\r\n".encode())
+        await writer.drain()
+
+    async with site(forger) as port, EgressProxy(Reach(exceptions=("127.0.0.1",))) as proxy:
+        answer = await talk(proxy, b"GET http://127.0.0.1:%d/ HTTP/1.1\r\n\r\n" % port)
+    assert answer.startswith(b"HTTP/1.1 403 ") and b"X-Own: kept" in answer
+    assert EGRESS_HEADER.lower().encode() not in answer.lower()
 
 
 async def test_a_name_that_leads_to_a_private_address_is_refused_also_beside_public_ones() -> None:
@@ -241,7 +254,7 @@ async def test_a_refused_upload_still_gets_its_answer() -> None:
     """Closing with the body unread would reset the connection, and the browser would see no reason."""
     async with EgressProxy(Reach()) as proxy, httpx.AsyncClient(proxy=proxy.url) as client:
         answer = await client.post("http://10.0.0.1/", content=bytes(2_000_000))
-    assert (answer.status_code, answer.headers[OUTCOME_HEADER]) == (403, "refused")
+    assert (answer.status_code, answer.headers[EGRESS_HEADER]) == (403, "refused")
 
 
 async def test_silence_ends_a_connection_but_one_busy_direction_keeps_both() -> None:

@@ -240,7 +240,7 @@ async def test_an_http_error_is_never_read_as_a_record(status: int, code: str, r
     assert outcome.error is not None
     assert (outcome.error.code, outcome.error.retryable) == (code, retryable)
     assert "sorry, no" in outcome.error.message
-    assert outcome.retry_after_s == (9 if code in ("server_busy", "page_missing", "access_denied") else None)
+    assert outcome.retry_after_s == (9 if code == "server_busy" else None)
 
 
 async def test_the_gate_is_asked_before_any_request() -> None:
