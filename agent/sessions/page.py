@@ -78,15 +78,20 @@ class LazyContext:
     async def _refusal(self, landing: Landing) -> NavigationError:
         """The error that an HTTP status means, with what the page itself says about it."""
         assert self._context is not None
-        said = await self._context.read("() => (document.querySelector('h1')?.innerText || document.title || '')")
-        text = " ".join(str(said).split())[:200]
         if landing.egress:
-            return EGRESS_FAULTS[landing.egress].error(f"{landing.url} could not be opened: {text}", url=landing.url)
+            said = await self._said("document.body?.innerText")
+            return EGRESS_FAULTS[landing.egress].error(f"{landing.url} could not be opened: {said}", url=landing.url)
+        said = await self._said("document.querySelector('h1')?.innerText || document.title")
         fault = http_fault(landing.status)
-        message = f"{landing.url} answered {landing.status}" + (f": {text}" if text else "")
+        message = f"{landing.url} answered {landing.status}" + (f": {said}" if said else "")
         message += f"; {fault.hint}" if fault.hint else ""
         pause = {"retry_after_s": landing.retry_after_s} if fault.site_pause else {}
         return fault.error(message, status=landing.status, **pause)
+
+    async def _said(self, expression: str) -> str:
+        """What the page itself says, on one line."""
+        assert self._context is not None
+        return " ".join(str(await self._context.read(f"() => ({expression} || '')")).split())[:200]
 
     async def read(self, script: str, arg: Json = None) -> Json:
         return await (await self._open()).read(script, arg)

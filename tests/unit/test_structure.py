@@ -85,6 +85,7 @@ MAY = {
         "shoal.agent.status",
         "shoal.agent.worker_messages",
         "shoal.agent.errors",
+        "shoal.agent.fault_table",
         "shoal.services.store",
         "shoal.services.browsers",
         "shoal.services.inference",
