@@ -18,6 +18,9 @@ from shoal.services.store.database.states import FINAL_STATES, State
 
 T_co = TypeVar("T_co", covariant=True)
 
+_ALL_ROWS = "%(rows)s"
+"""In a query of PostgreSQL that takes all rows as one JSON text."""
+
 
 class Operation(Protocol[T_co]):
     """What is done in a transaction. It may run again after a deadlock, so it changes nothing but the database."""
@@ -62,15 +65,12 @@ class Tx:
             found = self.rows(query, **params)
         return found
 
-    def each(self, name: str, rows: Sequence[Mapping[str, Json]], *, at_once: bool = False) -> int:
-        """Runs a named query for many rows; gives how many rows it changed.
-
-        `at_once`: on PostgreSQL the query takes all rows as one JSON text, and runs once.
-        """
+    def each(self, name: str, rows: Sequence[Mapping[str, Json]]) -> int:
+        """Runs a named query for many rows; gives how many rows it changed."""
         if not rows:
             return 0
         query = load(self.dialect)[name]
-        if at_once and self.dialect != "sqlite":
+        if _ALL_ROWS in query:
             return self.conn.exec_driver_sql(query, {"rows": codec.dump_json(rows)}).rowcount
         return self.conn.exec_driver_sql(query, list(rows)).rowcount
 
@@ -109,7 +109,7 @@ class Tx:
         return bool(self._events)
 
     def flush(self) -> None:
-        """Writes totals and events, as the transaction's last statements: see the order of locks in `postgresql.sql`.
+        """Writes totals and events, as the transaction's last statements: see the order of locks in `common.sql`.
 
         Everybody who ends a job of a tenant waits for that tenant's totals, and everybody with news for the feed: the
         later they are taken, the shorter.
@@ -119,5 +119,5 @@ class Tx:
             for tenant, change in self._totals.items()
             if any(change.values())
         ]
-        self.each("add_totals", totals, at_once=True)
-        self.each("add_events", self._events, at_once=True)
+        self.each("add_totals", totals)
+        self.each("add_events", self._events)

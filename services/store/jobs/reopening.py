@@ -148,4 +148,4 @@ def _write(
         for row in rows:
             if not row.children:
                 job.ended[State(row.state)] -= 1
-    tx.each("reopen_loops", sorted(loops, key=lambda loop: int(loop["id"])), at_once=True)
+    tx.each("reopen_loops", sorted(loops, key=lambda loop: int(loop["id"])))

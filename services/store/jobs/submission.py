@@ -120,10 +120,10 @@ def _insert(tx: Tx, fresh: Sequence[tuple[int, NewJob]]) -> None:
         return
     root = tx.first["session"]
     placed = [(id, root + position, job) for position, (id, job) in enumerate(fresh)]
-    tx.each("add_jobs", [_job_row(tx, id, root, job) for id, root, job in placed], at_once=True)
-    tx.each("add_roots", [_root_row(tx, id, root, job) for id, root, job in placed], at_once=True)
+    tx.each("add_jobs", [_job_row(tx, id, root, job) for id, root, job in placed])
+    tx.each("add_roots", [_root_row(tx, id, root, job) for id, root, job in placed])
     labels = [{"name": name, "value": value, "job": id} for id, job in fresh for name, value in job.spec.labels.items()]
-    tx.each("add_labels", labels, at_once=True)
+    tx.each("add_labels", labels)
     counts = counts_json(Counts(expected=1))
     for id, job in fresh:
         tx.event(id, job.tenant, JobEvent.SUBMITTED, {"url": job.spec.url, "counts": counts})

@@ -30,7 +30,7 @@ def announce(tx: Tx, messages: Iterable[Message]) -> None:
     """Puts those messages into the outbox that the jobs' owners asked for, in this order, by one statement."""
     asked = ((one, one.spec.webhook) for one in messages)
     rows = (_row(tx, one, hook.url) for one, hook in asked if hook is not None and one.event in hook.events)
-    tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)], at_once=True)
+    tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)])
 
 
 def _row(tx: Tx, one: Message, url: str) -> dict[str, Json]:

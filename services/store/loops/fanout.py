@@ -168,7 +168,7 @@ def store_children(
     `outcome`: of all of them, as its column holds it, where `otherwise` is final.
     """
     children = [{**child, "outcome": outcome} for child in _children(tx, some, seats, otherwise)]
-    tx.each("add_children", children, at_once=True)
+    tx.each("add_children", children)
     ready: dict[int, Ready] = {}
     for child in children[:seats]:
         ready.setdefault(child["domain"], Ready(child["job"], child["domain"], child["id"]))

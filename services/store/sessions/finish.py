@@ -182,9 +182,7 @@ def _decide(now: float, row: Row[Any], report: Finish, job: LockedJob, loop: Loo
 
 
 def _write_ends(tx: Tx, ends: Sequence[End]) -> None:
-    changed = tx.each(
-        "end_attempts", [_end_columns(end) for end in sorted(ends, key=lambda end: end.row.id)], at_once=True
-    )
+    changed = tx.each("end_attempts", [_end_columns(end) for end in sorted(ends, key=lambda end: end.row.id)])
     if changed != len(ends):  # their jobs are locked and their fences were compared
         raise RuntimeError(f"{changed} of {len(ends)} outcomes were written")
 

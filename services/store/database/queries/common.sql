@@ -1,4 +1,7 @@
--- Queries that both databases understand. States are the numbers of `shoal.services.store.database.states.State`.
+-- Queries of both databases, written as PostgreSQL reads them, with SQLite's hints. The package's docstring says what
+-- each database leaves out, and what `in many`, `values_of` and `rows` become.
+-- PostgreSQL's order of locks, so that no two transactions wait for each other: jobs by id, then sessions by id, totals
+-- by tenant, the feed last. SQLite has one writer at a time, so nothing needs a lock of its own.
 
 -- name: begin_loop
 -- Makes a session that waits the parent of :n new children.
@@ -471,3 +474,222 @@ select id from job where id in many(:ids, bigint)
 -- name: drop_artifacts
 -- Removes the artifacts of sessions of a job.
 delete from artifact where job = :job and session in many(:ids, bigint)
+
+-- name: lock_jobs_of
+-- The jobs of some sessions, locked. Without their specs, as `lock_jobs`: a spec may be long, and a commit have many.
+select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
+  expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below, incomplete
+from job where id = any(array(select distinct job from session where id in many(:ids, bigint)))
+order by id for no key update
+
+-- name: lock_jobs
+-- Jobs as they stand, locked: whoever holds a job's row may change what its sessions are to each other.
+select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
+  expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
+  cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below, incomplete
+from job where id in many(:ids, bigint) order by id for no key update
+
+-- name: release_held
+-- Lets the first :n held children of a parent go.
+update session set state = {QUEUED} where id = any(array(
+  select id from session where state = {HELD} and parent = :parent order by id limit :n))
+returning id, domain
+
+-- name: retrying
+-- Jobs of which sessions are still to be reopened.
+select id from job indexed by job_retrying where retry_below is not null
+
+-- name: retriable
+-- The last failed, terminated and canceled sessions of a job, of those below an id.
+select id, parent, depth, state, children, domain from session indexed by session_retriable
+where state in ({TERMINATED}, {FAILED}, {CANCELED}) and job = :job and id < :below order by id desc limit :n
+
+-- name: resume_emptied
+-- Lets those parents of a job go on, from an id on, that wait for nothing.
+update session set state = {QUEUED}, fence = fence + 1 where id = any(array(
+  select id from session indexed by session_emptied
+  where state = {WAITING} and pending_children = 0 and job = :job and id >= :first limit :n))
+returning id, domain
+
+-- name: end_sessions
+-- Ends those of some sessions that are not final, and running ones where that is asked for; an outcome replaces theirs.
+-- It waits for a claim that holds one of them, and leaves it alone then: the claim asked before the job was marked.
+update session set state = :state, fence = fence + 1, owner = null, lease_until = null, ready_at = null,
+  outcome = coalesce(cast(:outcome as text), outcome)
+where id in many(:ids, bigint)
+  and (state in ({QUEUED}, {WAITING}, {DELAYED}, {HELD}) or (state = {RUNNING} and cast(:running as boolean)))
+returning id, parent, children
+
+-- name: running_of
+-- Some running sessions of a job.
+select id from session indexed by session_leased where state = {RUNNING} and job = :job order by children limit :n
+
+-- name: canceling
+-- Canceled jobs of which something is left to be ended.
+select j.id from job j indexed by job_canceling join session r on r.id = j.root
+where j.cancel_requested and j.finished_at is null and r.state in ({QUEUED}, {WAITING}, {DELAYED}, {HELD})
+
+-- name: stopping
+-- Stopped loops that wait for more children than run or have loops of their own.
+select l.id, l.job from session l indexed by session_stopping
+where l.stopped and l.state = {WAITING} and l.pending_children > (
+  select count(*) from session c indexed by session_leased where c.state = {RUNNING} and c.job = l.job and c.parent = l.id) + (
+  select count(*) from session c where c.state = {WAITING} and c.job = l.job and c.parent = l.id)
+
+-- name: reseating
+-- Loops of which children are still to be held back or let go, save those that are stopped.
+select id, job from session indexed by session_reseating where reseating and state = {WAITING} and not stopped
+
+-- name: next_pending
+-- Where a job's children go on to be stored, those of stopped loops aside.
+select first, job, parent, idx, n, host, items from unborn
+where job = :job and parent not in (
+  select id from session indexed by session_stopping where stopped and state = {WAITING})
+order by first limit 1
+
+-- name: listed_page
+-- Sessions of a job in one of these four states in item order from a path on. All are named, because their index does.
+select id, path from session indexed by session_listed
+where job = :job and state = :state and state in ({WAITING}, {TERMINATED}, {FAILED}, {UNSURE}) and path >= :least order by path limit :n
+
+-- name: running_page
+-- Running sessions of a job in item order from a path on. All that run are looked at, and not (`path || ''`) the whole
+-- job in its order.
+select id, path from session indexed by session_leased
+where job = :job and state = {RUNNING} and path || '' >= :least order by path || '' limit :n
+
+-- name: begun_in
+-- How many children of a loop run, or have begun and wait; of each kind, counted up to :most.
+select (
+  select count(*) from (select 1 from session indexed by session_leased
+    where state = {RUNNING} and job = :job and parent = :loop limit :most) as r) + (
+  select count(*) from (select 1 from session indexed by session_waiting
+    where state = {WAITING} and job = :job and parent = :loop limit :most) as w) + (
+  select count(*) from (select 1 from session indexed by session_delayed
+    where state = {DELAYED} and parent = :loop limit :most) as d)
+
+-- name: running
+-- How many sessions of each job are leased, and how many of those are items.
+select job, count(*) as n, count(*) filter (where children = 0) as items from session
+where state = {RUNNING} and job in many(:jobs, bigint) group by job
+
+-- name: start_jobs
+-- Marks queued jobs as running; one that is locked just now is marked by its next claim or outcome instead.
+update job set status = {RUNNING}, started_at = coalesce(started_at, :now) where id = any(array(
+  select id from job where id in many(:ids, bigint) and status = {QUEUED} for no key update skip locked))
+returning id, tenant, expected, completed, terminated, failed, unsure, canceled
+
+-- name: wake
+-- Makes delayed sessions ready whose time has come; whoever holds one just now sees to it himself.
+update session set state = {QUEUED} where id = any(array(
+  select id from session where state = {DELAYED} and ready_at <= :now for update skip locked))
+returning id
+
+-- name: final_by_tenant
+-- Items that are over, by tenant: from the totals, and from the jobs that these do not hold. Those are the open ones, and
+-- such as a program has ended that knew of no totals. One statement: a job that ends meanwhile counts once.
+select tenant, sum(completed) as completed, sum(terminated) as terminated, sum(failed) as failed,
+  sum(unsure) as unsure, sum(canceled) as canceled
+from (
+  select tenant, completed, terminated, failed, unsure, canceled from total
+  union all select tenant, completed, terminated, failed, unsure, canceled
+  from job indexed by job_open where finished_at is null and not in_totals
+  union all select tenant, completed, terminated, failed, unsure, canceled
+  from job indexed by job_left_out where finished_at is not null and not in_totals) as part
+group by tenant
+
+-- name: extend_leases
+-- Makes leases longer that had not run out when a dispatcher last looked, none of them beyond :most.
+update session set lease_until = case when lease_until + :by < :most then lease_until + :by else :most end
+where id = any(array(
+  select id from session where state = {RUNNING} and lease_until > :seen and lease_until < :most
+  order by id for no key update))
+
+-- name: shorten_leases
+-- Cuts leases that would last longer than any may.
+update session set lease_until = :most
+where id = any(array(
+  select id from session where state = {RUNNING} and lease_until > :most order by id for no key update))
+
+-- name: last_look
+-- When a dispatcher last looked at the leases, locked.
+select at from state where name = :name for no key update
+
+-- name: leases
+-- Sessions as leases, locked: a checkpoint that says "an unrepeatable action begins" is kept before this look or refused.
+select id, job, domain, state, fence, owner, lease_until, attempt, checkpoint from session
+where id in many(:ids, bigint) order by id for no key update
+
+-- name: lock_paces
+-- How some domains are treated, locked in order: two claims must not both take the last place of a domain.
+select * from pace where domain in many(:domains, integer) order by domain for no key update
+
+-- name: lock_robots
+-- What is known of some origins' robots.txt, locked in order: two dispatchers must not both send somebody there.
+select * from robots where origin in many(:origins, text) order by origin for no key update
+
+-- name: prune_robots
+-- Forgets some robots.txt that have run out and that nobody is fetching, or asking for at this moment.
+delete from robots where origin = any(array(
+  select origin from robots where expires_at < :now and fetching_until < :now order by expires_at limit :most
+  for update skip locked))
+
+-- name: allowance
+-- What a tenant has left of its requests, locked: two gateways must not both spend the last one.
+select level, at from allowance where tenant = :tenant for no key update
+
+-- name: artifacts_of_alone
+-- The artifacts of some sessions of a job whose content no others refer to.
+select a.* from artifact a where a.job = :job and a.session in many(:ids, bigint)
+  and not exists (select 1 from artifact o where o.key = a.key and o.id <> a.id
+    and (o.job <> a.job or not o.session in many(:ids, bigint)))
+
+-- name: lock_deleted
+-- A job that is deleted, and of which something is left; locked: who drops it drops alone.
+select job from deleted where job = :job for update
+
+-- name: add_hosts
+-- Gives new host names an id; sorted, so that two writers cannot wait for each other.
+insert into domain (host) select value from values_of(:hosts, text) where true order by value
+on conflict (host) do nothing
+
+-- name: add_paces
+-- Makes the rows of domains that are asked for the first time.
+insert into pace (domain) select value from values_of(:domains, integer) where true order by value
+on conflict (domain) do nothing
+
+-- name: add_children
+-- Stores the children of a loop.
+insert into session (id, job, parent, depth, idx, path, domain, state, item, outcome)
+rows(id bigint, job bigint, parent bigint, depth smallint, idx integer, path text, domain integer, state smallint,
+  item text, outcome text)
+
+-- name: add_jobs
+-- Stores jobs.
+insert into job (id, tenant, key, spec, priority, politeness, root, status, deadline_at, created_at)
+rows(id bigint, tenant text, key text, spec text, priority smallint, politeness text, root bigint, {QUEUED},
+  deadline_at double precision, created_at double precision)
+
+-- name: add_labels
+-- Stores labels of jobs.
+insert into job_label (name, value, job) rows(name text, value text, job bigint)
+
+-- name: add_roots
+-- Stores the root sessions of jobs.
+insert into session (id, job, depth, idx, path, domain, state)
+rows(id bigint, job bigint, 0, 0, '', domain integer, state smallint)
+
+-- name: add_totals
+-- Adds to the totals of tenants; in order of tenants, so that two writers cannot wait for each other.
+insert into total (tenant, completed, terminated, failed, unsure, canceled)
+rows(tenant text, completed bigint, terminated bigint, failed bigint, unsure bigint, canceled bigint order by tenant)
+on conflict (tenant) do update set completed = total.completed + excluded.completed,
+  terminated = total.terminated + excluded.terminated, failed = total.failed + excluded.failed,
+  unsure = total.unsure + excluded.unsure, canceled = total.canceled + excluded.canceled
+
+-- name: add_deliveries
+-- Puts webhook messages into the outbox, in their order.
+insert into delivery (tenant, job, event, url, body, state, due_at, created_at)
+rows(tenant text, job bigint, event text, url text, body text, state smallint, at double precision,
+  at double precision order by n integer)
