@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+
+from cachetools import TTLCache
 
 from shoal.services.addresses import literal_address, plain_host
 
@@ -58,12 +59,10 @@ class HostNames:
         at_once: int = 64,
         resolve: Resolve = resolved,
     ) -> None:
-        self._ttl_s = ttl_s
         self._timeout_s = timeout_s
-        self._size = size
         self._at_once = at_once
         self._resolve = resolve
-        self._known: OrderedDict[str, tuple[float, tuple[str, ...]]] = OrderedDict()
+        self._known: TTLCache[str, tuple[str, ...]] = TTLCache(size, ttl_s)
         self._asking: dict[str, _LookUp] = {}
         self._queues: OrderedDict[str, dict[str, _LookUp]] = OrderedDict()  # by owner; who was served last stands last
         self._held: Counter[str] = Counter()  # threads by owner
@@ -71,15 +70,15 @@ class HostNames:
     async def addresses(self, host: str, owner: str = "") -> tuple[str, ...]:
         """What `host` resolves to; empty when it does not resolve, or not in time.
 
-        The time includes the wait for a free thread. Who asks for a name that is asked for already waits for that
-        answer; one that comes too late is remembered all the same.
+        The time includes the wait for a free thread. Callers that ask for the same name wait for the same answer; one
+        that comes too late is remembered all the same.
         """
         name = plain_host(host)
         if literal_address(name) is not None:
             return (name,)
         known = self._known.get(name)
-        if known is not None and known[0] > time.monotonic():
-            return known[1]
+        if known is not None:
+            return known
         look_up = self._asking.get(name)
         if look_up is None:
             look_up = self._asking[name] = _LookUp(name, asyncio.get_running_loop().create_future())
@@ -147,17 +146,11 @@ class HostNames:
         del self._asking[look_up.name]
         error = asked.exception()
         if error is None:
-            self._remember(look_up.name, asked.result())
+            self._known[look_up.name] = asked.result()
             look_up.answer.set_result(asked.result())
         else:
             look_up.answer.set_exception(error)
         self._start_some()
-
-    def _remember(self, name: str, found: tuple[str, ...]) -> None:
-        self._known[name] = (time.monotonic() + self._ttl_s, found)
-        self._known.move_to_end(name)
-        while len(self._known) > self._size:
-            self._known.popitem(last=False)
 
 
 def _ask(resolve: Resolve, name: str, asked: Future[tuple[str, ...]]) -> None:

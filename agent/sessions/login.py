@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+
+from cachetools import LRUCache
 
 from shoal.agent.policies.policy import LOG_IN
 from shoal.agent.spec import JobSpec
@@ -54,7 +55,7 @@ class Logins:
     """Renewed logins of the jobs of one worker, for all their sessions there."""
 
     def __init__(self) -> None:
-        self._jobs: OrderedDict[int, _Known] = OrderedDict()
+        self._jobs: LRUCache[int, _Known] = LRUCache(_MOST_JOBS)
 
     def state(self, job: int) -> Json:
         """The storage state of the last renewal; None where there was none."""
@@ -64,9 +65,6 @@ class Logins:
     async def renew(self, job: int, used: Json, log_in: Callable[[], Awaitable[Json]]) -> None:
         """Logs in by `log_in`, which gives the storage state; not where another session did so since `used` was had."""
         known = self._jobs.setdefault(job, _Known())
-        self._jobs.move_to_end(job)
-        while len(self._jobs) > _MOST_JOBS:
-            self._jobs.popitem(last=False)
         async with known.lock:
             if known.state is None or known.state == used:
                 known.state = await log_in()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from cachetools import FIFOCache
 from protego import Protego
 
 from shoal.agent.errors import AddressForbidden, HostUnreachable, NavigationError, ServerBusy, ServerFailed
@@ -63,7 +64,7 @@ class Robots:
     def __init__(self, *, proxy: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._client = RobotsClient(proxy)
-        self._origins: dict[str, _Origin] = {}
+        self._origins: FIFOCache[str, _Origin] = FIFOCache(_MOST_ORIGINS)
 
     async def allowed(self, url: str, user_agent: str = USER_AGENT, shared: Shared | None = None) -> bool:
         """Whether robots.txt lets `user_agent` open `url`; addresses other than http(s) have none and are allowed.
@@ -109,9 +110,6 @@ class Robots:
         return rules
 
     def _start(self, name: str, shared: Shared | None) -> _Origin:
-        self._origins.pop(name, None)
-        if len(self._origins) >= _MOST_ORIGINS:
-            self._origins.pop(next(iter(self._origins)))  # the one that was fetched longest ago
         origin = self._origins[name] = _Origin(asyncio.create_task(self._find(name, shared)))
 
         def note_time(task: asyncio.Task[_Rules]) -> None:

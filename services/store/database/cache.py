@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable
+from operator import itemgetter
 from threading import Lock
 from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 from shoal.agent.spec import JobSpec
 
@@ -26,29 +28,22 @@ class Recent(Generic[K, V]):
             size: how many entries it holds.
             weight: what they may weigh together; None: as much as they like.
         """
-        self._size = size
-        self._most = weight
-        self._weight = 0
-        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._least = 1 if weight is None else weight / size  # so that `size` entries fill it, whatever they weigh
+        self._entries: LRUCache[K, tuple[V, float]] = LRUCache(weight or size, getsizeof=itemgetter(1))
         self._lock = Lock()
 
     def get(self, key: K) -> V | None:
         """The entry, or None when it is not here (any more)."""
         with self._lock:
-            if key not in self._entries:
-                return None
-            self._entries.move_to_end(key)
-            return self._entries[key][0]
+            entry = self._entries.get(key)
+        return entry and entry[0]
 
     def put(self, key: K, value: V, *, weight: int = 0) -> None:
         """Remembers an entry; forgets those that were not used for longest, as far as there is no room for them."""
         with self._lock:
-            _, before = self._entries.pop(key, (None, 0))
-            self._entries[key] = value, weight
-            self._weight += weight - before
-            while len(self._entries) > self._size or (self._most is not None and self._weight > self._most):
-                _, (_, gone) = self._entries.popitem(last=False)
-                self._weight -= gone
+            self._entries.pop(key, None)
+            if weight <= self._entries.maxsize:
+                self._entries[key] = value, max(weight, self._least)
 
 
 class Caches:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 import structlog
+from cachetools import TLRUCache, TTLCache
 from fastapi import Request
 
 from shoal.services.errors import BadSetting, NotAllowed, StoreAway, Unauthenticated
@@ -51,6 +51,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A caller, and for how long the store need not be asked again."""
+
+    caller: Caller
+    keep_s: float
+
+
 class Authenticator:
     """Finds the caller of a request."""
 
@@ -58,8 +66,8 @@ class Authenticator:
         self._store = store
         self._required = required
         self._rate = RateLimit(store, requests_per_s)
-        self._known: OrderedDict[str, tuple[float, Caller]] = OrderedDict()
-        self._noted: OrderedDict[str, float] = OrderedDict()  # hashes of keys, and until when their use is noted
+        self._known: TLRUCache[str, _Known] = TLRUCache(KNOWN_KEYS, ttu=lambda _, known, now: now + known.keep_s)
+        self._noted: TTLCache[str, bool] = TTLCache(KNOWN_KEYS, USE_NOTED_S)  # hashes of keys whose use is noted
 
     @property
     def required(self) -> bool:
@@ -117,8 +125,8 @@ class Authenticator:
             Unauthenticated: no such key, or it was revoked, or it has expired.
         """
         known = self._known.get(key_hash)
-        if known is not None and known[0] > time.monotonic():
-            return known[1]
+        if known is not None:
+            return known.caller
         row = await self._store.find_key(key_hash)
         if row is None or row.revoked_at is not None:
             self._known.pop(key_hash, None)
@@ -128,23 +136,17 @@ class Authenticator:
             raise Unauthenticated("The API key has expired.")
         await self._note_use(key_hash, row.id)
         caller = Caller(tenant=row.tenant, scopes=frozenset(row.scopes), name=row.name, key_hash=key_hash)
-        self._known[key_hash] = (time.monotonic() + min(KNOWN_FOR_S, row.left_s), caller)
-        if len(self._known) > KNOWN_KEYS:
-            self._known.popitem(last=False)
+        self._known[key_hash] = _Known(caller, min(KNOWN_FOR_S, row.left_s))
         return caller
 
     async def _note_use(self, key_hash: str, key: int) -> None:
         """Has the store keep that a key is in use, once a minute.
 
-        Who calls is known by then. So a store that can be read and not written keeps no caller out.
+        The caller is known by then, so a store that can be read and not written keeps no caller out.
         """
-        now = time.monotonic()
-        if self._noted.get(key_hash, 0.0) > now:
+        if key_hash in self._noted:
             return
-        self._noted[key_hash] = now + USE_NOTED_S
-        self._noted.move_to_end(key_hash)
-        if len(self._noted) > KNOWN_KEYS:
-            self._noted.popitem(last=False)
+        self._noted[key_hash] = True
         try:
             await self._store.note_key_use(key)
         except StoreAway as error:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from cachetools import LRUCache
 
 from shoal.services.errors import QuotaExceeded
 from shoal.services.store.store import Store
@@ -37,7 +38,7 @@ class RateLimit:
         self._store = store
         self._per_s = per_s
         self._clock = clock
-        self._tenants: OrderedDict[str, _Tenant] = OrderedDict()
+        self._tenants: LRUCache[str, _Tenant] = LRUCache(_TENANTS)
 
     async def admit(self, tenant: str) -> None:
         """Returns when one more request may be served.
@@ -48,24 +49,17 @@ class RateLimit:
         """
         if self._per_s <= 0:
             return
-        one = self._of(tenant)
-        if (wait_s := one.refused_until - self._clock()) > 0:
+        known = self._tenants.setdefault(tenant, _Tenant())
+        if (wait_s := known.refused_until - self._clock()) > 0:
             raise self._exceeded(wait_s)
-        if one.untold + 1 < self._per_s * _UNTOLD_S:
-            one.untold += 1
+        if known.untold + 1 < self._per_s * _UNTOLD_S:
+            known.untold += 1
             return
-        spent, one.untold = one.untold, 0
+        spent, known.untold = known.untold, 0
         wait_s = await self._store.spend(tenant, spent, per_s=self._per_s, most=max(1.0, _BURST_S * self._per_s))
         if wait_s > 0:
-            one.refused_until = self._clock() + wait_s
+            known.refused_until = self._clock() + wait_s
             raise self._exceeded(wait_s)
-
-    def _of(self, tenant: str) -> _Tenant:
-        one = self._tenants.setdefault(tenant, _Tenant())
-        self._tenants.move_to_end(tenant)
-        if len(self._tenants) > _TENANTS:
-            self._tenants.popitem(last=False)
-        return one
 
     def _exceeded(self, wait_s: float) -> QuotaExceeded:
         return QuotaExceeded(f"This tenant may make {self._per_s:g} requests per second.", retry_after_s=wait_s)
