@@ -390,6 +390,12 @@ class FormRefused(FormIncomplete):
     """The site says that it did not take the form."""
 
 
+class SampleSendsNothing(AgentError):
+    """A sample of a job sends no form: it ended where the job would send one."""
+
+    code = "sample_sends_nothing"
+
+
 class LoginFailed(AgentError):
     """The login's form was sent, and the site still asks for a login."""
 

@@ -447,6 +447,13 @@ class JobSpec(_Part):
     complete_criterion: str | None = Field(None, description="what must hold on the page when the goal is reached")
     error_codes: dict[str, str] = Field(default_factory=dict, description="the caller's codes: code to meaning")
     allow_terminate: bool = Field(True, description="whether a session may end because the goal cannot be reached")
+    sample: int | None = Field(
+        None,
+        ge=1,
+        le=10,
+        description="a sample of the work: of each loop only the first so many items are opened, lists are read from "
+        "few pages, no form is sent but the login's, and places for `extract.fields` are proposed",
+    )
     max_steps: int = Field(50, ge=1, le=10_000, description="steps of one session")
     deadline_s: float | None = Field(None, gt=0, description="seconds from submission to the end of the job")
     max_attempts: int = Field(3, ge=1, le=100, description="attempts of one session")

@@ -18,7 +18,7 @@ from shoal.services.metrics import CATALOGUE
 CLI_HEAD = """# The command line
 
 Records go to stdout, everything else to stderr. Exit codes: 0 done, 1 the job failed, 2 wrong usage, 3 something around
-it is missing. `shoal COMMAND --help` says the same as this page.
+it is missing, 4 done in part. `shoal COMMAND --help` says the same as this page.
 
 This page is written by `scripts/reference-docs` from the commands themselves.
 """

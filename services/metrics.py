@@ -58,7 +58,7 @@ CATALOGUE: tuple[Metric, ...] = (
         "Time until an answer began, in seconds.",
         _LATENCY_S,
     ),
-    Metric("shoal_jobs_submitted", "counter", ("how",), "Jobs stored, by how they came: `single` or `batch`."),
+    Metric("shoal_jobs_submitted", "counter", ("how",), "Jobs stored, by how they came: `single`, `batch` or `try`."),
     Metric("shoal_submissions_refused", "counter", ("code",), "Submissions that were refused, by error code."),
     Metric("shoal_event_streams", "gauge", (), "Event streams that are open."),
     # read from the store

@@ -23,6 +23,10 @@ from shoal.records import Event
 
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 STREAM_TIMEOUT = httpx.Timeout(60.0, connect=5.0)  # the gateway pings open event streams each 15 s
+TRY_S = 90.0
+"""How long a sample of a job takes at most, where the caller says nothing else: the gateway's own default."""
+TRY_MARGIN_S = 30.0
+"""Beyond that, for the gateway to end what still runs."""
 TRIES = 5
 FIRST_PAUSE_S = 0.3
 PAGE_ROWS = 500
@@ -96,6 +100,16 @@ class Api:
         async with self._stream("POST", "/v1/jobs:batch", content=lines, headers=headers) as answer:
             async for line in answer.aiter_lines():
                 yield orjson.loads(line)
+
+    async def attempt(
+        self, spec: bytes | Mapping[str, Json], *, items: int | None = None, timeout_s: float | None = None
+    ) -> dict[str, Json]:
+        """Tries a job: a sample of it runs at once, and is kept nowhere."""
+        body = spec if isinstance(spec, bytes) else json.dumps(spec).encode()
+        waits = httpx.Timeout((timeout_s or TRY_S) + TRY_MARGIN_S, connect=5.0)
+        headers = {"Content-Type": "application/json"}
+        params = _given({"items": items, "timeout_s": timeout_s})
+        return await self._json("POST", "/v1/jobs:try", content=body, headers=headers, params=params, timeout=waits)
 
     async def job(self, job: str) -> dict[str, Json]:
         """A job with its spec."""

@@ -18,7 +18,7 @@ from shoal.agent.policies.rules.fields.extraction import extract_page
 from shoal.agent.policies.rules.fields.fields import ReadRecord
 from shoal.agent.policies.rules.fields.records import read_blocks
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
-from shoal.agent.policies.rules.lists.following import read_whole_list
+from shoal.agent.policies.rules.lists.following import goes_on, read_whole_list
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record
@@ -35,6 +35,8 @@ async def extract_records(policy: Policy, state: SessionState) -> Extraction:
         ModelError: a model is needed, and could not be asked.
     """
     wanted = state.spec.extract
+    if wanted is not None and wanted.many and state.spec.sample is not None and policy.instant:
+        return await _first_page(policy, wanted, state)
     if wanted is None or not (wanted.fields or wanted.records or wanted.next or wanted.wait_for):
         return await policy.extract(state)
     if wanted.wait_for is not None:
@@ -46,6 +48,16 @@ async def extract_records(policy: Policy, state: SessionState) -> Extraction:
         read = partial(_page, policy, wanted)
         return await read_whole_list(state, read, asked=wanted.next, most=wanted.max_pages)
     return await _page(policy, wanted, state)
+
+
+async def _first_page(policy: Policy, wanted: ExtractSpec, state: SessionState) -> Extraction:
+    """The records of a list's first page, for a sample: whether the list goes on is looked at, and not followed."""
+    if wanted.wait_for is not None:
+        await wait_for(state.page, wanted.wait_for)
+    found = await _page(policy, wanted, state)
+    if not found.records or not await goes_on(state.page, wanted.next):
+        return found
+    return replace(found, complete=False, why=found.why or "the list may go on, and a sample reads its first page")
 
 
 async def _page(policy: Policy, wanted: ExtractSpec, state: SessionState) -> Extraction:

@@ -129,6 +129,20 @@ async def read_given(page: Context, extract: ExtractSpec, locale: str = "") -> G
     return GivenPage(str(read.view["url"]), tuple(read.records), str(read.view["text"]), bool(read.view["cut"]))
 
 
+async def values_at_places(
+    page: Context, extract: ExtractSpec, fields: Mapping[str, FieldPlace], locale: str = ""
+) -> list[Mapping[str, Json]] | None:
+    """What `fields` give on the page as it stands, by record; None where a place is several, or is no selector.
+
+    Nothing is waited for, and nothing that is missing is an error: this tells whether places can be used.
+    """
+    try:
+        read = await _read(page, extract.model_copy(update={"fields": dict(fields)}), locale)
+    except (PlaceAmbiguous, BadSelector):
+        return None
+    return [record.value for record in read.records]
+
+
 def _lacks(read: _Reading) -> bool:
     if not read.records:
         return read.extract.many

@@ -34,10 +34,12 @@ from shoal.agent.errors import (
     LoginLost,
     LoopFailed,
     RecordInvalid,
+    SampleSendsNothing,
     StepLimit,
     UnsureAction,
 )
 from shoal.agent.extraction.extraction import extract_records
+from shoal.agent.extraction.proposals import propose_places
 from shoal.agent.policies.policy import LOG_IN, Extraction, Policy, SessionState
 from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
@@ -46,6 +48,7 @@ from shoal.agent.sessions.login import is_done, is_login_page, login_spec
 from shoal.agent.sessions.loop_items import gather
 from shoal.agent.sessions.once import action_name, begun_anew, in_doubt, page_of
 from shoal.agent.sessions.page import LazyContext
+from shoal.agent.sessions.sample import sampled, sends_form
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.sessions.shortfall import incomplete
 from shoal.agent.sessions.token_budget import tokens
@@ -64,6 +67,7 @@ from shoal.agent.types import (
     FanOut,
     LoopItem,
     Outcome,
+    Record,
     Step,
     Task,
 )
@@ -337,7 +341,12 @@ class _Session:
 
     async def _loop(self, plan: Plan) -> tuple[Task, Outcome | None]:
         """Collects the loop's values and ends this run with a fan-out; the session goes on when the last is final."""
-        items, later = await gather(self._values(plan), self.deps.journal)
+        sample = None
+        if self.work.spec.sample is None:
+            items, later = await gather(self._values(plan), self.deps.journal)
+        else:
+            sample = await sampled(self._values(plan), self.work.spec.sample)
+            items, later = sample.items, 0
         if not items:
             why = "; ".join(filter(None, (self.state.doubt, _left_out(self.state.left_out))))
             raise EmptyLoop(nothing_found(self.state.loop, self.page.url, why))
@@ -350,6 +359,8 @@ class _Session:
         limit = self.state.loop.max_items if self.state.loop else None
         if self.state.limited or (limit is not None and found >= limit):
             result["limited"] = True  # by the caller: what is left out was not asked for
+        if sample is not None:
+            result |= {"limited": True, "sample": {**sample.told(), "shown": self.state.listed}}
         if self.state.doubt:
             result["doubt"] = self.state.doubt
         if self.state.left_out:
@@ -441,6 +452,8 @@ class _Session:
             result["awaited"] = found.awaited
         if found.unproven:
             result["not_on_the_page"] = list(found.unproven)
+        if (places := await self._propose(checked.records)) is not None:
+            result["places"] = places
         ends = plan.ends_goal and found.complete and not checked.left_out and not found.unproven
         return Task("extract", plan.plan or "", Status.COMPLETED, result=result, ends_goal=ends), None
 
@@ -458,6 +471,19 @@ class _Session:
             return Checked(found.records)
         url = self.page.url
         return await check_records(found.records, extract, url=url, missing=found.missing, awaited=found.awaited)
+
+    @property
+    def _is_sample(self) -> bool:
+        """Whether nothing may be sent now, since only a sample of the job is wanted; its login is sent."""
+        return self.work.spec.sample is not None and not self.logging_in
+
+    async def _propose(self, records: tuple[Record, ...]) -> Json:
+        """Places for `extract.fields` that were found to give what these records hold; None where none is asked for."""
+        extract = self.work.spec.extract
+        if not self._is_sample or extract is None or extract.json_schema is None:
+            return None
+        proposed = await propose_places(self.page, extract, records, self.work.spec.browser.locale or "")
+        return proposed.told()
 
     # --- navigate ------------------------------------------------------------------------------------
 
@@ -538,6 +564,10 @@ class _Session:
                 results.append(ActionResult(action, effect=Effect()))
                 return results, action
             once = await self._must_not_repeat(action)
+            if self._is_sample and sends_form(action, begun.before, once=once):
+                raise SampleSendsNothing(
+                    f"a sample sends no form: it ended before {action_name(action, self.page.url)}"
+                )
             self.sent = self.sent or action.submits
             results.append(await self._perform(replace(action, submits=action.submits or once), once=once))
             if self.begun:

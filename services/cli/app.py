@@ -19,6 +19,7 @@ from shoal.services.cli.commands import (
     questions,
     run,
     settling,
+    trying,
     up,
     webhooks,
 )
@@ -30,7 +31,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Shoal: browser automation on a cluster. Records go to stdout, everything else to stderr.\n\n"
-    "Exit codes: 0 done, 1 the job failed, 2 wrong usage, 3 something is missing around it.",
+    "Exit codes: 0 done, 1 the job failed, 2 wrong usage, 3 something is missing around it, 4 done in part.",
 )
 
 
@@ -44,7 +45,7 @@ def options(
         raise typer.Exit
 
 
-for _part in (up, run, jobs, settling, questions, webhooks, page, evaluation, export, parts, inference, keys):
+for _part in (up, run, trying, jobs, settling, questions, webhooks, page, evaluation, export, parts, inference, keys):
     _part.add_to(app)
 
 

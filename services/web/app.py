@@ -18,6 +18,7 @@ from shoal.services.web.api.questions import question_routes
 from shoal.services.web.api.results import result_routes
 from shoal.services.web.api.sessions import session_routes
 from shoal.services.web.api.status import status_routes
+from shoal.services.web.api.tries import try_routes
 from shoal.services.web.api.views import ProblemView, ResultView, SubmittedView
 from shoal.services.web.api.webhooks import webhook_routes
 from shoal.services.web.deps import GatewayDeps
@@ -54,6 +55,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     problems.install(app)
     app.include_router(submit_routes(deps, authenticator, gate, quota))
     app.include_router(batch_routes(deps, authenticator, gate, quota))
+    app.include_router(try_routes(deps, authenticator, gate, quota))
     app.include_router(job_routes(deps, authenticator))
     app.include_router(change_routes(deps, authenticator))
     app.include_router(session_routes(deps, authenticator))

@@ -40,7 +40,7 @@ class GatewayOptions:
 def new_metrics() -> Metrics:
     """A gateway's metrics. Its labelled counters begin at 0, so that no first event is hidden from `increase`."""
     metrics = Metrics()
-    for how in ("single", "batch"):
+    for how in ("single", "batch", "try"):
         metrics.jobs_submitted.labels(how)
     for error in STATUS:
         metrics.submissions_refused.labels(error.code)

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urldefrag
 
+from shoal.agent.browser import Context
 from shoal.agent.errors import PlaceMissing
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.lists.inner_scroll import InnerList, inner_list
@@ -68,6 +69,15 @@ async def read_whole_list(
             following.why = f"page {following.pages + 1:,} shows no records: {error.message}"
             break
     return await following.outcome(most)
+
+
+async def goes_on(page: Context, asked: str | None) -> bool:
+    """Whether the page shows a way to further records of its list; it is not taken."""
+    view = await read_view(page, {"select": None, "next": asked, "words": [], "onward": True})
+    if asked:
+        return asked_step(view, asked) is not None
+    step = next_step(view, None)
+    return step is not None and is_pager(view, step)
 
 
 def _is_whole(first: Extraction, found: int) -> bool:

@@ -1,0 +1,198 @@
+"""Places for `extract.fields` by which the values of records can be read again: each was tried on the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from shoal.agent.browser import Context
+from shoal.agent.errors import BrowserError
+from shoal.agent.extraction.given import values_at_places
+from shoal.agent.policies.rules.facts.facts import Facts, read_facts
+from shoal.agent.spec import ExtractSpec, FieldPlace
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.printable import readable_json
+from shoal.agent.types import Record
+
+PROPOSALS_JS = (Path(__file__).parent / "proposals.js").read_text(encoding="utf-8")
+_LABELED = frozenset({"table", "definition-list", "label", "control"})
+_DATA_ATTRIBUTE = re.compile(r"^(.*)\[(data-[\w-]+)\]$", re.DOTALL)
+_JSON_PATH = re.compile(r'^script\[type="application/ld\+json"\] ([A-Za-z_][\w.]*)$')
+_MOST_RECORDS = 200
+"""Records of a list by whose elements a selector is looked for."""
+_MOST_PLACES = 4
+"""Places of one field that are proposed: another page may have only the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """Places that give what was read, best first."""
+
+    fields: Mapping[str, tuple[FieldPlace, ...]] = field(default_factory=dict)
+    records: str | None = (
+        None  # of a list: what one record is; None: its fields are columns of a table, or none is known
+    )
+
+    def told(self) -> dict[str, Json]:
+        """The same as a job spells it."""
+        spelled = {
+            name: [one.model_dump(by_alias=True, exclude_defaults=True) for one in places]
+            for name, places in self.fields.items()
+        }
+        return {"records": self.records, "fields": spelled}
+
+
+async def propose_places(page: Context, extract: ExtractSpec, records: Sequence[Record], locale: str = "") -> Proposals:
+    """Places for the fields of `records`, which were read from the page as it stands.
+
+    A place is proposed only where reading by it gives the very values of the records.
+
+    Raises:
+        BrowserError, NavigationError: the page cannot be asked.
+    """
+    read = [one for one in records if isinstance(one.value, dict) and one.sources][:_MOST_RECORDS]
+    if not read or (extract.records or "").startswith("$"):
+        return Proposals()
+    facts = await read_facts(page, many=extract.many)
+    selectors = await _selectors(page, extract, read)
+    if extract.many:
+        return await _of_list(page, extract, read, _Labels(facts), selectors, locale)
+    return await _of_one(page, extract, read[0], _Labels(facts), selectors, locale)
+
+
+async def _selectors(page: Context, extract: ExtractSpec, records: Sequence[Record]) -> Mapping[str, Json]:
+    """What `proposals.js` finds for the elements at which the values stood."""
+    asked = [{name: _element(source.where) for name, source in one.sources.items()} for one in records]
+    found = await page.read(PROPOSALS_JS, {"records": asked, "many": extract.many})
+    data = readable_json(found) if isinstance(found, str) else found
+    if not isinstance(data, Mapping):
+        raise BrowserError("the page answered no proposals")
+    return data
+
+
+def _element(where: str) -> str:
+    """The selector in a source's `where`, without an attribute of ours."""
+    hit = _DATA_ATTRIBUTE.match(where)
+    return hit[1] if hit else where
+
+
+class _Labels:
+    """What the page calls the values that stand at a selector."""
+
+    def __init__(self, facts: Facts) -> None:
+        blocks = [Facts(block) for group in facts.groups for block in group["blocks"]]
+        pairs = [pair for one in (facts, *blocks) for pair in one.pairs if pair["how"] in _LABELED]
+        self._of = {str(pair["s"]): str(pair["l"]) for pair in reversed(pairs)}
+
+    def at(self, where: str) -> str:
+        """The label of the value there; "" for none."""
+        return self._of.get(where, "")
+
+
+def _possible(name: str, record: Record, labels: _Labels, selectors: Mapping[str, Json]) -> Iterator[FieldPlace]:
+    """Places where the value of a field may be found again, best first."""
+    source = record.sources[name]
+    label = labels.at(source.where)
+    if label:
+        yield FieldPlace(label=label)
+    if path := _JSON_PATH.match(source.where):
+        yield FieldPlace(json_path=f"$.{path[1]}")
+    if data := _DATA_ATTRIBUTE.match(source.where):
+        yield FieldPlace(select=data[1], attribute=data[2])
+    for one in selectors["fields"].get(name, ()):
+        try:
+            yield FieldPlace(select=str(one["select"]), attribute=one.get("attribute"))
+        except ValidationError:  # an empty selector, of an element that is gone
+            continue
+
+
+async def _of_one(
+    page: Context, extract: ExtractSpec, record: Record, labels: _Labels, selectors: Mapping[str, Json], locale: str
+) -> Proposals:
+    found: dict[str, tuple[FieldPlace, ...]] = {}
+    for name in record.sources:
+        if name in extract.fields:
+            continue
+        good: list[FieldPlace] = []
+        for place in _possible(name, record, labels, selectors):
+            (values,) = await values_at_places(page, extract, {name: place}, locale) or ({},)
+            if _same(values.get(name), record.value[name]):
+                good.append(place)
+            if len(good) == _MOST_PLACES:
+                break
+        if good:
+            found[name] = tuple(good)
+    return Proposals(found)
+
+
+async def _of_list(
+    page: Context,
+    extract: ExtractSpec,
+    records: Sequence[Record],
+    labels: _Labels,
+    selectors: Mapping[str, Json],
+    locale: str,
+) -> Proposals:
+    """Places for a list: columns where it is a table, else what a record is and where its fields are within."""
+    names = list(dict.fromkeys(name for one in records for name in one.sources if name not in extract.fields))
+    columns = {name: _column(name, records, labels) for name in names}
+    places = {name: FieldPlace(column=column) for name, column in columns.items() if column}
+    if len(places) == len(names) and extract.records is None:
+        read = await values_at_places(page, extract, places, locale)
+        if _all_same(read, records, names):
+            return Proposals({name: (place,) for name, place in places.items()})
+    for what in [extract.records] if extract.records is not None else selectors["records"]:
+        asked = extract.model_copy(update={"records": what})
+        found: dict[str, tuple[FieldPlace, ...]] = {}
+        for name in names:
+            first = next(one for one in records if name in one.sources)
+            column = [FieldPlace(column=columns[name])] if columns[name] else []
+            for place in (*column, *_possible(name, first, labels, selectors)):
+                if place.kind == "json":
+                    continue
+                read = await values_at_places(page, asked, {name: place}, locale)
+                if _all_same(read, records, [name]):
+                    found[name] = (place,)
+                    break
+        if found:
+            return Proposals(found, str(what))
+    return Proposals()
+
+
+def _column(name: str, records: Sequence[Record], labels: _Labels) -> str:
+    """The header under which all records have the field; "" for none."""
+    heads = {labels.at(one.sources[name].where) for one in records if one.sources.get(name) and _in_table(one, name)}
+    return heads.pop() if len(heads) == 1 else ""
+
+
+def _in_table(record: Record, name: str) -> bool:
+    return record.sources[name].how == "table"
+
+
+def _all_same(read: Sequence[Mapping[str, Json]] | None, records: Sequence[Record], names: Sequence[str]) -> bool:
+    """Whether what was read is the same as the records say, in their order; rows that say nothing do not count."""
+    if read is None:
+        return False
+    given = [
+        row for row in ({name: row.get(name) for name in names} for row in read) if any(map(_is_value, row.values()))
+    ]
+    said = [{name: one.value.get(name) if name in one.sources else None for name in names} for one in records]
+    wanted = [row for row in said if any(map(_is_value, row.values()))]
+    return len(given) == len(wanted) and all(
+        _same(one[name], other[name]) for one, other in zip(given, wanted, strict=True) for name in names
+    )
+
+
+def _is_value(value: Json) -> bool:
+    return value is not None
+
+
+def _same(value: Json, other: Json) -> bool:
+    """Whether two readings say the same; how lines are broken does not count."""
+    if isinstance(value, str) and isinstance(other, str):
+        return value.split() == other.split()
+    return bool(value == other) and isinstance(value, bool) is isinstance(other, bool)

@@ -1,0 +1,146 @@
+"""`shoal try`: a sample of a job, told before the job is run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+import typer
+
+from shoal.agent.support.json_value import Json
+from shoal.connect import find_gateway
+from shoal.embedded import spec_gate
+from shoal.services.cli.connection import client_or_cluster
+from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.options import AsJson, Gateway, json_from
+from shoal.services.cli.pace import duration
+from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.tables import print_table
+
+_LONGEST_CELL = 60
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds this command to `app`."""
+    app.command("try")(try_)
+
+
+def try_(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="A job spec: a file, or JSON; - reads stdin.")],
+    items: Annotated[int, typer.Option(min=1, max=10, help="So many items of each loop are opened.")] = 3,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=5, max=300, help="Until the answer comes.")] = 90.0,
+    fields: Annotated[bool, typer.Option(help="Print the spec with the places that were found filled in.")] = False,
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Try a job: count its items, read a few records, and say where each value is from. Nothing is kept.
+
+    With no gateway named, a cluster is started on this machine for the try and ended after it.
+    """
+
+    async def work() -> Exit:
+        asked = json_from("SPEC", spec)
+        if not isinstance(asked, dict):
+            raise Usage("a job spec is a JSON object")
+        settings = settings_of_process()
+        if not find_gateway(settings, gateway):  # a cluster of its own takes seconds: too long for a wrong field
+            await spec_gate(settings).check(json.dumps(asked).encode(), "default")
+        async with client_or_cluster(settings, gateway) as client:
+            told = await client.attempt(asked, items=items, timeout_s=timeout)
+        if as_json:
+            print(json.dumps(told, ensure_ascii=False))
+        elif fields:
+            print(json.dumps(with_places(asked, told), indent=2, ensure_ascii=False))
+        if not as_json:
+            for line in summary(told):
+                tell(line)
+        if not as_json and not fields:
+            print_table(("record", "field", "value", "sure", "from"), _cells(told))
+        return try_exit(told)
+
+    finish(work())
+
+
+def with_places(spec: Mapping[str, Json], told: Mapping[str, Json]) -> dict[str, Json]:
+    """`spec` with the places that a try proposes in `extract`; what the spec gives itself stays as it is."""
+    extract = dict(spec.get("extract") or {})
+    if not told["fields"]:
+        return dict(spec)
+    extract["fields"] = {**told["fields"], **(extract.get("fields") or {})}
+    if told["record_place"] and not extract.get("records"):
+        extract["records"] = told["record_place"]
+    return {**spec, "extract": extract}
+
+
+def try_exit(told: Mapping[str, Json]) -> Exit:
+    """Done where every record of the sample is whole; done in part where some are; else failed."""
+    good = [one for one in told["records"] if one["error"] is None]
+    if told["error"] is not None or (told["records"] and not good):
+        return Exit.FAILED
+    whole = told["finished"] and not told["missing"] and len(good) == len(told["records"])
+    return Exit.DONE if whole else Exit.PARTIAL
+
+
+def summary(told: Mapping[str, Json]) -> Iterator[str]:
+    """What a try found, in lines."""
+    items, listed, estimate = told["items"], told["listed"], told["estimate"]
+    if items is not None:
+        yield f"items: {_count(items['found'], items['shown'], whole=items['whole'])}"
+        yield from (f"  {one['label'] or one['value']}" for one in items["first"])
+        if items["doubt"]:
+            yield f"  {items['doubt']}"
+    if listed is not None:
+        yield f"records of the first page: {_count(listed['found'], listed['shown'], whole=listed['whole'])}"
+        if listed["why"]:
+            yield f"  {listed['why']}"
+    if told["error"] is not None:
+        yield f"{told['error']['code']}: {told['error']['message']}"
+    for one in told["records"]:
+        if one["error"] is not None and one["error"] != told["error"]:
+            yield f"{_name(one)}: {one['error']['code']}: {one['error']['message']}"
+    for name, n in told["missing"].items():
+        yield f"missing in {n} of {len(told['records'])}: {name}"
+        yield from _candidates(told, name)
+    if not told["finished"]:
+        yield "the try's time was over before all of it was done: --timeout gives it more"
+    if items is not None:
+        more = "" if estimate["exact"] else " or more"
+        yield f"the whole job: {estimate['items']:,} items{more}, about {_cost(estimate)}"
+
+
+def _count(found: int, shown: int | None, *, whole: bool) -> str:
+    said = f", the page says {shown:,}" if shown is not None and shown != found else ""
+    return f"{found:,}{'' if whole else ' and more'}{said}"
+
+
+def _cost(estimate: Mapping[str, Json]) -> str:
+    parts = [f"{duration(estimate['seconds'])} of browser time", f"{estimate['pages']:,} pages"]
+    if estimate["model_calls"]:
+        tokens = estimate["prompt_tokens"] + estimate["completion_tokens"]
+        parts.append(f"{estimate['model_calls']:,} model calls of {tokens:,} tokens")
+    return ", ".join(parts)
+
+
+def _candidates(told: Mapping[str, Json], name: str) -> Iterator[str]:
+    """What the page may state for a field that is missing, each value once."""
+    found = {json.dumps(c["value"]): c for one in told["records"] for c in one["candidates"].get(name, ())}
+    for one in list(found.values())[:3]:
+        yield f"  may be {_short(one['value'])} at {one['where']} ({one['why']})"
+
+
+def _cells(told: Mapping[str, Json]) -> Iterator[tuple[str, ...]]:
+    for one in told["records"]:
+        for name, field in one["fields"].items():
+            yield _name(one), name, _short(field["value"]), field["sureness"], f"{field['how']}: {field['where']}"[:80]
+
+
+def _name(record: Mapping[str, Json]) -> str:
+    item = record["item"]
+    return _short(item["label"] or item["value"]) if item else record["url"][:_LONGEST_CELL]
+
+
+def _short(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_CELL else line[: _LONGEST_CELL - 1] + "…"
