@@ -41,6 +41,7 @@ class Element:
         default_factory=dict
     )  # type, placeholder, value, href, title, alt, aria-*, name
     options: tuple[tuple[str, str, bool], ...] = ()  # of a select: (label, value, selected)
+    disabled_options: frozenset[int] = frozenset()  # positions in `options` that cannot be chosen
     states: frozenset[str] = frozenset()  # checked, disabled, expanded, selected, required, invalid, focused, readonly
     box: Box | None = None  # where it is; None when it has no box
     visible: bool = True  # rendered, not hidden by style

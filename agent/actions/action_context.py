@@ -72,8 +72,8 @@ class ActionContext(Protocol):
         """Brings the element into the window; whether nothing lies over it there."""
         ...
 
-    async def options(self, bid: str) -> list[tuple[str, str]]:
-        """Label and value of each option of a select, or of those that an input suggests."""
+    async def options(self, bid: str) -> list[tuple[str, str, bool]]:
+        """Label and value of each option of a select, or of those that an input suggests; whether it is disabled."""
         ...
 
     async def before_opening(self, bid: str) -> None:

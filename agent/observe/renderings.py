@@ -20,12 +20,18 @@ Format = Literal["text", "axtree", "html", "json", "choices"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 _SHOWN_OPTIONS = 15
-_INLINE = frozenset({"#text", "svg", "img", "label", "code", "output", "progress", "meter", "canvas"})
+_INLINE = frozenset({"#text", "svg", "img", "label", "code", "output", "progress", "meter", "canvas", "del"})
 _PREFIXES = {"heading": "# ", "listitem": "- ", "row": "", "caption": "", "term": "", "definition": "  "}
 _ANNOUNCED = frozenset(
     {"dialog", "alertdialog", "form", "navigation", "search", "menu", "listbox", "tablist", "tree", "alert", "table"}
 )
-_QUIET_STATES = frozenset({"multiple"})
+_NAMED = frozenset(
+    {"group", "radiogroup", "region", "article", "complementary", "figure", "list", "listitem", "toolbar"}
+)
+"""What shows its name only where that is not what it says first anyway."""
+_CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
+_MAX_SPAN = 50
+_QUIET_STATES = frozenset({"multiple", "placed"})
 _HANDLED = frozenset({"draggable", "drop target", "hovers", "context menu", "keys"})
 """What an element without clicks may react to; actions on it need its id."""
 
@@ -84,6 +90,7 @@ class _Lines:
         self._lines: list[str] = []
         self._pieces: list[str] = []
         self._prefix = ""
+        self.hanging: dict[int, int] = {}  # of a table: columns that a cell above goes on in, and for how many rows
 
     def add(self, piece: str) -> None:
         if piece:
@@ -110,6 +117,11 @@ def _write(element: Element, out: _Lines) -> None:
             out.end()
             _write_all(element, out)
             out.end()
+    elif element.tag == "del":
+        inner = _Lines()
+        inner.add(words(element.text))
+        _write_all(element, inner)
+        out.add(f"(struck out {' '.join(one.strip() for one in inner.finish())})")
     elif element.tag in _INLINE:
         if element.tag == "canvas" and element.box is not None:
             out.add(f"({' '.join(filter(None, ('canvas', line(element.name), _extent(element.box))))})")
@@ -139,9 +151,15 @@ def _write_block(element: Element, out: _Lines) -> None:
         out.add(name if element.role in _PREFIXES else f"{plain_name(element.role)} {name}:")
         if element.children:
             out.end()
+    elif element.name and element.role in _NAMED and not _begins_with(element, element.name):
+        out.add(f"{plain_name(element.role)} {line(element.name)}:")
     elif element.role in ("dialog", "alertdialog"):
         out.add("dialog:")
         out.end()
+    elif "placed" in element.states and element.box is not None:
+        out.add(f"({_extent(element.box)})")
+    if element.role in ("table", "grid", "treegrid"):
+        out.hanging.clear()
     out.add(words(element.text))
     _write_all(element, out)
     out.end()
@@ -150,16 +168,50 @@ def _write_block(element: Element, out: _Lines) -> None:
         out.end()
 
 
+def _begins_with(element: Element, name: str) -> bool:
+    """Whether `name` is what a reader of the element's content comes upon first."""
+    while element.children and not element.text:
+        element = element.children[0]
+        if element.name == name:
+            return True
+    return element.text.startswith(name)
+
+
 def _write_row(element: Element, out: _Lines) -> None:
-    """A table row on one line, its cells between bars."""
+    """A table row on one line, its cells between bars: an empty one keeps its place, as does one that is further up."""
     out.end()
-    cells = []
+    cells: list[str] = []
     for child in element.children:
+        _go_on(cells, out.hanging)
         inner = _Lines()
         _write(child, inner)
-        cells.append(" ".join(one.strip() for one in inner.finish()))
+        said = " ".join(one.strip() for one in inner.finish())
+        across, down = (_span(child, name) for name in ("colspan", "rowspan"))
+        if down > 1:
+            out.hanging.update((len(cells) + n, down - 1) for n in range(across))
+        cells += [said, *[""] * (across - 1)]
+    _go_on(cells, out.hanging)
+    while cells and not cells[-1]:
+        cells.pop()
+    if element.name and not _begins_with(element, element.name):
+        out.add(f"row {line(element.name)}:")
     out.add(" | ".join(cells) if cells else words(element.text))
     out.end()
+
+
+def _go_on(cells: list[str], hanging: dict[int, int]) -> None:
+    """Adds the cells that begin in a row above and reach down to here."""
+    while len(cells) in hanging:
+        at = len(cells)
+        hanging[at] -= 1
+        if not hanging[at]:
+            del hanging[at]
+        cells.append("")
+
+
+def _span(cell: Element, name: str) -> int:
+    told = cell.attributes.get(name, "") if cell.role in _CELLS or cell.tag in ("td", "th") else ""
+    return min(int(told), _MAX_SPAN) if told.isascii() and told.isdigit() and told != "0" else 1
 
 
 def control_text(element: Element) -> str:
@@ -177,10 +229,15 @@ def control_text(element: Element) -> str:
     if (placeholder := element.attributes.get("placeholder")) and placeholder != element.name and not value:
         parts.append(f"placeholder={held(repr(placeholder))}")
     if element.options:
-        shown = " | ".join(held(label) for label, _, _ in element.options[:_SHOWN_OPTIONS])
+        shown = " | ".join(
+            held(label) + (" (disabled)" if index in element.disabled_options else "")
+            for index, (label, _, _) in enumerate(element.options[:_SHOWN_OPTIONS])
+        )
         more = len(element.options) - _SHOWN_OPTIONS
         parts.append(f"options: {shown}" + (f" | … {more} more" if more > 0 else ""))
-    if element.tag == "canvas" and element.box is not None:
+    if struck := element.attributes.get("struck"):
+        parts.append(f"struck out: {quoted(struck)}")
+    if (element.tag == "canvas" or "placed" in element.states) and element.box is not None:
         parts.append(_extent(element.box))
     parts += sorted(element.states - _QUIET_STATES)
     if not element.in_viewport:
@@ -249,8 +306,9 @@ def _axtree_lines(element: Element, depth: int) -> Iterator[str]:
     yield pad + " ".join(part for part in parts if part)
     if element.text:
         yield f"{pad}  text {element.text!r}"
-    for label, value, chosen in element.options:
-        yield f"{pad}  option {label!r} value={value!r}" + (" selected" if chosen else "")
+    for index, (label, value, chosen) in enumerate(element.options):
+        off = " disabled" * (index in element.disabled_options)
+        yield f"{pad}  option {label!r} value={value!r}" + (" selected" if chosen else "") + off
     for child in element.children:
         yield from _axtree_lines(child, depth + 1)
 
@@ -284,8 +342,9 @@ def _html_lines(element: Element, depth: int) -> Iterator[str]:
     opened += "".join(f" {state}" for state in sorted(element.states))
     text = html.escape(element.text, quote=False)
     options = [
-        f'<option value="{html.escape(value)}"{" selected" * chosen}>{html.escape(label, quote=False)}</option>'
-        for label, value, chosen in element.options
+        f'<option value="{html.escape(value)}"{" selected" * chosen}{" disabled" * (n in element.disabled_options)}>'
+        f"{html.escape(label, quote=False)}</option>"
+        for n, (label, value, chosen) in enumerate(element.options)
     ]
     if not element.children:
         yield f"{pad}<{opened}>{text}{''.join(options)}</{tag}>"
@@ -333,7 +392,11 @@ def element_json(element: Element) -> dict[str, Json]:
     if element.attributes:
         plain["attributes"] = dict(element.attributes)
     if element.options:
-        plain["options"] = [{"label": label, "value": value, "selected": on} for label, value, on in element.options]
+        plain["options"] = [
+            {"label": label, "value": value, "selected": on}
+            | ({"disabled": True} if index in element.disabled_options else {})
+            for index, (label, value, on) in enumerate(element.options)
+        ]
     if element.states:
         plain["states"] = sorted(element.states)
     if element.box is not None:

@@ -14,7 +14,7 @@ from shoal.agent.types import Box, Element
 WALKER = Path(__file__).with_name("walker.js").read_text(encoding="utf-8")
 """JavaScript that, run once in a document's world, gives that world `shoalWalker`."""
 
-_VISIBLE, _IN_VIEW, _CLICKABLE, _FRAME = 1, 2, 4, 8
+_VISIBLE, _IN_VIEW, _CLICKABLE, _FRAME, _AROUND = 1, 2, 4, 8, 16
 _STATES = (
     (1, "checked"),
     (2, "disabled"),
@@ -35,6 +35,7 @@ _STATES = (
     (65536, "hovers"),
     (131072, "context menu"),
     (262144, "keys"),
+    (524288, "placed"),
 )
 _NO_STATES: frozenset[str] = frozenset()
 _NO_ATTRIBUTES: Mapping[str, str] = {}
@@ -93,32 +94,39 @@ def _frames(nodes: list[Node]) -> Iterator[FrameSpot]:
 
 def element_tree(walk: FrameWalk) -> Element:
     """The page as one element, with the nested frames in their places."""
-    return Element("", "body", role="document", name=walk.data["title"], children=_elements(walk.data["tree"], walk))
+    return Element(
+        "", "body", role="document", name=walk.data["title"], children=_elements(walk.data["tree"], walk, True)
+    )
 
 
-def _elements(nodes: list[Node], walk: FrameWalk) -> tuple[Element, ...]:
-    return tuple([_text(node) if type(node) is str else _element(node, walk) for node in nodes])
+def _elements(nodes: list[Node], walk: FrameWalk, in_view: bool) -> tuple[Element, ...]:
+    """`in_view`: whether what is around these nodes is in the window, as text and cells are that have no box here."""
+    return tuple([_text(node, in_view) if type(node) is str else _element(node, walk, in_view) for node in nodes])
 
 
-def _text(text: str) -> Element:
-    return Element("", "#text", text=text)
+def _text(text: str, in_view: bool) -> Element:
+    return Element("", "#text", text=text, in_viewport=in_view)
 
 
-def _element(node: list[Any], walk: FrameWalk) -> Element:
+def _element(node: list[Any], walk: FrameWalk, in_view: bool) -> Element:
     flags = node[9]
+    if not flags & _AROUND:
+        in_view = bool(flags & _IN_VIEW)
     children: tuple[Element, ...] = ()
     options: tuple[tuple[str, str, bool], ...] = ()
+    off: frozenset[int] = frozenset()
     text = node[4]
     if flags & _FRAME:
         text = ""
         inner = (walk.inner or {}).get(node[1])
         if inner is not None:
-            children = _elements(inner.data["tree"], inner)
+            children = _elements(inner.data["tree"], inner, in_view)
     else:
         if len(node) > 10 and node[10]:
-            children = _elements(node[10], walk)
+            children = _elements(node[10], walk, in_view)
         if node[6]:
-            options = tuple((label, value, bool(chosen)) for label, value, chosen in node[6])
+            options = tuple((one[0], one[1], bool(one[2])) for one in node[6])
+            off = frozenset(index for index, one in enumerate(node[6]) if len(one) > 3)
     box = node[8]
     return Element(
         bid=f"{walk.prefix}{node[1]}" if node[1] else "",
@@ -128,10 +136,11 @@ def _element(node: list[Any], walk: FrameWalk) -> Element:
         text=text,
         attributes=node[5] or _NO_ATTRIBUTES,
         options=options,
+        disabled_options=off,
         states=frozenset(name for bit, name in _STATES if node[7] & bit) if node[7] else _NO_STATES,
         box=_box(box, walk) if box else None,
         visible=True,
-        in_viewport=not box or bool(flags & _IN_VIEW),
+        in_viewport=in_view,
         clickable=bool(flags & _CLICKABLE),
         children=children,
     )

@@ -52,14 +52,14 @@ globalThis.shoalWalker ??= (() => {
     month: 'month', number: 'spinbutton', radio: 'radio', range: 'slider', reset: 'button', search: 'searchbox', submit: 'button',
     time: 'time', week: 'week',
   };
-  const SHOWN = ['type', 'placeholder', 'href', 'title', 'alt', 'name', 'min', 'max', 'step', 'pattern', 'maxlength', 'accept', 'download', 'target', 'src'];
+  const SHOWN = ['type', 'placeholder', 'href', 'title', 'alt', 'name', 'min', 'max', 'step', 'pattern', 'maxlength', 'accept', 'download', 'target', 'src', 'colspan', 'rowspan'];
   const CANDIDATES = 'a[href],area[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=switch],[role=combobox],[role=textbox],[role=option],[role=slider],[onclick],[tabindex],[contenteditable]';
   const NO_LINKS = 'button,input:not([type=hidden]),select,textarea,summary,[role],[onclick],[tabindex],[contenteditable]';
   // Bits, in the order of agent/observe/tree.py.
-  const VISIBLE = 1, IN_VIEW = 2, CLICKABLE = 4, FRAME = 8;
+  const VISIBLE = 1, IN_VIEW = 2, CLICKABLE = 4, FRAME = 8, AROUND = 16; // AROUND: in view where what is around it is
   const CHECKED = 1, DISABLED = 2, EXPANDED = 4, SELECTED = 8, REQUIRED = 16, INVALID = 32, FOCUSED = 64, READONLY = 128,
     COLLAPSED = 256, PRESSED = 512, MIXED = 1024, MULTIPLE = 2048, CURRENT = 4096, MODAL = 8192,
-    DRAGGABLE = 16384, DROP_TARGET = 32768, HOVERS = 65536, CONTEXT_MENU = 131072, KEYS = 262144;
+    DRAGGABLE = 16384, DROP_TARGET = 32768, HOVERS = 65536, CONTEXT_MENU = 131072, KEYS = 262144, PLACED = 524288;
   const HANDLED = {
     dragstart: DRAGGABLE, drop: DROP_TARGET, dragover: DROP_TARGET, dragenter: DROP_TARGET, mouseenter: HOVERS, mouseover: HOVERS,
     pointerenter: HOVERS, pointerover: HOVERS, contextmenu: CONTEXT_MENU, keydown: KEYS, keyup: KEYS, keypress: KEYS,
@@ -70,7 +70,10 @@ globalThis.shoalWalker ??= (() => {
     return bits & KEYS && !canFocus(element) ? bits & ~KEYS : bits; // keys come to nothing that cannot have the focus
   };
   const OF_CONTROLS = HOVERS | CONTEXT_MENU | KEYS; // of a part of the page with controls in it, said of them
-  const POINTER = 1, MUTE = 2, FADED = 4;
+  const POINTER = 1, MUTE = 2, FADED = 4, STRUCK = 8, CODE = 16;
+  const DELETED = set('DEL S STRIKE');
+  const CELLS = set('cell gridcell columnheader rowheader');
+  const APART_PX = 3; // of margin, border and padding between two words that no space parts
   const ABOVE = 0.25; // what lies above the window counts for less than what lies below
   const NAME_CHARS = 150, MAX_DEPTH = 300, MAX_LEVELS = 30, MAX_OPTIONS = 200;
   const MAX_STYLED = 4000; // elements of a page on which each is asked for its cursor, where a budget counts what there is
@@ -317,10 +320,16 @@ globalThis.shoalWalker ??= (() => {
     const list = [];
     for (const option of element.options) {
       if (list.length >= MAX_OPTIONS && !option.selected) continue;
-      list.push([clip(squeeze(option.label || option.text || option.value), 100), clip(option.value, 100), option.selected ? 1 : 0]);
+      if (option.hidden) continue;
+      const one = [clip(squeeze(option.label || option.text || option.value), 100), clip(option.value, 100), option.selected ? 1 : 0];
+      if (isOff(option)) one.push(1);
+      list.push(one);
     }
     return list;
   };
+  const isOff = option => option.disabled || (option.parentElement?.tagName === 'OPTGROUP' && option.parentElement.disabled);
+  // All of them, as they can be chosen by their positions.
+  const choosable = element => [...element.options].map(one => [squeeze(one.label || one.text || one.value), one.value, isOff(one)]);
   // Why an element takes clicks; 0 when it does not by itself.
   const kindOf = (element, tag, role) => {
     if (NATIVE.has(tag)) {
@@ -571,7 +580,7 @@ globalThis.shoalWalker ??= (() => {
   };
 
   const pass = (options, view, plan, modal) => {
-    const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false, pruned: false, shown: new WeakMap(), dropped: new Set() };
+    const state = { count: 0, native: 0, chars: 0, cut: 0, stopped: false, pruned: false, shown: new WeakMap(), dropped: new Set(), struck: [] };
     const { band, keep, chosen, texts } = plan;
     const limited = keep !== null;
     // Chosen elements have their places kept for them, wherever in the document they come.
@@ -650,11 +659,23 @@ globalThis.shoalWalker ??= (() => {
       state.chars += text.length + 1;
       const last = out.length - 1;
       if (last >= 0 && typeof out[last] === 'string' && !out.broken) {
-        const gap = out.gap || /^\s/.test(data);
+        const gap = out.gap || /^\s/.test(data) || (out.edge && spaced(out.edge, 'Right'));
         out[last] += (gap ? ' ' : '') + text;
       } else out.push(text);
       out.broken = false;
+      out.edge = null;
       out.gap = /\s$/.test(data);
+    };
+    // Whether an inline element keeps its words apart from those beside it, as prices and badges do.
+    const spaced = (style, side) => parseFloat(style['margin' + side]) + parseFloat(style['padding' + side]) + parseFloat(style[`border${side}Width`]) >= APART_PX;
+    const FLOWS = set('inline inline-block contents');
+    const visitInline = (element, style, mode, depth, out) => {
+      if (mode & CODE) { visit(element, mode, depth, out); return; }
+      const flows = FLOWS.has(style.display);
+      if (!flows) out.broken = true;
+      else if (out.length && !out.gap && spaced(style, 'Left')) out.gap = true;
+      visit(element, mode, depth, out);
+      if (!flows) out.broken = true; else out.edge = style;
     };
 
     const visitNode = (node, mode, depth, out) => {
@@ -712,7 +733,7 @@ globalThis.shoalWalker ??= (() => {
       if (kind) { emitControl(node, tag, kind, null, out, depth); return; }
       if (style.visibility !== 'visible') inner |= MUTE;
       if (style.opacity === '0') inner |= FADED;
-      emitContainer(node, tag, role, inner, depth, out);
+      emitContainer(node, tag, role, inner | (mode & (STRUCK | CODE)), depth, out, style);
     };
     // A list that listens for its like children, as frameworks do: each child is a target, the list is not.
     const delegates = element => {
@@ -735,7 +756,22 @@ globalThis.shoalWalker ??= (() => {
       const inView = box.bottom > view.top && box.top < view.bottom && box.right > view.left && box.left < view.right;
       return VISIBLE | (inView ? IN_VIEW : 0);
     };
+    // In view or not, told by a box of its own; without one, as what is around it.
+    const seenOf = element => {
+      const box = element.getBoundingClientRect();
+      return box.width || box.height ? flagsOf(box) : VISIBLE | AROUND;
+    };
     const place = box => [Math.round(box.left), Math.round(box.top), Math.round(box.width), Math.round(box.height)];
+
+    // Whether an element was given a place of its own, as entries of a calendar are, and not just the next one of a stack.
+    const isPlaced = (element, style) => {
+      const own = element.style;
+      if (!own || !(own.top || own.left || own.bottom || own.right || own.transform) || (style ||= getComputedStyle(element)).position !== 'absolute') return false;
+      const box = element.getBoundingClientRect();
+      if (tiny(box)) return false;
+      const stacked = (one, edge, other) => one?.style?.position === own.position && Math.abs(one.getBoundingClientRect()[edge] - box[other]) <= 1 && Math.abs(one.getBoundingClientRect().left - box.left) <= 1;
+      return !stacked(element.nextElementSibling, 'top', 'bottom') && !stacked(element.previousElementSibling, 'bottom', 'top');
+    };
 
     // A control: a field, or something whose content is its name.
     const emitControl = (element, tag, kind, label, out, depth) => {
@@ -757,7 +793,12 @@ globalThis.shoalWalker ??= (() => {
         // Hidden, covered or without an area of its own: what it contains may still be there to be used.
         if (!FIELDS.has(tag)) {
           const spills = tiny(box) && getComputedStyle(element).overflow === 'visible';
-          visit(shadowOf(element) || element, spills ? POINTER : POINTER | FADED, depth + 1, out);
+          const asked = element.getAttribute('role') || '', meaning = CELLS.has(asked) ? asked : asked ? '' : /^T[DH]$/.test(tag) ? ROLES[tag] : '', cell = meaning ? [] : out;
+          visit(shadowOf(element) || element, spills ? POINTER : POINTER | FADED, depth + 1, cell);
+          if (cell !== out) { // its column stays where it is
+            out.push([tag.toLowerCase(), 0, meaning, '', '', 0, 0, 0, 0, VISIBLE | AROUND, cell]);
+            raise(out, heightOf(cell) + 1);
+          }
         }
         return;
       }
@@ -776,11 +817,21 @@ globalThis.shoalWalker ??= (() => {
       state.shown.set(element, Infinity);
       const role = roleOf(element, tag, element.getAttribute('role'));
       const inner = [];
-      const before = state.count;
+      const before = state.count, struckBefore = state.struck.length, native = state.native;
       state.count++;
       if (kind === 6 ? small : kind !== 7 && !delegated.has(element)) state.native++;
       named = Math.max(named, state.chars + NAME_CHARS);
       if (!FIELDS.has(tag) && kind !== 3) visit(shadowOf(element) || element, POINTER, depth + 1, inner);
+      // A cell and the link that is all it holds are one: a click on the link is one on the cell, too.
+      if (CELLS.has(role) && inner.length === 1 && (inner[0][9] & CLICKABLE) && /^(a|button)$/.test(inner[0][0])) {
+        state.count--;
+        state.native = Math.max(native, state.native - 1);
+        inner[0][7] |= statesOf(element, tag) & (SELECTED | DISABLED | CURRENT);
+        raise(out, heightOf(inner));
+        out.push(inner[0]);
+        out.broken = true;
+        return;
+      }
       let name = givenName(element, tag), text = '', children = inner;
       const leaf = state.count === before + 1;
       const joined = leaf ? squeeze(plainText(name ? inner.filter(node => node[0] !== 'svg') : inner)) : '';
@@ -792,11 +843,14 @@ globalThis.shoalWalker ??= (() => {
       if (!name && (leaf || kind <= 2)) name = lastName(element, tag) || (leaf ? '' : joined);
       name = clip(name, NAME_CHARS);
       if (kind !== 7) flags |= CLICKABLE;
-      const id = idOf(element), attributes = attributesOf(element, tag);
+      const id = idOf(element), struck = state.struck.slice(struckBefore).join(', ');
+      let attributes = attributesOf(element, tag), states = statesOf(element, tag);
+      if (struck) attributes = { ...attributes || {}, struck: clip(struck, NAME_CHARS) };
+      if (element.hasAttribute('style') && isPlaced(element)) states |= PLACED;
       traits.set(id, [element.tagName, name, element.id, element.getAttribute('name'), element.getAttribute('href'), element.getAttribute('type'), walks]);
       state.chars += name.length + 12;
       raise(out, heightOf(inner) + 1);
-      out.push([tag.toLowerCase(), id, role, name, text, attributes, tag === 'SELECT' ? optionsOf(element) : 0, statesOf(element, tag), place(box), flags, children]);
+      out.push([tag.toLowerCase(), id, role, name, text, attributes, tag === 'SELECT' ? optionsOf(element) : 0, states, place(box), flags, children]);
       out.broken = true;
     };
 
@@ -831,21 +885,30 @@ globalThis.shoalWalker ??= (() => {
     };
 
     // A part of the page that is not acted on: kept when it means something or holds several things, else dissolved.
-    const emitContainer = (element, tag, role, mode, depth, out) => {
+    const emitContainer = (element, tag, role, mode, depth, out, style) => {
       const shadow = shadowOf(element);
       if (!shadow && !asked.has(element) && (tag.includes('-') || (HOSTS.has(tag) && !element.firstChild))) suspects.push(element);
-      const meaning = role && role !== 'presentation' && role !== 'none' && role !== 'generic' ? role.split(' ')[0] : (ROLES[tag] || '');
-      if (!meaning && INLINE.has(tag) && !shadow) { visit(element, mode, depth + 1, out); return; }
-      const inner = [];
+      let meaning = role && role !== 'presentation' && role !== 'none' && role !== 'generic' ? role.split(' ')[0] : (ROLES[tag] || '');
+      if (tag === 'TH' && !role && /^row/.test(element.scope)) meaning = 'rowheader';
+      if (tag === 'SECTION' && !role && (element.hasAttribute('aria-label') || element.hasAttribute('aria-labelledby'))) meaning = 'region';
+      if (meaning === 'code') mode |= CODE;
+      const struck = !(mode & (STRUCK | FADED | MUTE)) && (DELETED.has(tag) || (element.attributes.length && style.textDecorationLine.includes('line-through')));
+      if (struck) mode |= STRUCK;
+      if (!meaning && INLINE.has(tag) && !shadow && !struck) { visitInline(element, style, mode, depth + 1, out); return; }
+      let inner = [];
       // A label's words are its field's name already.
       if (tag === 'LABEL' && element.control && (element.control.checkVisibility() || standIn(element.control, upper(element.control)))) mode |= FADED;
       visit(shadow || element, mode, depth + 1, inner);
+      if (struck && inner.length) inner = [strikeOut(inner)];
       // Readers go down level by level: what is around too many of them is left out, not what it holds.
       const tooHigh = heightOf(inner) >= MAX_LEVELS;
       if (!meaning || tooHigh) {
         out.broken = true;
-        if (inner.length > 1 && !tooHigh) { out.push(['div', 0, '', '', '', 0, 0, 0, 0, VISIBLE, inner]); raise(out, heightOf(inner) + 1); }
-        else { out.push(...inner); raise(out, heightOf(inner)); }
+        const placed = inner.length && !tooHigh && element.hasAttribute('style') && isPlaced(element, style);
+        if (placed) out.push(['div', 0, '', '', '', 0, 0, PLACED, place(element.getBoundingClientRect()), seenOf(element), inner]);
+        else if (inner.length > 1 && !tooHigh) out.push(['div', 0, '', '', '', 0, 0, 0, 0, seenOf(element), inner]);
+        else out.push(...inner);
+        raise(out, heightOf(inner) + (placed || (inner.length > 1 && !tooHigh) ? 1 : 0));
         if (inner.length) out.broken = true;
         return;
       }
@@ -857,17 +920,28 @@ globalThis.shoalWalker ??= (() => {
       }
       let text = '', children = inner;
       if (inner.length === 1 && typeof inner[0] === 'string') { text = inner[0]; children = []; }
+      const cell = CELLS.has(meaning);
+      if (meaning === 'row' && children.length && children.every(isBlank)) return;
       if (PLAIN.has(tag) && !role) {
-        if (!text && !children.length) return;
-        out.push([tag.toLowerCase(), 0, meaning, name, text, 0, 0, 0, 0, VISIBLE, children]);
+        if (!text && !children.length && !cell) return;
+        const spans = cell && (element.colSpan > 1 || element.rowSpan > 1) ? { colspan: String(element.colSpan), rowspan: String(element.rowSpan) } : 0;
+        out.push([tag.toLowerCase(), 0, meaning, name, text, spans, 0, 0, 0, cell ? VISIBLE | AROUND : seenOf(element), children]);
       } else {
         if (!name && meaning === 'heading') name = clip(squeeze(plainText(inner)), NAME_CHARS);
         const box = element.getBoundingClientRect();
-        if (!children.length && !text && !name && tag !== 'CANVAS' && tag !== 'VIDEO' && tag !== 'PROGRESS' && tag !== 'METER') return;
+        if (!children.length && !text && !name && !cell && tag !== 'CANVAS' && tag !== 'VIDEO' && tag !== 'PROGRESS' && tag !== 'METER') return;
         if (name === text) text = '';
         out.push([tag.toLowerCase(), idOf(element), meaning, clip(name, NAME_CHARS), text, attributesOf(element, tag), 0, statesOf(element, tag) & ~OF_CONTROLS, place(box), flagsOf(box), children]);
       }
       out.broken = true;
+    };
+    const isBlank = node => Array.isArray(node) && CELLS.has(node[2]) && !node[3] && !node[4] && !(node[9] & CLICKABLE) && !node[10]?.length;
+    // What is crossed out is said to be: an old price stands beside the new one.
+    const strikeOut = inner => {
+      const plain = inner.every(one => typeof one === 'string');
+      const text = plain ? inner.join(' ') : '';
+      state.struck.push(text || squeeze(plainText(inner)));
+      return ['del', 0, 'deletion', '', text, 0, 0, 0, 0, VISIBLE | AROUND, plain ? [] : inner];
     };
     const plainText = nodes => nodes.map(node => typeof node === 'string' ? node : node[3] + ' ' + node[4] + ' ' + (Array.isArray(node[10]) ? plainText(node[10]) : '')).join(' ');
 
@@ -917,7 +991,7 @@ globalThis.shoalWalker ??= (() => {
     return {
       mutations, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: whole(valueOf(element)),
       tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
-      options: element?.tagName === 'SELECT' ? optionsOf(element).map(one => [one[0], one[1]]) : undefined,
+      options: element?.tagName === 'SELECT' ? choosable(element) : undefined,
       open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       spot: element?.tagName === 'AREA' ? spotOf(element) : null,
@@ -1076,7 +1150,7 @@ globalThis.shoalWalker ??= (() => {
     walk, find, pulse, around, expose, choice, beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); }, closedSays, scrollRegion, scrollPage,
     options: id => { // of a select, or those that an input suggests
       const element = find(id), list = element?.tagName === 'SELECT' ? element : element?.tagName === 'INPUT' ? element.list : null;
-      return list ? optionsOf(list).map(one => [one[0], one[1]]) : [];
+      return list ? choosable(list) : [];
     },
     // What Playwright's selector engine asks: "12", or "12/label" for the label that stands for a hidden field, or
     // "12/picture" for the picture that an area lies on.

@@ -253,6 +253,8 @@ async def _select_native(on: ActionContext, bid: str, element: Any, wanted: list
         there = await on.options(bid)
         indices = [_option_index(there, item) for item in wanted]
         if None not in indices:
+            if off := [there[index][0] for index in indices if index is not None and there[index][2]]:
+                raise ElementNotUsable(f"the option {', '.join(map(repr, off))} is disabled")
             await element.select_option(index=indices, timeout=on.left_ms)
             return
         if attempt + 1 < _OPTION_TRIES:  # options that depend on another field come a moment later
@@ -260,12 +262,14 @@ async def _select_native(on: ActionContext, bid: str, element: Any, wanted: list
     raise _no_option([item for item, index in zip(wanted, indices, strict=True) if index is None], there)
 
 
-def _no_option(missing: Sequence[Option], there: list[tuple[str, str]]) -> ElementNotUsable:
-    listed = ", ".join(label for label, _ in there[:30])
+def _no_option(missing: Sequence[Option], there: list[tuple[str, str, bool]]) -> ElementNotUsable:
+    listed = ", ".join(label for label, _, _ in there[:30])
     return ElementNotUsable(f"there is no option {', '.join(map(repr, missing))}; there are: {listed}")
 
 
-async def _fill_suggested(on: ActionContext, element: Any, there: list[tuple[str, str]], wanted: list[Option]) -> None:
+async def _fill_suggested(
+    on: ActionContext, element: Any, there: list[tuple[str, str, bool]], wanted: list[Option]
+) -> None:
     """Fills in what the field suggests; which its list, drawn by the browser, would do when it is clicked."""
     for item in wanted:
         index = _option_index(there, item)
@@ -274,7 +278,7 @@ async def _fill_suggested(on: ActionContext, element: Any, there: list[tuple[str
         await element.fill(there[index][1], timeout=min(_PATIENCE_MS, on.left_ms))
 
 
-def _option_index(there: list[tuple[str, str]], wanted: Option) -> int | None:
+def _option_index(there: list[tuple[str, str, bool]], wanted: Option) -> int | None:
     """Where the option is: by label or value, exactly or else but for case; a number is its position."""
     if isinstance(wanted, int):
         return wanted if 0 <= wanted < len(there) else _option_index(there, str(wanted))

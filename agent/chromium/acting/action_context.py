@@ -180,14 +180,14 @@ class ChromiumActionContext:
         world = None if prefix else await self._world(prefix)  # what lies over a frame, the frame cannot tell
         return bool(world and await world.call(f"shoalWalker.expose({number})"))
 
-    async def options(self, bid: str) -> list[tuple[str, str]]:
+    async def options(self, bid: str) -> list[tuple[str, str, bool]]:
         told = (self._pulses.pop(bid, None) or {}).get("options")
         if told is not None:
-            return [(label, value) for label, value in told]
+            return [(label, value, off) for label, value, off in told]
         prefix, number = split_bid(bid)
         world = await self._world(prefix)
         found = await world.call(f"shoalWalker.options({number})") if world else []
-        return [(label, value) for label, value in found]
+        return [(label, value, off) for label, value, off in found]
 
     async def before_opening(self, bid: str) -> None:
         world = await self._world(split_bid(bid)[0])
