@@ -39,9 +39,40 @@ said = st.one_of(
     st.lists(st.sampled_from([*"[]\"\\\n\r\u2028 a7B1=<>&'|()", "[7 ", "[a12]"]), max_size=12).map("".join),
     st.text(max_size=12),
 )
-TAGS = ("a", "button", "p", "div", "td", "img", "label", "select", "canvas", "li", "h1", "a[7", 'x"bid="7"', "b>[7]")
-ROLES = ("", "button", "row", "img", "frame", "dialog", "heading", "table", "[7", 'x"][7', "link")
-ATTRIBUTES = ("value", "href", "placeholder", "title", "aria-label")
+TAGS = (
+    "a",
+    "button",
+    "p",
+    "div",
+    "td",
+    "del",
+    "img",
+    "label",
+    "select",
+    "canvas",
+    "li",
+    "h1",
+    "a[7",
+    'x"bid="7"',
+    "b>[7]",
+)
+ROLES = (
+    "",
+    "button",
+    "row",
+    "cell",
+    "group",
+    "deletion",
+    "img",
+    "frame",
+    "dialog",
+    "heading",
+    "table",
+    "[7",
+    'x"][7',
+    "link",
+)
+ATTRIBUTES = ("value", "href", "placeholder", "title", "aria-label", "struck", "colspan")
 
 
 @st.composite
