@@ -200,6 +200,13 @@ class Browser(Protocol):
         """How the process is doing; answers also when it is dead."""
         ...
 
+    async def restrain(self, most_bytes: int) -> int:
+        """Ends pages that hold more memory than that each, and makes others stand back that compute without a pause.
+
+        To be called every few seconds. Gives how many pages were ended: those have crashed, the others notice nothing.
+        """
+        ...
+
     async def close(self) -> None:
         """Ends the process and removes what it left on disk; never raises, may be called twice."""
         ...

@@ -54,6 +54,7 @@ class LogEvent(StrEnum):
     WORKER_STOPPED = "worker.stopped"
     BROWSER_STARTED = "browser.started"
     BROWSER_LOST = "browser.lost"
+    PAGES_ENDED = "browser.pages_ended"
     BROWSER_RECYCLED = "browser.recycled"
     SESSION_FAILED = "session.failed"
     REPORT_LATE = "report.late"

@@ -295,6 +295,13 @@ class Settings(BaseSettings):
         unit="s",
         gt=0,
     )
+    page_max_rss_mib: int = _setting(
+        2048,
+        "The process of a page that holds more memory than that is ended: the page has crashed, the others go on.",
+        part="browsers",
+        unit="MiB",
+        ge=64,
+    )
     browser_max_rss_mib: int = _setting(
         3072, "A browser whose processes hold more memory than this is replaced.", part="browsers", unit="MiB", ge=128
     )
@@ -308,6 +315,14 @@ class Settings(BaseSettings):
     )
     download_total_mib: int = _setting(
         500, "What one attempt of a session may download in all.", part="browsers", unit="MiB", ge=1
+    )
+    session_traffic_mib: int = _setting(
+        4096,
+        "What the pages of one attempt of a session may take in over the network in all, packed as it comes. It holds "
+        "where `SHOAL_ALLOW_PRIVATE` is off.",
+        part="browsers",
+        unit="MiB",
+        ge=1,
     )
     session_timeout_s: float = _setting(
         900.0, "Time limit of one attempt of one session.", part="browsers", unit="s", gt=0

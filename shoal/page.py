@@ -325,6 +325,7 @@ class _Parts:
             return await session.run(work, replace(deps, page=context, hidden=hidden, helper=self.helper))
         finally:
             self.asked = None
+            self.real.ended(work)
 
     def _work(self, spec: JobSpec) -> Work:
         number = next(self.numbers)

@@ -93,6 +93,9 @@ class FakeParts:
     async def context(self, work: Work) -> ContextOptions:
         return self.config.context
 
+    def ended(self, work: Work) -> str:
+        return ""
+
     def helper(self, work: Work) -> Helper | None:
         return None
 

@@ -21,6 +21,7 @@ from shoal.agent.chromium.devtools.raw_pages import RawPages
 from shoal.agent.chromium.devtools.read_page import ReadPage, open_read_page
 from shoal.agent.chromium.devtools.reading_context import ReadingContext
 from shoal.agent.chromium.process.driver import Driver, forget_driver
+from shoal.agent.chromium.process.page_processes import PageProcesses
 from shoal.agent.chromium.process.process_tree import ProcessTree
 from shoal.agent.errors import BrowserError, BrowserGone
 from shoal.agent.spec import BrowserSpec, Viewport
@@ -46,6 +47,7 @@ class ChromiumBrowser:
         self._browser = browser
         self._driver = driver
         self._processes = processes
+        self._page_processes = PageProcesses(processes)
         self.folder = temp  # its own, which it may read whatever else it may; None: it runs elsewhere
         self._window = window
         self._contexts: set[Context] = set()
@@ -202,6 +204,9 @@ class ChromiumBrowser:
             rss_bytes=memory,
             pids=pids,
         )
+
+    async def restrain(self, most_bytes: int) -> int:
+        return await asyncio.to_thread(self._page_processes.look, most_bytes, time.monotonic())
 
     async def close(self) -> None:
         if self._closed:

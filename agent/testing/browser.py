@@ -52,6 +52,7 @@ class FakeBrowser:
     ) -> None:
         self.pages = dict(pages)
         self.visits: list[str] = []
+        self.restrained: list[int] = []  # what its pages were held to, each time
         self.performed: list[Action] = []
         self.open = 0
         self.most_open = 0
@@ -82,6 +83,10 @@ class FakeBrowser:
     def kill(self) -> None:
         """The process dies: every later call raises `BrowserGone`."""
         self.alive = False
+
+    async def restrain(self, most_bytes: int) -> int:
+        self.restrained.append(most_bytes)
+        return 0
 
     async def health(self) -> BrowserHealth:
         return BrowserHealth(self.alive, self.open, self._started, self.opened)

@@ -20,6 +20,7 @@ class BrowserLimits:
     max_sessions: int = 1000  # contexts opened
     max_age_s: float = 3600.0
     max_rss_bytes: int = 3 * 1024**3  # memory of the process tree, what its processes share counted once
+    page_bytes: int = 2 * 1024**3  # memory of one page's process; it is ended beyond that
     idle_s: float = 60.0  # a browser without sessions is closed after so long
 
 
@@ -37,6 +38,7 @@ class WorkerConfig:
     user_agent: str = "Shoal"  # token that robots.txt is asked for
     limits: SessionLimits = SessionLimits()
     context: ContextOptions = ContextOptions()  # the operator's limits of one context
+    session_bytes: int = 4 * 1024**3  # that the pages of one session may take in
     browser: BrowserLimits = BrowserLimits()
     model: ModelSettings | None = None  # None: no model is configured
     help_url: str = ""  # the gateway's address, where sessions ask people; "": nowhere

@@ -41,10 +41,12 @@ def worker_config(settings: Settings, temp_dir: Path | None = None) -> WorkerCon
             allow_python=settings.allow_python,
             search_url=settings.search_url or None,
         ),
+        session_bytes=settings.session_traffic_mib * _MIB,
         browser=BrowserLimits(
             max_sessions=settings.browser_max_sessions,
             max_age_s=settings.browser_max_minutes * 60,
             max_rss_bytes=settings.browser_max_rss_mib * _MIB,
+            page_bytes=settings.page_max_rss_mib * _MIB,
             idle_s=settings.browser_idle_s,
         ),
         model=model_settings(settings),

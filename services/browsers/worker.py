@@ -74,6 +74,10 @@ class Parts(Protocol):
         """The operator's limits of this session's context, and its way out."""
         ...
 
+    def ended(self, work: Work) -> str:
+        """The session is over: takes its way out back. Says in words what it was cut off for, "" for nothing."""
+        ...
+
     def helper(self, work: Work) -> Helper | None:
         """What answers this session's questions; None: the job has no helper."""
         ...
@@ -150,6 +154,13 @@ class Worker:
 
     async def _outcome(self, work: Work, held: _Held) -> Outcome:
         """One session in one slot."""
+        try:
+            outcome = await self._run(work, held)
+        finally:
+            excess = self._parts.ended(work)
+        return _told(outcome, excess) if excess else outcome
+
+    async def _run(self, work: Work, held: _Held) -> Outcome:
         try:
             async with AsyncExitStack() as stack:
                 browser = await stack.enter_async_context(self._parts.owner.lend())
@@ -254,6 +265,12 @@ async def desk_of(
         context=await parts.context(work),
         helper=parts.helper(work),
     )
+
+
+def _told(outcome: Outcome, excess: str) -> Outcome:
+    """The outcome of a session whose pages were cut off: what it came to stands, and says so."""
+    error = outcome.error and replace(outcome.error, message=f"{outcome.error.message} ({excess})")
+    return replace(outcome, error=error, reason="; ".join(filter(None, (outcome.reason, excess))))
 
 
 def _tree_bytes() -> int:

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from shoal.services.addresses import Reach
+from shoal.services.browsers.network import egress
 from shoal.services.browsers.network.egress import EgressLimits, EgressProxy
 from shoal.services.names import HostNames
 
@@ -206,7 +207,7 @@ async def test_one_tenants_connections_leave_room_for_the_others() -> None:
     async with AsyncExitStack() as stack:
         port = await stack.enter_async_context(site(handler))
         proxy = await stack.enter_async_context(EgressProxy(LOOPBACK, limits=limits))
-        bad, good = await proxy.door("bad"), await proxy.door("good")
+        bad, good = (await proxy.lend("bad")).url, (await proxy.lend("good")).url
         idle = [await stack.enter_async_context(opened(bad)) for _ in range(32)]
         ended = [asyncio.create_task(reader.read()) for reader in idle]
         async with asyncio.timeout(10):
@@ -218,3 +219,60 @@ async def test_one_tenants_connections_leave_room_for_the_others() -> None:
         assert sum(task.done() for task in ended) == 24, "half of the connections, and no more"
         for task in ended:
             task.cancel()
+
+
+async def test_what_one_session_takes_in_has_a_bound_over_all_its_connections() -> None:
+    """Each connection stays within its own bound; together they do not, and the next one is refused."""
+    handler, _ = endless(b"HTTP/1.1 200 OK\r\n\r\n", bytes(65_536))
+    limits = EgressLimits(connection_bytes=2 * MEBIBYTE, session_bytes=5 * MEBIBYTE)
+    async with site(handler) as port, EgressProxy(LOOPBACK, limits=limits) as proxy:
+        door = await proxy.lend("t", 1)
+        came = 0
+        for _ in range(2):
+            async with opened(door.url, get(port)) as reader:
+                came += await _all(reader)
+        assert 3 * MEBIBYTE < came < 5 * MEBIBYTE and not door.excess
+        async with AsyncExitStack() as stack:
+            both = [await stack.enter_async_context(opened(door.url, get(port))) for _ in range(2)]
+            came += sum(await asyncio.gather(*map(_all, both)))
+        assert came < 5 * MEBIBYTE + 1000 and "5 MiB" in door.excess
+        async with opened(door.url, get(port)) as reader:
+            assert (await reader.readline()).startswith(b"HTTP/1.1 403 ")
+        proxy.give_back(door)
+        again = await proxy.lend("t", 1)
+        assert again is door and not door.excess, "the next session begins with nothing"
+        async with opened(door.url, get(port)) as reader:
+            assert await _all(reader) > MEBIBYTE
+
+
+async def _all(reader: asyncio.StreamReader) -> int:
+    """How many bytes come until the proxy ends it."""
+    came = 0
+    with suppress(ConnectionError):
+        while piece := await reader.read(65_536):
+            came += len(piece)
+    return came
+
+
+async def test_a_job_gets_its_own_doors_again_and_no_tenant_another_s() -> None:
+    async with EgressProxy(LOOPBACK) as proxy:
+        first, second = await proxy.lend("a", 1), await proxy.lend("a", 2)
+        proxy.give_back(first)
+        proxy.give_back(second)
+        assert await proxy.lend("b", 1) not in (first, second)
+        assert await proxy.lend("a", 1) is first
+        assert await proxy.lend("a", 3) is second
+        assert await proxy.lend("a", 1) not in (first, second)
+
+
+async def test_tenants_without_number_share_no_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(egress, "_MOST_DOORS", 8)
+    async with EgressProxy(LOOPBACK) as proxy:
+        busy = await proxy.lend("busy", 1)
+        seen = set()
+        for n in range(30):
+            door = await proxy.lend(f"t{n}", n)
+            assert door.owner == f"t{n}" and door is not busy
+            seen.add(id(door))
+            proxy.give_back(door)
+        assert len(proxy._doors) <= 8 and busy.server.is_serving()

@@ -128,8 +128,8 @@ async def test_a_page_with_a_hundred_names_that_never_answer_delays_no_other_ten
         options = LaunchOptions(proxy=proxy.url, proxy_bypass="<-loopback>", args=CHROMIUM_FLAGS)
         browser = await launch(options)
         try:
-            evil = await browser.new_context(ContextOptions(proxy=await proxy.door("bad")))
-            good = await browser.new_context(ContextOptions(proxy=await proxy.door("good"), reading=True))
+            evil = await browser.new_context(ContextOptions(proxy=(await proxy.lend("bad")).url))
+            good = await browser.new_context(ContextOptions(proxy=(await proxy.lend("good")).url, reading=True))
             await evil.goto(f"http://site.example:{port}/evil")
             await until(lambda: len(resolver.hanging) == 4)
             began = time.monotonic()

@@ -79,7 +79,7 @@ async def test_the_workers_way_out_refuses_the_machine_and_its_neighbours(host: 
     parts = RealParts("w", WorkerConfig(slots=1, artifacts_url=str(tmp_path)))
     await parts.open()
     try:
-        port = int((await parts._egress.door("t")).rpartition(":")[2])
+        port = int((await parts._egress.lend("t")).url.rpartition(":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(f"CONNECT {host}:443 HTTP/1.1\r\n\r\n".encode())
         async with asyncio.timeout(10):

@@ -17,7 +17,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, LoopItem, Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.addresses import Reach
-from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.config import BrowserLimits, WorkerConfig
 from shoal.services.browsers.session_parts.parts import make_worker
 from shoal.services.browsers.worker import Worker
 from tests.loopback import served
@@ -87,6 +87,7 @@ class Visitors:
         self._artifacts = artifacts
         self._numbers = count(1)
         self._seen = 0
+        self._ended: dict[int, Outcome] = {}  # of sessions that nobody has asked about yet
 
     async def run(
         self, spec: Mapping[str, Json], *, item: LoopItem | None = None, checkpoint: Checkpoint | None = None
@@ -97,12 +98,17 @@ class Visitors:
         depth = 0 if item is None else 1
         await self._worker.submit([Work(number, 1, number, TENANT, 1, depth, whole, item, checkpoint, None, None)])
         async with asyncio.timeout(90):
-            while True:
+            while number not in self._ended:
                 for report in (await self._worker.pull(self._seen, self._seen)).reports():
-                    self._seen = report.serial
+                    self._seen = max(self._seen, report.serial)
                     await self._worker.confirm(report.serial, frozenset(), {})
-                    if report.session == number and report.outcome is not None:
-                        return report.outcome
+                    if report.outcome is not None:
+                        self._ended[report.session] = report.outcome
+        return self._ended.pop(number)
+
+    async def restarts(self) -> int:
+        """How many browsers were replaced because they died or hung."""
+        return (await self._worker.stats()).browser_restarts
 
     def kept(self) -> bytes:
         """Everything that the tenant may fetch, in one piece."""
@@ -110,7 +116,9 @@ class Visitors:
 
 
 @asynccontextmanager
-async def visitors(folder: Path, context: ContextOptions | None = None) -> AsyncIterator[Visitors]:
+async def visitors(
+    folder: Path, context: ContextOptions | None = None, *, session_bytes: int = 1 << 30, page_bytes: int = 1 << 30
+) -> AsyncIterator[Visitors]:
     """A worker that keeps what it finds below `folder`, and may reach this machine only on loopback."""
     config = WorkerConfig(
         slots=4,
@@ -118,6 +126,8 @@ async def visitors(folder: Path, context: ContextOptions | None = None) -> Async
         reach=Reach(exceptions=("127.0.0.1", "localhost")),
         limits=SessionLimits(session_s=60),
         context=context or ContextOptions(action_timeout_s=5, navigation_timeout_s=10, download_timeout_s=5),
+        session_bytes=session_bytes,
+        browser=BrowserLimits(page_bytes=page_bytes),
         temp_dir=str(folder / "temp"),
     )
     worker = await make_worker("visitor", config)

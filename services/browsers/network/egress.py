@@ -5,8 +5,9 @@ every page, frame, worker, redirect and web socket passes here. The proxy resolv
 connects to the very address that was asked about: a name that resolves differently the next moment (DNS rebinding)
 gains nothing.
 
-Each tenant has a door of its own, an address that its contexts are given, so that its look-ups and connections are
-counted as its own: a page that names a hundred hosts which never answer keeps no other session's pages waiting.
+Each session has a door of its own, an address that its contexts are given. So what its pages take in has a bound,
+however many connections they open. Look-ups and connections are counted for its tenant: a page that names a hundred
+hosts which never answer keeps no other tenant's pages waiting.
 
 Plain HTTP comes in absolute form and is passed on one request per connection; HTTPS and web sockets come as CONNECT and
 are passed on as bytes. A refusal is a 403, another failure a 502 or 504; both carry `EGRESS_HEADER`, which no answer of
@@ -19,8 +20,8 @@ import asyncio
 import contextlib
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -29,7 +30,16 @@ import structlog
 
 from shoal.agent.fault_table import EGRESS_HEADER
 from shoal.services.addresses import Reach, literal_address, plain_host
-from shoal.services.browsers.network.relay import BadAnswer, Streams, Traffic, kept_fields, pass_response_head, reset
+from shoal.services.browsers.network.doors import Door, Doors
+from shoal.services.browsers.network.relay import (
+    BadAnswer,
+    Bound,
+    Streams,
+    Traffic,
+    kept_fields,
+    pass_response_head,
+    reset,
+)
 from shoal.services.events import LogEvent
 from shoal.services.names import HostNames
 
@@ -43,8 +53,8 @@ CHROMIUM_FLAGS = ("--force-webrtc-ip-handling-policy=disable_non_proxied_udp",)
 
 _CHUNK = 64 * 1024
 _BATCH_DELAY_S = 1.0
-_MOST_DOORS = 256
-"""Tenants with a door of their own; the next ones share the first."""
+_MOST_DOORS = 1024
+"""Open at once, those included that wait for the next session of their tenant."""
 _ORIGIN = re.compile(rb"^http://[^/?#]*", re.IGNORECASE)
 
 
@@ -55,6 +65,7 @@ class EgressLimits:
     connections: int = 1024  # at once; one door may hold as many as are free besides; more are closed at once
     head_bytes: int = 64 * 1024  # of one request's head, and of a response's with those of 103 and the like before it
     connection_bytes: int = 1024**3  # from a site over one connection; endless answers end there
+    session_bytes: int = 4 * 1024**3  # from all sites over all connections of one session
     first_request_s: float = 300.0  # browsers open connections ahead of need
     connect_s: float = 15.0  # name, check and connection
     idle_s: float = 600.0  # no byte in either direction; web sockets are quiet for long
@@ -75,8 +86,7 @@ class EgressProxy:
         self._reach = reach
         self._names = names or HostNames()
         self._limits = limits
-        self._doors: dict[str, asyncio.Server] = {}  # by owner
-        self._opening = asyncio.Lock()
+        self._doors = Doors(self._listen, limits.session_bytes, most=_MOST_DOORS)
         self._open: dict[asyncio.Task[None], str] = {}  # connections, with their owners
         self.outcomes: Counter[str] = Counter()
         """How many requests were `passed`, `refused`, `unreachable`, `timeout`, `invalid`."""
@@ -84,35 +94,34 @@ class EgressProxy:
     @property
     def url(self) -> str:
         """The address of the first door, for what belongs to no tenant."""
-        return _address(self._doors[""])
+        return self._first.url
 
-    async def door(self, owner: str) -> str:
-        """The address for the browser contexts of `owner`; the same for as long as the proxy runs."""
-        async with self._opening:
-            if owner not in self._doors:
-                if len(self._doors) >= _MOST_DOORS:
-                    return self.url
-                await self._add_door(owner)
-        return _address(self._doors[owner])
+    async def lend(self, owner: str, job: int | None = None) -> Door:
+        """A door for the browser contexts of one session of `owner`; `give_back` ends that."""
+        return await self._doors.lend(owner, job)
 
-    async def _add_door(self, owner: str) -> None:
-        accept = partial(self._accept, owner)
-        self._doors[owner] = await asyncio.start_server(accept, "127.0.0.1", 0, limit=self._limits.head_bytes)
+    def give_back(self, door: Door) -> None:
+        """The session that had the door is over."""
+        self._doors.give_back(door)
+
+    async def _listen(self, door: Callable[[], Door]) -> asyncio.Server:
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await self._accept(door(), reader, writer)
+
+        return await asyncio.start_server(accept, "127.0.0.1", 0, limit=self._limits.head_bytes)
 
     async def __aenter__(self) -> Self:
-        await self._add_door("")
+        self._first = await self._doors.open("", None)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for server in self._doors.values():
-            server.close()
+        self._doors.close()
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
-        for server in self._doors.values():
-            await server.wait_closed()
+        await self._doors.closed()
 
     async def checked(self, host: str, port: int, owner: str = "") -> tuple[str, ...]:
         """The addresses of `host` that `owner` may connect to; empty when the name does not resolve.
@@ -129,15 +138,15 @@ class EgressProxy:
 
     # --- one connection -------------------------------------------------------------------------------
 
-    async def _accept(self, owner: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, door: Door, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        held = sum(other == owner for other in self._open.values())
+        held = sum(other == door.owner for other in self._open.values())
         room = held < self._limits.connections - len(self._open)
-        self._open[task] = owner
+        self._open[task] = door.owner
         try:
             if room:
-                await self._serve(owner, reader, writer)
+                await self._serve(door, reader, writer)
         except asyncio.IncompleteReadError:
             pass  # a connection that was opened ahead of need and never used
         except (ConnectionError, TimeoutError):
@@ -151,7 +160,7 @@ class EgressProxy:
             del self._open[task]
             writer.close()
 
-    async def _serve(self, owner: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, door: Door, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(self._limits.first_request_s):
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -160,8 +169,10 @@ class EgressProxy:
             await self._answer((reader, writer), 400, "invalid", "This is no request that a proxy can pass on.")
             return
         try:
+            if door.excess:
+                raise EgressRefused(f"Shoal lets nothing more in: {door.excess}")
             async with asyncio.timeout(self._limits.connect_s):
-                upstream_reader, upstream = await self._connect(request, owner)
+                upstream_reader, upstream = await self._connect(request, door.owner)
         except EgressRefused as refusal:
             log.info(LogEvent.EGRESS_REFUSED, host=request.host, port=request.port, reason=str(refusal))
             await self._answer((reader, writer), 403, "refused", str(refusal))
@@ -180,7 +191,7 @@ class EgressProxy:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
                 upstream.write(request.head())
-            await self._pass_on(request, (reader, writer), (upstream_reader, upstream))
+            await self._pass_on(request, (reader, writer), (upstream_reader, upstream), door)
         except BadAnswer as error:
             await self._answer((reader, writer), 502, "invalid", f"{request.host}: {error}")
         finally:
@@ -224,16 +235,17 @@ class EgressProxy:
                 while await reader.read(_CHUNK):
                     pass
 
-    async def _pass_on(self, request: _Request, browser: Streams, site: Streams) -> None:
+    async def _pass_on(self, request: _Request, browser: Streams, site: Streams, door: Door) -> None:
         """Bytes in both directions until one side ends, or nothing moved for too long.
 
         Raises:
-            ConnectionError, TimeoutError: the site or the browser did not end well.
+            ConnectionError, TimeoutError: the site or the browser did not end well, or too much came.
             BadAnswer: the site's answer has no end of heads.
         """
         traffic = Traffic(self._limits.idle_s)
         up = asyncio.create_task(traffic.copy(browser[0], site[1]))
-        down = asyncio.create_task(self._answer_of_site(request, site[0], browser[1], traffic))
+        bound = Bound(self._limits.connection_bytes, door.count)
+        down = asyncio.create_task(self._answer_of_site(request, (site[0], browser[1]), traffic, bound))
         try:
             await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
             # A browser that ends its side has gone. A site that takes no more of an upload may still answer.
@@ -244,17 +256,13 @@ class EgressProxy:
                 copying.cancel()
             await asyncio.gather(up, down, return_exceptions=True)
 
-    async def _answer_of_site(
-        self, request: _Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, traffic: Traffic
-    ) -> None:
+    async def _answer_of_site(self, request: _Request, streams: Streams, traffic: Traffic, bound: Bound) -> None:
+        reader, writer = streams
         if not request.tunnel:
             async with asyncio.timeout(self._limits.idle_s):
-                await pass_response_head(reader, writer, self._limits.head_bytes)
-        await traffic.copy(reader, writer, self._limits.connection_bytes)
-
-
-def _address(server: asyncio.Server) -> str:
-    return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+                came = await pass_response_head(reader, writer, self._limits.head_bytes)
+            bound.count(came)
+        await traffic.copy(reader, writer, bound)
 
 
 @dataclass(frozen=True, slots=True)

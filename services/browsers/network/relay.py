@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from shoal.agent.fault_table import EGRESS_HEADER
 
@@ -29,6 +31,26 @@ def reset(writer: asyncio.StreamWriter) -> None:
     that has no length."""
     writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
+
+
+@dataclass(slots=True)
+class Bound:
+    """What may come over one connection."""
+
+    most_bytes: int
+    also: Callable[[int], None] = lambda _: None  # hears of each piece before it is passed on; raises to end it
+    came: int = 0
+
+    def count(self, n: int) -> None:
+        """So many bytes come.
+
+        Raises:
+            ConnectionError: they are too many.
+        """
+        self.came += n
+        if self.came > self.most_bytes:
+            raise ConnectionError(f"more than {self.most_bytes} bytes came over one connection")
+        self.also(n)
 
 
 class Traffic:
@@ -58,26 +80,26 @@ class Traffic:
             return data
 
     async def copy(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most_bytes: int | None = None
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, bound: Bound | None = None
     ) -> None:
         """Everything to the end, no faster than `writer` takes it.
 
         Raises:
-            ConnectionError: there are more than `most_bytes`.
+            ConnectionError: there are more than `bound` allows.
             TimeoutError: as `read`, or `writer` took nothing for too long, though its connection stands.
         """
-        copied = 0
         while data := await self.read(reader):
-            copied += len(data)
-            if most_bytes is not None and copied > most_bytes:
-                raise ConnectionError(f"more than {most_bytes} bytes came over one connection")
+            if bound is not None:
+                bound.count(len(data))
             writer.write(data)
             async with asyncio.timeout(self._idle_s):
                 await writer.drain()
 
 
-async def pass_response_head(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most_bytes: int) -> None:
+async def pass_response_head(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most_bytes: int) -> int:
     """Passes a response's head on with `Connection: close`, since the next request may be for another host.
+
+    Gives how many bytes came: the head, with all heads before it.
 
     What does not look like a head (ancient or broken servers) passes unchanged: browsers know what to do with it.
 
@@ -90,16 +112,16 @@ async def pass_response_head(reader: asyncio.StreamReader, writer: asyncio.Strea
             head = await reader.readuntil(b"\r\n\r\n")
         except asyncio.IncompleteReadError as error:
             writer.write(error.partial)
-            return
+            return passed + len(error.partial)
         except asyncio.LimitOverrunError as error:
             start = await reader.readexactly(len(_HEAD))
             if start == _HEAD:
                 raise BadAnswer(f"the head of the answer has more than {most_bytes} bytes") from error
             writer.write(start)
-            return
+            return passed + len(start)
         if not head.startswith(_HEAD):
             writer.write(head)
-            return
+            return passed + len(head)
         passed += len(head)
         if passed > most_bytes:
             raise BadAnswer(f"the heads of the answer have more than {most_bytes} bytes")
@@ -110,7 +132,7 @@ async def pass_response_head(reader: asyncio.StreamReader, writer: asyncio.Strea
         first, _, fields = head.partition(b"\r\n")
         writer.write(first + b"\r\n" + b"".join(kept_fields(fields)) + b"Connection: close\r\n\r\n")
         await writer.drain()
-        return
+        return passed
 
 
 def kept_fields(fields: bytes) -> list[bytes]:

@@ -21,6 +21,9 @@ log = structlog.get_logger()
 _LOOK_EVERY_S = 5.0
 """How often memory, age and idleness are looked at."""
 
+_RESTRAIN_EVERY_S = 2.0
+"""How often pages are held to their memory: a page may take a gibibyte in a second."""
+
 _ANSWER_S = 15.0
 """A browser under suspicion that opens no plain context within this time hangs."""
 
@@ -55,6 +58,7 @@ class BrowserOwner:
         self._old: set[_Process] = set()
         self._lock = asyncio.Lock()  # one launch at a time
         self._sweeper: asyncio.Task[None] | None = None
+        self._restrainer: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self.restarts = 0  # browsers replaced because they died or hung
 
@@ -78,6 +82,7 @@ class BrowserOwner:
         async with self._lock:
             if self._sweeper is None:
                 self._sweeper = asyncio.create_task(self._sweep())
+                self._restrainer = asyncio.create_task(self._restrain())
             if self._current is not None and self._current.sessions >= self._limits.max_sessions:
                 await self._retire(self._current, "sessions")
             if self._current is None:
@@ -143,6 +148,19 @@ class BrowserOwner:
             except Exception:  # the top of a loop
                 log.exception(LogEvent.LOOP_FAILED, loop="sweep-browsers", worker=self._worker)
 
+    async def _restrain(self) -> None:
+        """Keeps the pages of all browsers that run from taking the machine from each other."""
+        while True:
+            await asyncio.sleep(_RESTRAIN_EVERY_S)
+            for process in [*self._old, *([self._current] if self._current else [])]:
+                try:
+                    ended = await process.browser.restrain(self._limits.page_bytes)
+                except Exception:  # the top of a loop
+                    log.exception(LogEvent.LOOP_FAILED, loop="restrain-pages", worker=self._worker)
+                    continue
+                if ended:
+                    log.warning(LogEvent.PAGES_ENDED, worker=self._worker, pages=ended, why="memory")
+
     async def _look(self) -> None:
         """Replaces the browser when it is worn out, dead or idle."""
         process = self._current
@@ -172,9 +190,10 @@ class BrowserOwner:
 
     async def close(self) -> None:
         """Ends every browser; the sessions in them see `BrowserGone`."""
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-            self._sweeper = None
+        for task in (self._sweeper, self._restrainer):
+            if task is not None:
+                task.cancel()
+        self._sweeper = self._restrainer = None
         processes = [*self._old, *([self._current] if self._current else [])]
         self._current = None
         for process in processes:

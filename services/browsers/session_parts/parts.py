@@ -20,6 +20,7 @@ from shoal.agent.worker_messages import Work
 from shoal.services.answers import bounded_client
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.network.doors import Door
 from shoal.services.browsers.network.egress import CHROMIUM_FLAGS, EgressLimits, EgressProxy
 from shoal.services.browsers.network.navigation_guard import PoliteNavigationGuard, RateSlots, SiteNavigationGuard
 from shoal.services.browsers.network.robots import Robots
@@ -42,6 +43,7 @@ class RealParts:
         self.metrics_delta = MetricsDelta()
         self._rules = RulesPolicy()
         self._model: ModelPolicy | None = None
+        self._doors: dict[tuple[int, int], Door] = {}  # by session and fence
         self.artifacts = open_artifacts(config.artifacts_url, config.artifacts)
         self.owner = BrowserOwner(self._launch, config.browser, worker=name, metrics_delta=self.metrics_delta)
 
@@ -69,7 +71,7 @@ class RealParts:
         """What comes over one connection at most: in any case a file that may be downloaded."""
         usual = EgressLimits()
         most = max(usual.connection_bytes, 2 * self._config.context.max_download_bytes)
-        return replace(usual, connection_bytes=most)
+        return replace(usual, connection_bytes=most, session_bytes=self._config.session_bytes)
 
     @property
     def _filtered(self) -> bool:
@@ -93,7 +95,16 @@ class RealParts:
     async def context(self, work: Work) -> ContextOptions:
         if not self._filtered:
             return self._config.context
-        return replace(self._config.context, proxy=await self._egress.door(work.tenant))
+        door = self._doors.get((work.session, work.fence))
+        if door is None:
+            door = self._doors[work.session, work.fence] = await self._egress.lend(work.tenant, work.job)
+        return replace(self._config.context, proxy=door.url)
+
+    def ended(self, work: Work) -> str:
+        if (door := self._doors.pop((work.session, work.fence), None)) is None:
+            return ""
+        self._egress.give_back(door)
+        return door.excess
 
     def policy(self, spec: JobSpec) -> Policy:
         return choose(spec.policy, rules=self._rules, model=self._model)
