@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from shoal.embedded import RunResult as RunResult
     from shoal.embedded import run as run
     from shoal.embedded import run_async as run_async
+    from shoal.errors import AnswerUnreadable as AnswerUnreadable
     from shoal.errors import ApiError as ApiError
     from shoal.errors import AuthenticationFailed as AuthenticationFailed
     from shoal.errors import BadRequest as BadRequest
@@ -87,7 +88,8 @@ PLACES: dict[str, tuple[str, ...]] = {
     "shoal.client": ("AsyncClient",),
     "shoal.embedded": ("RunResult", "run", "run_async"),
     "shoal.errors": (
-        *("ApiError", "AuthenticationFailed", "BadRequest", "Conflict", "Fault", "GatewayUnreachable", "Gone"),
+        *("AnswerUnreadable", "ApiError", "AuthenticationFailed", "BadRequest", "Conflict", "Fault"),
+        *("GatewayUnreachable", "Gone"),
         *("JobFailed", "KeyReused", "MissingDependency", "NotFound", "PermissionDenied", "RateLimited"),
         *("ServerUnavailable", "ShoalError"),
     ),

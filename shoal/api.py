@@ -16,9 +16,10 @@ import httpx
 import orjson
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
+from shoal import bodies
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.retry_after import retry_after_seconds
-from shoal.errors import ApiError, GatewayUnreachable
+from shoal.errors import AnswerUnreadable, ApiError, GatewayUnreachable
 from shoal.records import Event
 
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)
@@ -29,6 +30,11 @@ TRY_MARGIN_S = 30.0
 """Beyond that, for the gateway to end what still runs."""
 TRIES = 5
 FIRST_PAUSE_S = 0.3
+ARTIFACT_BYTES = 2 << 30
+"""Of one artifact."""
+REFUSAL_BYTES = 1 << 20
+"""Of the document that says why a request is refused."""
+_OF_PACKING = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 PAGE_ROWS = 500
 """Jobs, sessions or deliveries of one request."""
 _LONGEST_PAUSE_S = 10.0
@@ -69,7 +75,9 @@ class Api:
 
     def __init__(self, url: str, api_key: str = "", *, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self.url = url.rstrip("/")
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        headers = {"Accept-Encoding": "gzip"}
+        if api_key:
+            headers["Authorization"] = f"Bearer {api_key}"
         self._http = httpx.AsyncClient(base_url=self.url, headers=headers, timeout=TIMEOUT, transport=transport)
 
     async def __aenter__(self) -> Api:
@@ -98,7 +106,7 @@ class Api:
         """Hands in JSON lines as they come; gives each line's outcome."""
         headers = {"Content-Type": "application/x-ndjson", **({"Idempotency-Key": key} if key else {})}
         async with self._stream("POST", "/v1/jobs:batch", content=lines, headers=headers) as answer:
-            async for line in answer.aiter_lines():
+            async for line in bodies.lines(answer):
                 yield orjson.loads(line)
 
     async def attempt(
@@ -165,7 +173,8 @@ class Api:
 
     async def artifact(self, artifact: str) -> tuple[bytes, str]:
         """An artifact's bytes and their content type, wherever they lie."""
-        answer = await self._send("GET", f"/v1/artifacts/{_part(artifact)}", follow_redirects=True)
+        path = f"/v1/artifacts/{_part(artifact)}"
+        answer = await self._send("GET", path, most_bytes=ARTIFACT_BYTES, follow_redirects=True)
         return answer.content, answer.headers.get("Content-Type", "application/octet-stream").partition(";")[0]
 
     async def delete(self, job: str) -> None:
@@ -182,7 +191,7 @@ class Api:
         """A job's results as they stand, in pieces of the wanted format."""
         params = _given({"format": form, "after": after})
         async with self._stream("GET", f"/v1/jobs/{_part(job)}/results", params=params) as answer:
-            async for piece in answer.aiter_bytes():
+            async for piece in bodies.pieces(answer):
                 yield piece
 
     async def result_page(self, job: str, *, after: str | None, limit: int) -> tuple[list[bytes], str | None]:
@@ -218,7 +227,7 @@ class Api:
         headers = {"Last-Event-ID": str(after), "Accept": "text/event-stream"}
         path = f"/v1/jobs/{_part(job)}/events"
         async with self._stream("GET", path, headers=headers, timeout=STREAM_TIMEOUT) as answer:
-            yield None if answer.status_code == 204 else _parsed(answer.aiter_lines())
+            yield None if answer.status_code == 204 else _parsed(bodies.lines(answer))
 
     # --- transport -----------------------------------------------------------------------------------
 
@@ -227,27 +236,24 @@ class Api:
         body: dict[str, Json] = orjson.loads(answer.content)
         return body
 
-    async def _send(self, method: str, path: str, **request: Json) -> httpx.Response:
+    async def _send(
+        self, method: str, path: str, *, most_bytes: int = bodies.MOST_BYTES, **request: Json
+    ) -> httpx.Response:
         """One request, tried again while the gateway is away: all that we send may be sent twice."""
-        answer: httpx.Response = await tries(TRIES)(self._send_once, method, path, **request)
+        answer: httpx.Response = await tries(TRIES)(self._send_once, method, path, most_bytes, **request)
         return answer
 
-    async def _send_once(self, method: str, path: str, **request: Json) -> httpx.Response:
-        try:
-            answer = await self._http.request(method, path, **request)
-        except httpx.TransportError as error:
-            raise self._unreachable(error) from error
-        if answer.is_error:
-            raise _refused(answer)
-        return answer
+    async def _send_once(self, method: str, path: str, most_bytes: int, **request: Json) -> httpx.Response:
+        async with self._stream(method, path, **request) as answer:
+            body = await bodies.whole(answer, most_bytes)
+            return _read(answer, body)
 
     @asynccontextmanager
     async def _stream(self, method: str, path: str, **request: Json) -> AsyncIterator[httpx.Response]:
         try:
             async with self._http.stream(method, path, **request) as answer:
                 if answer.is_error:
-                    await answer.aread()
-                    raise _refused(answer)
+                    raise _refused(_read(answer, await bodies.whole(answer, REFUSAL_BYTES)))
                 yield answer
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
@@ -286,6 +292,12 @@ def _has_key(body: bytes) -> bool:
     return isinstance(spec, dict) and spec.get("idempotency_key") is not None
 
 
+def _read(answer: httpx.Response, body: bytes) -> httpx.Response:
+    """The answer with its body, which is unpacked."""
+    headers = [(name, value) for name, value in answer.headers.raw if name.lower() not in _OF_PACKING]
+    return httpx.Response(answer.status_code, headers=headers, content=body)
+
+
 def _refused(answer: httpx.Response) -> ApiError:
     try:
         problem = orjson.loads(answer.content)
@@ -295,10 +307,11 @@ def _refused(answer: httpx.Response) -> ApiError:
     return ApiError.of(answer.status_code, problem, retry_after_s=retry_after_seconds(answer.headers))
 
 
-async def _parsed(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
+async def _parsed(lines: AsyncIterator[bytes]) -> AsyncIterator[Event]:
     """Server-sent events from their lines."""
     fields: dict[str, str] = {}
-    async for line in lines:
+    async for raw in lines:
+        line = raw.decode(errors="replace")
         if line == "":
             if "data" in fields and fields.get("id", "").isdigit():
                 yield Event(int(fields["id"]), fields.get("event", "message"), orjson.loads(fields["data"]))
@@ -306,3 +319,5 @@ async def _parsed(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
         elif not line.startswith(":"):
             name, _, value = line.partition(":")
             fields[name] = fields[name] + "\n" + value.removeprefix(" ") if name in fields else value.removeprefix(" ")
+            if sum(map(len, fields.values())) > bodies.MOST_LINE_BYTES:
+                raise AnswerUnreadable(f"an event of the gateway has more than {bodies.MOST_LINE_BYTES:,} bytes")

@@ -23,6 +23,10 @@ class GatewayUnreachable(ShoalError):
     """No gateway is known, or it does not answer after all tries."""
 
 
+class AnswerUnreadable(ShoalError):
+    """What stands at the gateway's address answers without an end, or in a way that no gateway does."""
+
+
 class MissingDependency(ShoalError, ImportError):
     """An optional package is not installed; the message names the command that installs it."""
 

@@ -29,7 +29,8 @@ class BadAnswer(Exception):
 def reset(writer: asyncio.StreamWriter) -> None:
     """Ends a connection so that the other side sees an error. A mere close would look like the good end of a response
     that has no length."""
-    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    if writer.get_extra_info("socket").fileno() >= 0:  # it may be closed already, by the other side's error
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 

@@ -1,0 +1,82 @@
+"""Bodies of a gateway's answers, as they come: bounded, whatever is sent and however it is packed.
+
+A program may talk to a gateway that it does not run itself, or to something that only stands at its address.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator
+
+import httpx
+
+from shoal.errors import AnswerUnreadable
+
+MOST_BYTES = 256 << 20
+"""Of one answer that is read whole."""
+MOST_LINE_BYTES = 64 << 20
+"""Of one line of a stream, and of one event."""
+_PIECE = 1 << 20
+_PLAIN = frozenset({"", "identity"})
+_GZIP = frozenset({"gzip", "x-gzip"})
+
+
+async def pieces(answer: httpx.Response) -> AsyncIterator[bytes]:
+    """The unpacked body, in pieces of at most a mebibyte.
+
+    Raises:
+        AnswerUnreadable: it is packed in another way than was asked for, or broken.
+        httpx.TransportError: the connection broke.
+    """
+    if answer.is_stream_consumed:  # by a transport that reads whole answers itself
+        yield answer.content
+        return
+    encoding = answer.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in _PLAIN | _GZIP:
+        raise AnswerUnreadable(f"the gateway's answer is encoded as {encoding[:100]!r}, which was not asked for")
+    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS) if encoding in _GZIP else None
+    async for packed in answer.aiter_raw(_PIECE):
+        if unpacker is None:
+            yield packed
+            continue
+        while packed:
+            try:
+                piece = unpacker.decompress(packed, _PIECE)
+            except zlib.error as error:
+                raise AnswerUnreadable(f"the gateway's answer is no gzip, though it says so: {error}") from error
+            packed = unpacker.unconsumed_tail
+            if piece:
+                yield piece
+
+
+async def whole(answer: httpx.Response, most_bytes: int = MOST_BYTES) -> bytes:
+    """The body to its end.
+
+    Raises:
+        AnswerUnreadable: it has more than `most_bytes`, or as `pieces`.
+    """
+    body = bytearray()
+    async for piece in pieces(answer):
+        body += piece
+        if len(body) > most_bytes:
+            raise AnswerUnreadable(f"the gateway's answer has more than {most_bytes:,} bytes")
+    return bytes(body)
+
+
+async def lines(answer: httpx.Response, most_bytes: int = MOST_LINE_BYTES) -> AsyncIterator[bytes]:
+    """The lines of the body, each as soon as it is whole, without its end.
+
+    Raises:
+        AnswerUnreadable: one has more than `most_bytes`, or as `pieces`.
+    """
+    open_line = bytearray()
+    async for piece in pieces(answer):
+        *ended, rest = piece.split(b"\n")
+        for line in ended:
+            yield bytes(open_line + line).removesuffix(b"\r")
+            open_line.clear()
+        open_line += rest
+        if len(open_line) > most_bytes:
+            raise AnswerUnreadable(f"a line of the gateway's answer has more than {most_bytes:,} bytes")
+    if open_line:
+        yield bytes(open_line).removesuffix(b"\r")
