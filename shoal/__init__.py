@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from shoal.page import open_page as open_page
     from shoal.page import open_page_sync as open_page_sync
     from shoal.records import Artifact as Artifact
+    from shoal.records import Basis as Basis
     from shoal.records import BatchLine as BatchLine
     from shoal.records import Counts as Counts
     from shoal.records import Event as Event
@@ -95,7 +96,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     ),
     "shoal.page": ("Page", "SyncPage", "open_page", "open_page_sync"),
     "shoal.records": (
-        *("Artifact", "BatchLine", "Counts", "Event", "Failure", "Item", "Job", "JobSummary", "LineError"),
+        *("Artifact", "BatchLine", "Basis", "Counts", "Event", "Failure", "Item", "Job", "JobSummary", "LineError"),
         *("Question", "Result", "Session", "SessionDetail", "Source", "SubmittedJob", "Usage"),
     ),
     "shoal.sync": ("Client",),

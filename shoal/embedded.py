@@ -47,6 +47,11 @@ class RunResult:
         """The extracted records, in item order, without the items that gave none."""
         return [result.record for result in self.results if result.record is not None]
 
+    @property
+    def answer(self) -> str:
+        """What the goal asked for, in words; "" where it asked for nothing."""
+        return self.job.answer
+
 
 def run(spec: JobSpec | Mapping[str, Json], *, tell: Tell | None = None, **settings: object) -> RunResult:
     """Runs one job to its end and gives its results.

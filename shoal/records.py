@@ -193,9 +193,34 @@ class Job(JobSummary):
     deadline_at: datetime | None
     job_tokens: int | None = Field(description="model tokens of all its sessions; None: no limit")
     reason: str = Field("", description="of an ended job: why it ended so, and what its loop left out")
+    answer: str = Field("", description='of an ended job: what its goal asked for, in words; "" for none')
 
 
 # --- sessions ----------------------------------------------------------------------------------------
+
+
+class Quotation(Reply):
+    """Words of a page that an answer rests on."""
+
+    text: str = Field(description="as the answer quotes them")
+    url: str = Field(description="the page that shows them")
+    where: str = Field(description="the page's text around them")
+
+
+class Computation(Reply):
+    """A value that an answer computes; code has made the arithmetic again."""
+
+    operation: str = Field(description="sum, average, count, comparison, …")
+    values: tuple[Json, ...] = Field(description="what it is computed from; each stands on a page or in a record")
+    result: Json
+
+
+class Basis(Reply):
+    """What an answer rests on."""
+
+    quotations: tuple[Quotation, ...] = ()
+    records: tuple[int, ...] = Field((), description="positions among the session's records, from 0")
+    computed: Computation | None = None
 
 
 class Session(Reply):
@@ -226,7 +251,8 @@ class Session(Reply):
     seconds: float
     screenshot: str | None
     usage: Usage | None
-    answer: str
+    answer: str = Field(description='what the goal asked for, in words; "": it asked for nothing')
+    rests_on: Basis | None = Field(None, description="what the answer rests on; None without one")
     incomplete: Incomplete | None = Field(None, description="what its list is known to lack; None: nothing")
 
 
@@ -265,7 +291,7 @@ class SessionDetail(Session):
 
 
 class Result(Reply):
-    """One result line: a record, or an item that gave none."""
+    """One result line: a record, an answer, or an item that gave neither."""
 
     job: str
     session: str
@@ -283,6 +309,8 @@ class Result(Reply):
     )
     screenshot: str | None = Field(description="id of the artifact")
     usage: Usage
+    answer: str = Field("", description='of the session, on the first of its lines; "": it gave none')
+    rests_on: Basis | None = Field(None, description="what the answer rests on; None without one")
 
 
 class Question(Reply):

@@ -13,7 +13,7 @@ from typing import Literal
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Checkpoint, ErrorInfo, LoopItem, Outcome, Record, Task, Usage
+from shoal.agent.types import Basis, Checkpoint, ErrorInfo, LoopItem, Outcome, Record, Task, Usage
 from shoal.agent.worker_messages import JobLimits, Work
 from shoal.services.store.waiting_causes import WaitingCause
 
@@ -156,7 +156,7 @@ class ArtifactRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One line of a job's results: a record, or an item that gave none."""
+    """One line of a job's results: a record, an answer, or an item that gave neither."""
 
     cursor: str  # pass it back to go on after this line
     job: int
@@ -171,6 +171,8 @@ class ResultRow:
     seconds: float
     screenshot: str | None
     usage: Usage
+    answer: str = ""  # of the session, on the first of its lines
+    rests_on: Basis | None = None  # of the answer
 
 
 @dataclass(frozen=True, slots=True)

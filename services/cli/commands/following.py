@@ -69,7 +69,8 @@ def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
     error = job.get("error")
     if error:
         return [first, *missing, f"  {error['code']}: {error['message']}"]
-    return [first, *missing, *([f"  {job['reason']}"] if job.get("reason") else [])]
+    answer = [f"  answer: {job['answer']}"] if job.get("answer") else []
+    return [first, *missing, *answer, *([f"  {job['reason']}"] if job.get("reason") else [])]
 
 
 def _took_s(job: Mapping[str, Json]) -> float | None:

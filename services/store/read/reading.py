@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Row, Select, exists, select
+from sqlalchemy import Row, Select, exists, or_, select
 
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.masking import masker_of, shown_item
@@ -36,7 +36,7 @@ _INDEXED = {
 }
 """States whose sessions are found without a walk over a job's others. What is queued, completed or canceled is mostly a
 large part of it, and an index of it would cost each session that is dispatched."""
-_RESULT_COLUMNS = ("id", "path", "state", "item", "attempt", "outcome")
+_RESULT_COLUMNS = ("id", "path", "state", "item", "attempt", "outcome", "children")
 
 
 def when(seconds: float) -> datetime:
@@ -325,7 +325,8 @@ def result_sessions(tx: Tx, job: int, path: str, *, inclusive: bool, limit: int)
             table.c.job == job,
             table.c.path >= path if inclusive else table.c.path > path,
             table.c.state.in_(FINAL_STATES),
-            table.c.children == 0,
+            # What fanned out is told by its items; where it has an answer, by a line of its own, too.
+            or_(table.c.children == 0, table.c.outcome.like('%"answer":%')),
         )
         .order_by(table.c.path)
         .limit(limit)
@@ -338,6 +339,8 @@ def result_lines(job: int, row: Row[Any]) -> Iterator[ResultRow]:
     outcome = codec.load_outcome(row.outcome) if row.outcome else Outcome(state.status)
     item = shown_item(item_of(row.item))
     lines = [*((record, outcome.error) for record in outcome.records), *((None, error) for error in outcome.rejected)]
+    if row.children and not outcome.answer:
+        return  # it is told by its items
     for number, (record, error) in enumerate(lines or [(None, outcome.error)]):
         # What was spent on the item, over all its attempts, is spread over its lines: sums over lines are true.
         usage = (outcome.usage_before + outcome.usage).share(number, max(1, len(lines)))
@@ -363,6 +366,8 @@ def _result_row(
         seconds=outcome.seconds,
         screenshot=outcome.screenshot,
         usage=outcome.usage,
+        answer=outcome.answer if number == 0 else "",
+        rests_on=outcome.rests_on if number == 0 else None,
     )
 
 

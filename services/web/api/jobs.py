@@ -106,7 +106,7 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     async def show(job: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
         """The job with its counts and its spec."""
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
-        return Response(JobView.of(row, await job_reason(store, row)).json_bytes(), media_type=JSON)
+        return Response(JobView.of(row, *await job_end(store, row)).json_bytes(), media_type=JSON)
 
     @router.delete("/jobs/{job}", status_code=204, summary="Delete a final job with all it gave")
     async def delete(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:
@@ -186,15 +186,18 @@ async def control_job(deps: GatewayDeps, verb: Verb, job: int, caller: Caller) -
             return await deps.store.retry(job, tenant=caller.sees)
 
 
-async def job_reason(store: Store, job: JobRow) -> str:
-    """Why a job ended as it did, in the words of its root session; "" before, and once its sessions are dropped."""
+async def job_end(store: Store, job: JobRow) -> tuple[str, str]:
+    """Why a job ended as it did, and its answer, in the words of its root session; "" where there is none.
+
+    Both are "" before its end, and once its sessions are dropped.
+    """
     if job.status not in FINAL or job.archive is not None:
-        return ""
+        return "", ""
     try:
         outcome = (await store.session(job.root_session, tenant=job.tenant)).row.outcome
     except NotFound:  # dropped or deleted since
-        return ""
-    return outcome.reason if outcome is not None else ""
+        return "", ""
+    return (outcome.reason, outcome.answer) if outcome is not None else ("", "")
 
 
 def labels_of(pairs: Sequence[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -10,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import shown_spec
-from shoal.agent.types import Sureness
+from shoal.agent.types import Basis, Sureness
 from shoal.services.store import ids
 from shoal.services.store.records import DeliveryState, EventRow, JobRow, ResultRow, SessionDetail, SessionRow
 from shoal.services.store.waiting_causes import WaitingCause
@@ -168,12 +169,15 @@ class JobView(JobSummary):
     deadline_at: Time | None = Field(description="when it must have ended, as it holds now")
     job_tokens: int | None = Field(description="model tokens of all its sessions, as it holds now; null: no limit")
     reason: str = Field("", description="of a job that has ended: why so, in words, and what its loop left out")
+    answer: str = Field("", description='of a job that has ended: what its goal asked for, in words; "" for none')
 
     @classmethod
-    def of(cls, row: JobRow, reason: str = "") -> JobView:
-        """The view of `row`, which ended for this reason."""
+    def of(cls, row: JobRow, reason: str = "", answer: str = "") -> JobView:
+        """The view of `row`, which ended for this reason and with this answer."""
         now = {"concurrency": row.concurrency, "deadline_at": row.deadline_at, "job_tokens": row.token_limit}
-        return cls.model_validate({**_job_fields(row), **now, "reason": reason, "spec": shown_spec(row.spec)})
+        return cls.model_validate(
+            {**_job_fields(row), **now, "reason": reason, "answer": answer, "spec": shown_spec(row.spec)}
+        )
 
 
 def _job_fields(row: JobRow) -> dict[str, Json]:
@@ -235,6 +239,33 @@ class SubmittedView(View):
     error: LineErrorView | None = None
 
 
+# --- answers -----------------------------------------------------------------------------------------
+
+
+class QuotationView(View):
+    """Words of a page that an answer rests on."""
+
+    text: str = Field(description="as the answer quotes them")
+    url: str = Field(description="the page that shows them")
+    where: str = Field(description="the page's text around them")
+
+
+class ComputationView(View):
+    """A value that an answer computes; code has made the arithmetic again."""
+
+    operation: str = Field(description="sum, average, count, comparison, …")
+    values: tuple[Json, ...] = Field(description="what it is computed from; each stands on a page or in a record")
+    result: Json = Field(description="a number, rounded to the digits that it has; of a comparison a word")
+
+
+class BasisView(View):
+    """What an answer rests on."""
+
+    quotations: tuple[QuotationView, ...]
+    records: tuple[int, ...] = Field(description="positions among the session's records, from 0")
+    computed: ComputationView | None = Field(description="null: nothing was computed")
+
+
 # --- sessions ----------------------------------------------------------------------------------------
 
 
@@ -273,7 +304,8 @@ class SessionView(View):
     seconds: float
     screenshot: str | None
     usage: UsageView | None
-    answer: str
+    answer: str = Field(description='what the goal asked for, in words; "": it asked for nothing')
+    rests_on: BasisView | None = Field(None, description="what the answer rests on; null without one")
     incomplete: IncompleteView | None = Field(None, description="what its list is known to lack; null: nothing")
 
     @classmethod
@@ -286,7 +318,19 @@ def _session_fields(row: SessionRow, wait: Wait | None) -> dict[str, Json]:
     outcome = row.outcome
     own = SessionView.model_fields.keys() & set(SessionRow.__slots__)
     ended = (
-        *("error", "reason", "error_codes", "url", "at", "seconds", "screenshot", "usage", "answer", "incomplete"),
+        *(
+            "error",
+            "reason",
+            "error_codes",
+            "url",
+            "at",
+            "seconds",
+            "screenshot",
+            "usage",
+            "answer",
+            "rests_on",
+            "incomplete",
+        ),
     )
     empty: dict[str, Json] = {"reason": "", "error_codes": [], "url": "", "at": "", "seconds": 0.0, "answer": ""}
     return {
@@ -415,7 +459,7 @@ class SpentView(View):
 
 
 class ResultView(View):
-    """One line of the results: a record, or an item that gave none."""
+    """One line of the results: a record, an answer, or an item that gave neither."""
 
     job: JobId
     session: SessionId
@@ -430,6 +474,8 @@ class ResultView(View):
     sources: dict[str, SourceView]
     candidates: dict[str, tuple[CandidateView, ...]]
     screenshot: str | None
+    answer: str = Field(description='of the session, on the first of its lines; "": it gave none')
+    rests_on: BasisView | None = Field(description="of the answer")
     usage: SpentView
 
 
@@ -463,12 +509,18 @@ def result_line(row: ResultRow) -> dict[str, Json]:
             for field, candidates in (record.candidates.items() if record else ())
         },
         "screenshot": row.screenshot,
+        "answer": row.answer,
+        "rests_on": _basis(row.rests_on),
         "usage": {
             "model_calls": row.usage.model_calls,
             "prompt_tokens": row.usage.prompt_tokens,
             "completion_tokens": row.usage.completion_tokens,
         },
     }
+
+
+def _basis(basis: Basis | None) -> dict[str, Json] | None:
+    return None if basis is None else asdict(basis)
 
 
 # --- events ------------------------------------------------------------------------------------------

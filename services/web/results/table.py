@@ -1,8 +1,8 @@
 """Result lines as a table: columns by dotted names, for CSV and Parquet.
 
-Objects are flattened (`record.price.amount`); a dot in a key is written `\\.`. Lists, empty objects, `sources`
-and `candidates`, whose fields differ from line to line, stay JSON text. Which columns there are is known only when
-every line was seen, so the lines go through a temporary file; memory stays bounded.
+Objects are flattened (`record.price.amount`); a dot in a key is written `\\.`. Lists, empty objects, `rests_on`, and
+`sources` and `candidates`, whose fields differ from line to line, stay JSON text. Which columns there are is known only
+when every line was seen, so the lines go through a temporary file; memory stays bounded.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ LEADING = ("job", "session", "item.index", "item.value", "item.is_link", "item.l
 TRAILING = (
     *("error.class", "error.code", "error.message", "error.retryable"),
     *("url", "at", "attempts", "seconds", "sources", "candidates", "screenshot"),
+    *("answer", "rests_on"),
     *("usage.model_calls", "usage.prompt_tokens", "usage.completion_tokens"),
 )
 """The columns around those of the record; present in every table, whatever the lines hold."""
@@ -39,7 +40,7 @@ _FIXED_TYPES: Mapping[str, pa.DataType] = {
     "usage.prompt_tokens": pa.int64(),
     "usage.completion_tokens": pa.int64(),
 }
-_TEXT_FIELDS = ("sources", "candidates")
+_TEXT_FIELDS = ("sources", "candidates", "rests_on")
 GROUP_ROWS = 5_000
 """Rows of one Parquet row group."""
 IN_MEMORY = 8 << 20

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic_core import to_json
 
-from shoal.agent.types import Outcome
+from shoal.agent.status import Status
+from shoal.agent.types import Basis, Computation, Outcome, Quotation
 from shoal.agent.worker_messages import Work
 from shoal.services.web.api.results import Format, accepted_format
 from shoal.services.web.api.views import ResultView
@@ -221,3 +222,47 @@ def test_the_pipe_counts_on_when_its_bytes_are_taken() -> None:
 )
 def test_the_accept_header_chooses_the_format(accept: str, form: Format) -> None:
     assert accepted_format(accept) is form
+
+
+# --- answers -----------------------------------------------------------------------------------------
+
+BASIS = Basis(
+    (Quotation("19.90 EUR", "https://shop.example/p/1", "Kettle 19.90 EUR"),),
+    (0, 1),
+    Computation("average", (19.9, 20), 19.95),
+)
+
+
+def told(work: Work) -> Outcome:
+    return Outcome(Status.COMPLETED, answer="They cost 19.95 EUR, on average", rests_on=BASIS)
+
+
+async def test_an_answer_is_in_every_format_and_at_the_job(here: World) -> None:
+    job = await here.submit(goal="What do they cost?")
+    await here.run(told)
+    (line,) = await lines(here, job)
+    assert (line["record"], line["answer"]) == (None, "They cost 19.95 EUR, on average")
+    assert line["rests_on"]["computed"] == {"operation": "average", "values": [19.9, 20], "result": 19.95}
+    assert line["rests_on"]["quotations"][0]["where"] == "Kettle 19.90 EUR"
+    (row,) = csv.DictReader(io.StringIO((await here.client.get(f"/v1/jobs/{job}/results?format=csv")).text))
+    assert (row["answer"], json.loads(row["rests_on"])["records"]) == (line["answer"], [0, 1])
+    whole = await here.client.get(f"/v1/jobs/{job}/results?format=parquet")
+    assert pq.read_table(io.BytesIO(whole.content)).column("answer").to_pylist() == [line["answer"]]
+    assert (await here.client.get(f"/v1/jobs/{job}")).json()["answer"] == line["answer"]
+
+
+async def test_the_answer_of_a_job_with_a_loop_stands_in_front_of_its_items(here: World) -> None:
+    job = await here.submit(goal="What do they cost?", loop={"values": VALUES[:2]})
+
+    def decide(work: Work) -> Outcome:
+        if work.item is not None:
+            return answer(work)
+        return told(work) if work.children is not None else loop_of(VALUES[:2], answer)(work)
+
+    await here.run(decide)
+    got = await lines(here, job)
+    assert [(line["item"] and line["item"]["index"], bool(line["answer"])) for line in got] == [
+        (None, True),
+        (0, False),
+        (1, False),
+    ]

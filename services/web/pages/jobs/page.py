@@ -14,7 +14,7 @@ from shoal.agent.support.masking import shown_spec
 from shoal.services.errors import NotFound
 from shoal.services.store import ids
 from shoal.services.web.api.events import event_stream, resume_point
-from shoal.services.web.api.jobs import CONTROLS, Verb, control_job, job_reason
+from shoal.services.web.api.jobs import CONTROLS, Verb, control_job, job_end
 from shoal.services.web.api.results import Format, written
 from shoal.services.web.api.sessions import explained
 from shoal.services.web.deps import GatewayDeps
@@ -53,13 +53,15 @@ def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
         chosen = statuses_of(sessions, "sessions")
         found, after = await store.sessions(row.id, statuses=chosen, after=cursor, limit=SESSIONS_SHOWN)
         groups, more_failures = await failures(store, row)
+        reason, answer = await job_end(store, row)
         return pages.page(
             request,
             "job.html",
             caller=caller,
             job=look(row, await store.now()),
             seen=seen,
-            reason=await job_reason(store, row),
+            reason=reason,
+            answer=answer,
             spec=shown_spec(row.spec),
             controls=CONTROLS,
             failures=groups,
