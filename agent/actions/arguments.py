@@ -13,6 +13,7 @@ Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 X = Annotated[float, Field(description="CSS pixels from the left edge of the viewport")]
 Y = Annotated[float, Field(description="CSS pixels from the top edge of the viewport")]
 Keys = Annotated[str, Field(min_length=1, description="a key, or several joined by +: Enter, Control+a, Shift+Tab")]
+Times = Annotated[int, Field(ge=1, le=100, description="how often")]
 Option = str | int
 Options = Annotated[
     Option | list[Option], Field(description="label or value of an option, its index as a number, or a list of these")

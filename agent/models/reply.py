@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from shoal.agent.errors import ReplyInvalid
 from shoal.agent.models.model import Ask, Message, Model, Reply
+from shoal.agent.models.refusals import refusal
 from shoal.agent.schemas.checking import check_reply
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Usage
@@ -48,12 +49,29 @@ class ReplyProblem(ValueError):
         self.said = said
 
 
-class ReplyDoubt(ReplyProblem):
-    """The reply can be used as `value`, but is worth asking once more; a second one is taken as it is."""
+@dataclass(frozen=True, slots=True)
+class PartAgain:
+    """How the doubted part of a reply is asked for again, without the page and without the rest of the reply."""
 
-    def __init__(self, message: str, value: Any, said: str = "") -> None:
+    words: str  # what is asked, behind what the request tells of the job
+    schema_name: str
+    json_schema: dict[str, Json]
+    max_tokens: int
+    read: Callable[[Json], Any]  # the whole value, with what the second reply gives; raises `ReplyProblem`
+    otherwise: Any  # the value without what was doubted, where the second reply is of no use
+
+
+class ReplyDoubt(ReplyProblem):
+    """The reply can be used as `value`, but is worth asking once more; a second one is taken as it is.
+
+    Args:
+        part: how only what is doubted is asked for; None: the whole reply is.
+    """
+
+    def __init__(self, message: str, value: Any, said: str = "", part: PartAgain | None = None) -> None:
         super().__init__(message, said)
         self.value = value
+        self.part = part
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +128,8 @@ async def ask_for(
             await check(parsed.value, ask.json_schema)
             return Answer(read(parsed.value), transcript(asked, replies), cut_off)
         except ReplyDoubt as doubt:
+            if doubt.part is not None:
+                return await _ask_for_part(model, asked, replies, doubt.part, spend)
             problem: ReplyProblem = doubt
             doubted = Answer(doubt.value, transcript(asked, replies), cut_off)
             if len(replies) > 1 or (cut_off and not doubt_cut):
@@ -123,6 +143,28 @@ async def ask_for(
                     f"the second reply cannot be used either: {problem}", transcript=transcript(asked, replies)
                 ) from problem
         asked = _again(ask, reply, problem)
+
+
+async def _ask_for_part(
+    model: Model, ask: Ask, replies: list[Reply], part: PartAgain, spend: Callable[[Usage], None]
+) -> Answer[Any]:
+    """The answer with its doubted part asked for by itself: of the request only what it tells of the job is sent."""
+    narrow = replace(
+        ask,
+        messages=(*ask.messages[:2], Message("user", part.words)),
+        schema_name=part.schema_name,
+        json_schema=part.json_schema,
+        max_tokens=part.max_tokens,
+    )
+    reply = await model.ask(narrow)
+    spend(reply.usage)
+    told = f"{transcript(ask, replies)},\n{transcript(narrow, [reply])}"
+    try:
+        parsed = parse(reply.text)
+        await check(parsed.value, part.json_schema)
+        return Answer(part.read(parsed.value), told, parsed.cut_off)
+    except ReplyProblem:
+        return Answer(part.otherwise, told)
 
 
 def _again(ask: Ask, reply: Reply, problem: ReplyProblem) -> Ask:
@@ -182,6 +224,8 @@ async def check(value: Json, schema: dict[str, Json] | None) -> None:
         return
     fault = min(await check_reply(schema, value), key=lambda one: len(one.path), default=None)
     if fault is not None:
+        if (told := refusal(value, schema)) is not None:
+            raise ReplyProblem(*told)
         # The place and the message hold names and values of the reply, and the page's words where ids are words.
         place = "/".join(map(str, fault.path))
         raise ReplyProblem(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shoal.agent.actions.action_context import ActionContext, Direction, Target
-from shoal.agent.actions.arguments import Bid, Button, Files, Keys, Modifier, Option, Options, keys
+from shoal.agent.actions.arguments import Bid, Button, Files, Keys, Modifier, Option, Options, Times, keys
 from shoal.agent.errors import ActionError, ActionTimeout, ElementNotUsable
 from shoal.agent.types import Download
 
@@ -214,16 +214,18 @@ def _is_checked(target: Target) -> bool | None:
     return {"true": True, "false": False, "mixed": False}.get(target.value or "")
 
 
-async def press(on: ActionContext, bid: Bid, key_comb: Keys) -> None:
-    """Focuses an element and presses a key or a combination of keys.
+async def press(on: ActionContext, bid: Bid, key_comb: Keys, times: Times = 1) -> None:
+    """Focuses an element and presses a key or a combination of keys, one or several times.
 
     Examples:
         press('88', 'Backspace')
         press('a26', 'Control+a')
+        press('88', 'ArrowRight', times=4)
     """
     element = await on.element(bid)
     with on.faults():
-        await element.press(keys(key_comb), timeout=on.left_ms)
+        for _ in range(times):
+            await element.press(keys(key_comb), timeout=on.left_ms)
 
 
 async def select_option(on: ActionContext, bid: Bid, options: Options) -> None:

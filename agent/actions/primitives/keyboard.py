@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.agent.actions.action_context import ActionContext
-from shoal.agent.actions.arguments import Keys, keys
+from shoal.agent.actions.arguments import Keys, Times, keys
 
 
 async def keyboard_down(on: ActionContext, key: Keys) -> None:
@@ -26,15 +26,17 @@ async def keyboard_up(on: ActionContext, key: Keys) -> None:
         await on.page.keyboard.up(keys(key))
 
 
-async def keyboard_press(on: ActionContext, key_comb: Keys) -> None:
-    """Presses a key or a combination of keys.
+async def keyboard_press(on: ActionContext, key_comb: Keys, times: Times = 1) -> None:
+    """Presses a key or a combination of keys, one or several times.
 
     Examples:
         keyboard_press('Enter')
         keyboard_press('Meta+Shift+t')
+        keyboard_press('ArrowDown', times=3)
     """
     with on.faults():
-        await on.page.keyboard.press(keys(key_comb))
+        for _ in range(times):
+            await on.page.keyboard.press(keys(key_comb))
 
 
 async def keyboard_type(on: ActionContext, text: str) -> None:

@@ -384,8 +384,8 @@ class _Decide:
             then_done=expected(reply.get("then_done"), self._seen, bids, actions),
             rests_on=self._basis(actions),
         )
-        check_progress(decision, self._seen.elements)
         check_values(decision, reply, lambda: known(self._state, self._page, self._steps))
+        check_progress(decision, self._seen.elements)
         return decision
 
     def _basis(self, actions: Sequence[Action]) -> Basis | None:

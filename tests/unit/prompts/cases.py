@@ -168,6 +168,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "doubt": ("doubt", {"problem": "The page does not show it:", "said": "there is no order number"}),
     "again": ("again", {"problem": "no element of this page has that id", "said": "'99'; ids are 1, 2, …"}),
     "again_bare": ("again", {"problem": "it is empty", "said": ""}),
+    "value": ("value", {"doubted": [{"target": 'textbox "Name"', "value": "John Doe"}]}),
     "shape": ("shape", {"schema": {"type": "object"}}),
 }
 

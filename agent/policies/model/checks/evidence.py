@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import TypeVar
 
 from shoal.agent.grounding.page_text import PageText
+from shoal.agent.grounding.written_values import Quantity, Written, dates_in, numbers_in, quantities_in
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Step
+
+T = TypeVar("T")
 
 _LETTER = "A-Za-z0-9\u00c0-\u024f"
 """Letters of scripts with spaces between words: only there a mark inside of a word is an apostrophe or an inch."""
@@ -46,31 +52,74 @@ _COMMON = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GivenValues:
     """The words and figures that a session may type: those of its job, and those that it has seen."""
 
-    words: frozenset[str]
-    stems: frozenset[str]
-    numbers: frozenset[str]
-    squeezed: str
+    whole: str  # all of it, in lower case
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(part for part in _WORD.findall(self.whole) if not part[0].isdigit())
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(word[:_STEM] for word in self._words if len(word) >= _STEM)
+
+    @cached_property
+    def _digits(self) -> frozenset[str]:
+        return frozenset(part.lstrip("0") for part in _WORD.findall(self.whole) if part[0].isdigit())
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return _squeezed(self.whole)
+
+    @cached_property
+    def _days(self) -> frozenset[date]:
+        return frozenset(day for one in dates_in(self.whole) for day in one.readings)
+
+    @cached_property
+    def _numbers(self) -> frozenset[float]:
+        return frozenset(number for one in numbers_in(self.whole) for number in one.readings)
+
+    @cached_property
+    def _amounts(self) -> frozenset[Quantity]:
+        return frozenset(amount for one in quantities_in(self.whole) for amount in one.readings)
 
     def gives(self, text: str) -> bool:
-        """Whether `text` is made of what is known; lenient, since the same thing is written in several ways."""
-        if len(text.strip()) < _LEAST_CHARS or _squeezed(text) in self.squeezed:
+        """Whether `text` is made of what is known; lenient, since the same thing is written in several ways.
+
+        Dates, numbers and quantities are compared by what they say.
+        """
+        if len(text.strip()) < _LEAST_CHARS or _squeezed(text) in self._squeezed:
             return True
-        parts = _WORD.findall(text.casefold())
-        written = len(parts) > _FREE_WORDS
-        return all(self._has(part) for part in parts if part[0].isdigit() or not written)
+        written = len(_WORD.findall(text)) > _FREE_WORDS
+        return all(
+            self._has(part) for part in _WORD.findall(self._unexplained(text)) if part[0].isdigit() or not written
+        )
+
+    def _unexplained(self, text: str) -> str:
+        """`text` in lower case without its dates, quantities and numbers that are known."""
+        rest = _left(text.casefold(), dates_in, self._days)
+        rest = _left(rest, quantities_in, self._amounts)
+        return _left(rest, numbers_in, self._numbers)
 
     def _has(self, part: str) -> bool:
         if part[0].isdigit():
-            return part.lstrip("0") in self.numbers
-        return len(part) < _LEAST_CHARS or part in _COMMON or part in self.words or part[:_STEM] in self.stems
+            return part.lstrip("0") in self._digits
+        return len(part) < _LEAST_CHARS or part in _COMMON or part in self._words or part[:_STEM] in self._stems
+
+
+def _left(text: str, found_in: Callable[[str], Iterator[Written[T]]], known: frozenset[T]) -> str:
+    """`text` without the values of a kind of which one reading is known."""
+    for one in reversed(list(found_in(text))):
+        if one.readings & known:
+            text = f"{text[: one.start]} {text[one.end :]}"
+    return text
 
 
 def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> GivenValues:
-    """What the job gives, what this session has read so far, and what `page` says.
+    """What the job gives, what this session has read and seen so far, and what `page` says.
 
     Args:
         steps: of the mini goal so far: what their actions gave back, people's answers too, is given.
@@ -81,15 +130,8 @@ def known(state: SessionState, page: PageText, steps: Sequence[Step] = ()) -> Gi
     read: list[Json] = [*(task.result for task in state.history), *(record.value for record in state.records)]
     taken = [*(step for task in state.history for step in task.steps), *steps]
     read += [result.value for step in taken for result in step.results]
-    whole = " ".join([*_texts([given, read]), page.whole]).casefold()
-    parts = _WORD.findall(whole)
-    words = frozenset(part for part in parts if not part[0].isdigit())
-    return GivenValues(
-        words,
-        frozenset(word[:_STEM] for word in words if len(word) >= _STEM),
-        frozenset(part.lstrip("0") for part in parts if part[0].isdigit()),
-        _squeezed(whole),
-    )
+    # What one text ends with and the next begins with is no value: a mark stands between them.
+    return GivenValues("\n;\n".join([*_texts([given, read]), *state.pages.texts, page.whole]).casefold())
 
 
 def given_words(state: SessionState) -> str:

@@ -9,18 +9,21 @@ from shoal.agent.actions.schema import arguments
 from shoal.agent.decisions.step import StepDecision, names_element, primitive_of
 from shoal.agent.errors import ActionInvalid
 from shoal.agent.grounding.page_text import PageText
-from shoal.agent.models.reply import ReplyDoubt, ReplyProblem
+from shoal.agent.models.refusals import unknown_id
+from shoal.agent.models.reply import PartAgain, ReplyDoubt, ReplyProblem
 from shoal.agent.policies.model.checks.addresses import Given
 from shoal.agent.policies.model.checks.codes import code_field
 from shoal.agent.policies.model.checks.evidence import GivenValues, quotes
 from shoal.agent.policies.model.requests.elements import Offered, describe, walk
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Element
+from shoal.prompts import render
 
 _ENDS = frozenset({"complete", "terminate"})
 _GIVING_UP = "report_infeasible"
 _SHOWN_IDS = 12
 _SAID_CHARS = 300
+_VALUE_TOKENS = 512
 _TYPED: Mapping[str, str] = {"fill": "value", "keyboard_type": "text", "keyboard_insert_text": "text"}
 """The primitives that type, and the argument that says what."""
 
@@ -85,24 +88,63 @@ def check_values(decision: StepDecision, reply: Json, known: Callable[[], GivenV
     """Whether what is typed was given by somebody.
 
     Args:
-        known: what was given. It takes the words of a whole page, so it is asked only where something is typed.
+        known: what was given. It takes the words of whole pages, so it is asked only where something is typed.
 
     Raises:
-        ReplyDoubt: neither the job nor what was seen so far has a value; one that follows from them is given again.
+        ReplyDoubt: neither the job nor what was seen so far has a value. Only that value is asked for again; one that
+            follows from what was given is given again.
     """
-    typed = [str(action.args[_TYPED[action.name]]) for action in decision.actions if action.name in _TYPED]
+    typed = {
+        n: str(action.args[_TYPED[action.name]]) for n, action in enumerate(decision.actions) if action.name in _TYPED
+    }
     if not typed:
         return
     given = known()
-    typed += [said.get("user_detail_answer") or "" for said in reply["actions"]]
-    made_up = [text for text in typed if not given.gives(text)]
-    if made_up:
-        raise ReplyDoubt(
-            "neither the goal nor the data give these values: take them from there, or leave optional fields empty; "
-            "only what follows from goal and data may be given again",
-            decision,
-            "; ".join(dict.fromkeys(made_up))[:_SAID_CHARS],
-        )
+    invented = any(not given.gives(said.get("user_detail_answer") or "") for said in reply["actions"])
+    doubted = {n: text for n, text in typed.items() if invented or not given.gives(text)}
+    if not doubted:
+        return
+    part = PartAgain(
+        words=render(
+            "value",
+            doubted=[
+                {"target": decision.actions[n].target or "the focused field", "value": text[:_SAID_CHARS]}
+                for n, text in doubted.items()
+            ],
+        ),
+        schema_name="value",
+        json_schema=_values_schema(len(doubted)),
+        max_tokens=_VALUE_TOKENS,
+        read=lambda reply: _retyped(decision, dict(zip(doubted, reply["values"], strict=True))),
+        otherwise=_retyped(decision, dict.fromkeys(doubted)),
+    )
+    raise ReplyDoubt("neither the goal nor the data give these values", decision, part=part)
+
+
+def _values_schema(n: int) -> dict[str, Json]:
+    one: Json = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["values"],
+        "properties": {"values": {"type": "array", "items": one, "minItems": n, "maxItems": n}},
+    }
+
+
+def _retyped(decision: StepDecision, values: Mapping[int, str | None]) -> StepDecision:
+    """`decision` with other texts for some of its actions; with None for one, neither it nor what follows is done.
+
+    What was decided to come after a text may send it: it is decided anew, on the page as it is then.
+    """
+    kept: list[Action] = []
+    for n, action in enumerate(decision.actions):
+        if n in values:
+            text = values[n]
+            if text is None:
+                return replace(decision, actions=tuple(kept), then_done=None)
+            action = replace(action, args={**action.args, _TYPED[action.name]: text})
+        kept.append(action)
+    return replace(decision, actions=tuple(kept))
 
 
 def check_progress(decision: StepDecision, root: Element) -> None:
@@ -192,8 +234,7 @@ def _checked_call(call: Action, offered: Offered) -> Action:
 
 
 def _unknown(given: Json, offered: Offered) -> ReplyProblem:
-    known = ", ".join(list(offered.elements)[:_SHOWN_IDS])
-    return ReplyProblem("no element of this page that can be used has that id", f"{given!r}; ids are {known}, …")
+    return ReplyProblem(*unknown_id(given, tuple(offered.elements)))
 
 
 def _there(option: Mapping[str, Json], element: Element) -> dict[str, Json]:

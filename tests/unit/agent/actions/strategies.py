@@ -30,6 +30,7 @@ _VALUES: dict[str, st.SearchStrategy[Any]] = {
     "direction": st.sampled_from(["up", "down", "left", "right"]),
     **{name: pixels for name in ("x", "y", "dx", "dy", "from_x", "from_y", "to_x", "to_y")},
     "index": st.integers(0, 50),
+    "times": st.integers(1, 20),
     "wait_ms": st.integers(0, 60_000),
     "timeout": st.floats(0.1, 60),
     "errors": st.lists(texts, max_size=3),

@@ -216,24 +216,31 @@ async def test_what_may_not_be_given_up_cannot_be_called_infeasible_either() -> 
     ],
 )
 async def test_a_value_that_nobody_gave_is_asked_for_once_more(made_up: str, data: dict[str, Any]) -> None:
-    early = says(act("INPUT_TEXT", id="2", text=made_up))
-    given = says(act("INPUT_TEXT", id="2", text=next(iter(data.values()))))
-    decision, model = await decide(early, given, spec={"data": data})
-    assert calls(decision)[0][1]["value"] == next(iter(data.values()))
-    assert "neither the goal nor the data give" in model.asked[1].messages[-1].text
-    assert f"⟦said⟧\n{made_up}\n⟦/said⟧" in model.asked[1].messages[-1].text
+    early = says(act("INPUT_TEXT", id="2", text=made_up), act("CLICK", id="4"), then_done={"text": "Thanks"})
+    given = next(iter(data.values()))
+    decision, model = await decide(early, {"values": [given]}, spec={"data": data})
+    assert [call[1].get("value") for call in calls(decision)] == [given, None]
+    again = model.asked[1].messages
+    assert "neither the job's goal and data" in again[-1].text
+    assert f": {made_up}\n⟦/said⟧" in again[-1].text
+    assert again[:2] == model.asked[0].messages[:2]
+    assert len(again) == 3, "neither the page nor its picture is sent once more"
     # What follows from goal and data, a model may insist on.
-    decision, model = await decide(early, early, spec={"data": data})
+    decision, model = await decide(early, {"values": [made_up]}, spec={"data": data})
     assert calls(decision)[0][1]["value"] == made_up
+    # Where there is no value, nothing is typed, and nothing that was to come after it is done.
+    for reply in ({"values": [None]}, {"values": []}, "no JSON"):
+        decision, model = await decide(early, reply, spec={"data": data})
+        assert (calls(decision), decision.then_done, len(model.asked)) == ([], None, 2)
 
 
 @pytest.mark.parametrize("name", ["keyboard_type", "keyboard_insert_text"])
 async def test_what_is_typed_without_an_element_must_be_given_too(name: str) -> None:
-    made_up, given = (says(act("CALL", call={"name": name, "args": {"text": text}})) for text in ("John Doe", "Ada"))
+    made_up = says(act("CALL", call={"name": name, "args": {"text": "John Doe"}}))
     spec = {"data": {"name": "Ada"}, "grounding": "coordinates"}
-    decision, model = await decide(made_up, given, spec=spec, calls=call_offers)
+    decision, model = await decide(made_up, {"values": ["Ada"]}, spec=spec, calls=call_offers)
     assert calls(decision) == [(name, {"text": "Ada"})]
-    assert "⟦said⟧\nJohn Doe\n⟦/said⟧" in model.asked[1].messages[-1].text
+    assert "John Doe\n⟦/said⟧" in model.asked[1].messages[-1].text
 
 
 async def test_what_a_person_answered_or_a_call_gave_is_given() -> None:
@@ -243,14 +250,14 @@ async def test_what_a_person_answered_or_a_call_gave_is_given() -> None:
     done = tuple(Step(n, URL, "", (one,)) for n, one in enumerate((asked, read, made_up)))
     for typed, requests in (("4 Rue Foch", 1), ("QX-7731", 1), ("John Doe", 2)):
         said = says(act("INPUT_TEXT", id="2", text=typed))
-        decision, model = await decide(said, said, steps=done)
+        decision, model = await decide(said, {"values": [typed]}, steps=done)
         assert (calls(decision)[0][1]["value"], len(model.asked)) == (typed, requests)
 
 
 async def test_an_answer_that_nobody_gave_is_doubted_like_the_text_itself() -> None:
     typed = act("INPUT_TEXT", id="2", text="Ada")
     doubted = says(typed | {"user_detail_query": "Phone?", "user_detail_answer": "555 1234"})
-    _, model = await decide(doubted, says(typed), spec={"data": {"name": "Ada"}})
+    _, model = await decide(doubted, {"values": ["Ada"]}, spec={"data": {"name": "Ada"}})
     assert len(model.asked) == 2
 
 
@@ -628,7 +635,7 @@ async def test_an_order_stays_inside_a_fence_when_the_model_is_asked_again(where
     with contextlib.suppress(ReplyInvalid):
         await policy_of(model, calls=lambda spec: [HOVER]).step(scene_of(FakePage({URL: shown}), spec), "x", ())
     again = model.asked[1].messages[-1].text
-    assert again.startswith("That answer cannot be used: ")
+    assert again.startswith(("That answer cannot be used: ", "# Now: value"))
     outside = _outside_fences(again)
     assert "Ignore" not in outside
     assert "⟦" not in outside
@@ -670,7 +677,7 @@ async def test_whatever_a_model_says_the_actions_are_fit_for_the_page(script: li
     except AgentError:
         return
     names = [action.name for action in decision.actions]
-    assert names
+    assert names or any(isinstance(said, dict) and "INPUT_TEXT" in json.dumps(said) for said in script)
     assert all(action.args.get("bid", "4") in {"1", "2", "3", "4", "6", "7"} for action in decision.actions)
     assert not {"complete", "terminate"} & set(names) or len(names) == 1
 
