@@ -7,7 +7,7 @@ import asyncio
 from sqlalchemy import event
 
 from shoal.agent.status import Status
-from shoal.agent.types import Checkpoint
+from shoal.agent.types import Checkpoint, Outcome
 from shoal.services.store.database import codec
 from shoal.services.store.records import Renewal
 from tests.store_world import DONE, World
@@ -87,6 +87,23 @@ async def test_a_clock_that_is_set_back_leaves_no_lease_for_longer_than_it_lasts
     w.clock.now -= 3600
     assert await looked_after(w, 58) == 0
     assert await looked_after(w, 6) == 1
+
+
+async def test_a_clock_that_is_set_back_keeps_no_try_and_no_message_waiting_for_longer(w: World) -> None:
+    """A day too long it was."""
+    await w.submit(webhook={"url": "https://hooks.example/in"})
+    await w.finish((await w.claim_one(), DONE))
+    (sent,) = await w.store.claim_deliveries(1, each=1, lease_s=30)
+    retried = await w.submit()
+    await w.finish((await w.claim_one(), Outcome(Status.QUEUED)), ready_in_s=30)
+    assert await looked_after(w, 2) == 0
+    w.clock.now -= 86_400
+    assert await looked_after(w, 2) == 0
+    w.clock.now += 20
+    assert await w.claim() == [] and await w.store.claim_deliveries(1, each=1, lease_s=30) == []
+    w.clock.now += 10
+    assert (await w.claim_one()).work.job == retried
+    assert [one.id for one in await w.store.claim_deliveries(1, each=1, lease_s=30)] == [sent.id]
 
 
 async def test_what_is_said_of_a_lost_lease_is_what_happened(w: World) -> None:

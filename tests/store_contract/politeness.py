@@ -278,3 +278,28 @@ async def test_a_long_line_with_gaps_is_remembered_in_few_bytes_and_keeps_its_di
     assert all(later - before > 0.0999 for before, later in pairwise(turns))
     (row,) = await w.store._db.read(lambda tx: tx.conn.exec_driver_sql("select taken from pace").all())
     assert 1_000 < len(row.taken) < 5_000
+
+
+async def test_a_clock_that_is_set_back_makes_no_pause_longer(w: World) -> None:
+    job = await open_shop(w)
+    (held,) = (await claim(w, n=1)).sessions
+    await end(w, busy(20), held)
+    await _set_back_a_day(w, job, 20)
+
+
+async def test_a_clock_that_is_set_back_makes_no_delay_longer(w: World) -> None:
+    job = await open_shop(w, delay_s=20)
+    (held,) = (await claim(w, n=1)).sessions
+    await end(w, ANSWERED, held)
+    await _set_back_a_day(w, job, 20)
+
+
+async def _set_back_a_day(w: World, job: int, left_s: float) -> None:
+    """The site of the job is open again when so much time has passed, and not before."""
+    await w.store.expire_leases(lease_s=600)
+    w.clock.now -= 86_400
+    await w.store.expire_leases(lease_s=600)
+    refused = await claim(w, n=1)
+    assert refused.sessions == () and 0 < max(one.wait_s for one in refused.held.values()) <= left_s
+    w.clock.now += left_s + 1
+    assert {one.work.job for one in (await claim(w, n=1)).sessions} == {job}

@@ -36,7 +36,8 @@ def note_look(tx: Tx, lease_s: float) -> None:
 
     The first dispatcher after an outage of the store does it for all: the row is locked until the transaction ends. A
     lease never gets more than `lease_s` from now on, so one whose dispatcher is gone runs out. By a clock that was set,
-    leases last neither shorter nor longer. Apart from `reap_leases`, which locks jobs before sessions.
+    leases last neither shorter nor longer; and by one that was set back nothing waits longer than it was told to. Apart
+    from `reap_leases`, which locks jobs before sessions.
     """
     row = tx.run("last_look", name=_LOOK).one_or_none()
     tx.run("put_state", name=_LOOK, data=codec.dump_json({}), at=tx.now)
@@ -48,6 +49,18 @@ def note_look(tx: Tx, lease_s: float) -> None:
         tx.run("extend_leases", seen=row.at, by=away_s, most=tx.now + lease_s)
     elif row.at - tx.now > _ROUND_S:
         tx.run("shorten_leases", most=tx.now + lease_s)
+        _pull_back(tx, row.at - tx.now)
+
+
+def _pull_back(tx: Tx, by: float) -> None:
+    """What waits for a moment keeps its time until then, by a clock that was set back `by` seconds.
+
+    What began to wait since then, within one look, waits shorter. Deadlines of jobs are left alone: they are moments of
+    the clock.
+    """
+    for query in ("pull_back_retries", "pull_back_paces", "pull_back_deliveries"):
+        tx.run(query, by=by, now=tx.now)
+    tx.run("pull_back_job_paces", now=tx.now)
 
 
 def _round_s(lease_s: float) -> float:

@@ -154,6 +154,28 @@ update pace set most = :most, good = :good, blocked_until = :blocked_until, dela
   last_start = :last_start
 where domain = :domain
 
+-- name: pull_back_retries
+-- What waits for its next try waits no longer than it was told, by a clock that was set back :by seconds.
+update session set ready_at = case when ready_at - :by > :now then ready_at - :by else :now end
+where state = {DELAYED} and ready_at > :now
+
+-- name: pull_back_paces
+-- The same of domains that asked for a pause or a delay.
+update pace set
+  blocked_until = case when blocked_until - :by > :now then blocked_until - :by
+    when blocked_until > :now then :now else blocked_until end,
+  last_start = case when last_start > :now then :now else last_start end
+where blocked_until > :now or last_start > :now
+
+-- name: pull_back_job_paces
+-- The same of jobs that keep a delay.
+update job_pace set last_start = :now where last_start > :now
+
+-- name: pull_back_deliveries
+-- The same of webhook messages that are sent again, and of those under way that may be lost.
+update delivery set due_at = case when due_at - :by > :now then due_at - :by else :now end
+where state = {DELIVERY_WAITING} and due_at > :now
+
 -- name: put_pages
 -- When pages of a domain are opened that keep its crawl-delay.
 update pace set taken = :taken where domain = :domain
