@@ -1,6 +1,7 @@
 (arg) => {
   // The elements that a job's places lead to, with what they say, as one JSON string. `arg`: `fields` ({name: {kind, query,
-  // attribute, all}} of the kinds select, label and column), `records` (CSS or null), `many`, `awaited` (CSS or null), `json`
+  // attribute, all}} of the kinds select, label and column), `records` (CSS or null), `many`, `awaited` (CSS or null), `near`
+  // (false: what is similar to a place that is not there is not looked for), `json`
   // (whether JSON is asked for). Only structure is judged here; Python reads the texts and decides what is ambiguous.
   const MAX_RECORDS = 5000, MAX_PLACES = 500, MAX_TEXT = 100000, MAX_ELEMENTS = 60000, MAX_SLOTS = 400000, MAX_JSON = 4000000;
   const SHORT = 80, NEAREST = 3;
@@ -438,7 +439,7 @@
   }
   for (const [name, field] of fields) {
     if (out.records.some((one) => one.f[name].length)) continue;
-    out.near[name] = field.kind === 'select' ? nearSelector(field.query, name) : field.kind === 'label' ? nearLabel(field.query) : nearColumn(field.query);
+    if (arg.near !== false) out.near[name] = field.kind === 'select' ? nearSelector(field.query, name) : field.kind === 'label' ? nearLabel(field.query) : nearColumn(field.query);
   }
   if (arg.many) out.text = document.body ? document.body.innerText.slice(0, 200000) : '';
   if (arg.records && !out.count) out.near.records = nearSelector(arg.records, 'record');

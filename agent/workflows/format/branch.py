@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from shoal.agent.spec import FieldPlace
+from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.param import NAME
 from shoal.agent.workflows.format.part import Part
 
@@ -40,7 +41,11 @@ class FieldNode(Part):
 
     name: str = Field(min_length=1, description="as the schema calls it")
     channels: tuple[Channel, ...] = Field(min_length=1, description="the ways to read it, best first")
-    constant: bool = Field(False, description="all pages that were learned from gave the same value")
+    known: tuple[Json, ...] = Field(
+        (),
+        description="the values on the pages that were learned from, where they were all the same: such pages teach "
+        "too little, and another value is a miss",
+    )
     weak: str = Field("", description="why it is audited more than others; empty: it is not weak")
     may_be_null: bool = Field(False, description="the record may lack it, where `absent` says so")
     absent: str = Field("", description="CSS selector of the positive sign that the page has no such value")

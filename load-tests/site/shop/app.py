@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from shop import account, admin, callback, faults, pages, quote, service
+from shop import account, admin, callback, drift, faults, pages, quote, service
 from shop.catalogue import make_catalogue
 from shop.faults import FaultBox
 from shop.rendering import FOLDER, page
@@ -49,6 +49,7 @@ def create_app(
             *callback.routes,
             *service.routes,
             *faults.routes,
+            *drift.routes,
             Mount("/static", StaticFiles(directory=FOLDER / "static")),
         ],
         exception_handlers={404: _error_page, 400: _error_page},

@@ -1,0 +1,1 @@
+"""Learning: what is kept at execution, and how it becomes a workflow."""

@@ -1,0 +1,236 @@
+"""Compiling an extraction: pages with different values become one branch that reads such pages without a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from shoal.agent.policies.rules.fields.schema import Property, properties_of
+from shoal.agent.policies.rules.values.words import best_likeness, phrase
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.branch import Branch, Channel, ChannelFamily, FieldNode, Signature
+from shoal.agent.workflows.format.version import Decision
+from shoal.agent.workflows.learning.page_sample import PageSample, SampleChannel
+from shoal.agent.workflows.reading.channels import POSITIONAL, value_key
+
+T = TypeVar("T")
+LEAST_SAMPLES = 2
+_ORDER: tuple[ChannelFamily, ...] = (
+    "json_ld",
+    "microdata",
+    "json",
+    "label",
+    "column",
+    "css",
+    "attribute",
+    "meta",
+    "structure",
+    "request",
+)
+_NAMED_WELL = 0.7
+_MOST_PARTS = 5
+_LAST_NAME = re.compile(r"""[\w@-]+(?=["'\]]*$)""")
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledPages:
+    """What the samples taught."""
+
+    branches: tuple[Branch, ...]  # empty: nothing that could be replayed
+    open: tuple[Decision, ...]  # what stayed a decision of the model, and why
+
+
+def compile_pages(
+    samples: Sequence[PageSample], schema: Mapping[str, Json] | None, *, name: str = "page"
+) -> CompiledPages:
+    """One branch for pages that are alike; where they are of several kinds, one for each kind with enough samples."""
+    whole = _compile(samples, schema, name)
+    if isinstance(whole, Branch):
+        return CompiledPages((whole,), ())
+    kinds: dict[str, list[PageSample]] = {}
+    for sample in samples:
+        kinds.setdefault(sample.shape, []).append(sample)
+    branches: list[Branch] = []
+    if len(kinds) > 1:
+        for number, some in enumerate(kinds.values()):
+            made = _compile(some, schema, f"{name}-{number + 1}")
+            branches += [made] if isinstance(made, Branch) else []
+    return CompiledPages(tuple(branches), tuple(whole))
+
+
+def _compile(samples: Sequence[PageSample], schema: Mapping[str, Json] | None, name: str) -> Branch | list[Decision]:
+    """The branch; or why there is none."""
+    if len(samples) < LEAST_SAMPLES:
+        return [Decision(what="the pages", why=f"{len(samples)} of them is known, and one teaches nothing of the next")]
+    properties = {prop.name: prop for prop in properties_of(schema or {})}
+    names = list(dict.fromkeys([*properties, *(key for sample in samples for key in sample.record)]))
+    claims = _claims(samples, names)
+    fields: list[FieldNode] = []
+    open_: list[Decision] = []
+    for one in names:
+        prop = properties.get(one) or Property(one, frozenset(), False, False, (), ())
+        made = _field(prop, samples, claims)
+        if isinstance(made, FieldNode):
+            fields.append(made)
+        else:
+            open_.append(Decision(what=f"field {one}", why=made))
+    signature = _signature(samples)
+    if isinstance(signature, str):
+        open_.append(Decision(what="the item's page", why=signature))
+    if open_ or isinstance(signature, str):
+        return open_
+    if not fields:
+        return [Decision(what="the record", why="it has no fields")]
+    snapshots = tuple(sample.snapshot for sample in samples if sample.snapshot)
+    return Branch(id=name, signature=signature, fields=tuple(fields), learned_from=snapshots)
+
+
+def _claims(samples: Sequence[PageSample], names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """Which fields have the same place on all samples, by the key of the place."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        for key in _shared(name, samples):
+            found[key] = (*found.get(key, ()), name)
+    return found
+
+
+def _shared(name: str, samples: Sequence[PageSample]) -> dict[str, list[SampleChannel]]:
+    """The channels that gave the field on every sample that has it, with what each sample's said."""
+    having = [sample for sample in samples if sample.record.get(name) is not None]
+    found: dict[str, list[SampleChannel]] = {}
+    for sample in having:
+        for channel in sample.channels.get(name, ()):
+            found.setdefault(channel.key, []).append(channel)
+    return {key: said for key, said in found.items() if len(said) == len(having)}
+
+
+def _field(prop: Property, samples: Sequence[PageSample], claims: Mapping[str, tuple[str, ...]]) -> FieldNode | str:
+    """The field, or why it is not learned."""
+    having = [sample for sample in samples if sample.record.get(prop.name) is not None]
+    if len(having) < LEAST_SAMPLES:
+        return f"{len(having)} of {len(samples)} pages have it"
+    values = {value_key(sample.record[prop.name]): sample.record[prop.name] for sample in having}
+    if any(isinstance(value, (dict, list)) for value in values.values()):
+        return "it is an object or a list, and those are not learned"
+    shared = _shared(prop.name, samples)
+    shared = {key: said for key, said in shared.items() if len(claims[key]) == 1 or _is_called(said[0], prop)}
+    constant = len(values) == 1
+    if constant and not any(_is_called(said[0], prop) for said in shared.values()):
+        return "all pages say the same, and no place with its name states it"
+    chosen = _chosen(shared, prop, called=constant)
+    families = {channel.family for channel, _ in chosen}
+    if len(families) < LEAST_SAMPLES:
+        return f"only {' and '.join(sorted(families)) or 'nothing'} finds it on all pages, and one witness is too few"
+    proof = all(any(said[i].proven for _, said in chosen) for i in range(len(having)))
+    weak = _weakness(prop, constant, families, proof)
+    known = tuple(values.values()) if constant else ()
+    try:
+        channels = tuple(channel for channel, _ in chosen)
+        return FieldNode(name=prop.name, channels=channels, known=known, weak=weak, proof=proof)
+    except ValidationError as error:
+        return str(error.errors()[0]["msg"])
+
+
+def _weakness(prop: Property, constant: bool, families: set[ChannelFamily], proof: bool) -> str:
+    told = []
+    if constant:
+        told.append("all pages that were learned from say the same")
+    if families <= POSITIONAL:
+        told.append("only its position is known")
+    if not proof:
+        told.append("the visible page does not state it")
+    return "; ".join(told)
+
+
+def _chosen(
+    shared: Mapping[str, list[SampleChannel]], prop: Property, *, called: bool
+) -> list[tuple[Channel, list[SampleChannel]]]:
+    """The best channel of each family, in the order of families.
+
+    Args:
+        called: only positions and places that are called like the field: others could be anything that is the same
+            on all pages.
+    """
+    best: dict[ChannelFamily, list[SampleChannel]] = {}
+    for said in shared.values():
+        family = said[0].family
+        if called and family not in POSITIONAL and not _is_called(said[0], prop):
+            continue
+        if family not in best or (_is_called(said[0], prop) and not _is_called(best[family][0], prop)):
+            best[family] = said
+    made = []
+    for family in sorted(best, key=_ORDER.index):
+        said = best[family]
+        shapes = tuple(dict.fromkeys(one.shape for one in said if one.shape))
+        shown = all(one.shown for one in said)
+        channel = Channel(family=family, place=said[0].place, shapes=shapes, shown=shown, agreed_on=len(said))
+        made.append((channel, said))
+    return made
+
+
+def _is_called(channel: SampleChannel, prop: Property) -> bool:
+    """Whether a place is named like the field."""
+    place = channel.place
+    if channel.family in POSITIONAL:
+        return False
+    name = place.query
+    if place.kind != "label" and place.kind != "column":
+        quoted = re.search(r'\[(?:itemprop|property|name)="([^"]+)"\]$', name)
+        last = _LAST_NAME.search(name)
+        name = quoted.group(1) if quoted else place.attribute or (last.group() if last else name)
+    words = phrase(re.sub(r"(?<=[a-z])(?=[A-Z])|[_:.-]", " ", name))
+    return bool(prop.phrases) and best_likeness(prop.phrases, words) >= _NAMED_WELL
+
+
+def _signature(samples: Sequence[PageSample]) -> Signature | str:
+    """What all samples have in common; or why nothing tells that a page is the item's."""
+    first = samples[0]
+    signs = tuple(sign for sign in first.signs if all(sign in sample.signs for sample in samples))
+    if not signs:
+        return "nothing on the pages says whose they are: neither address, heading nor value"
+    parts = [part for part in first.parts if all(part in sample.parts for sample in samples)]
+    forbidden = ['[aria-busy="true"]']
+    if not any(sample.password for sample in samples):
+        forbidden.append("input[type=password]")
+    statuses = {sample.status for sample in samples if sample.status}
+    return Signature(
+        url=url_template([sample.url for sample in samples]),
+        status=tuple(sorted(statuses)) or (200,),
+        required=tuple(parts[:_MOST_PARTS]),
+        forbidden=tuple(forbidden),
+        landmarks=_same([sample.landmarks for sample in samples]) or (),
+        shape=_same([sample.shape for sample in samples]) or "",
+        locale=_same([sample.lang for sample in samples]) or "",
+        currency=tuple(dict.fromkeys(money for sample in samples for money in sample.currency)),
+        item=signs,
+    )
+
+
+def _same(values: Sequence[T]) -> T | None:
+    return values[0] if all(value == values[0] for value in values) else None
+
+
+def url_template(urls: Sequence[str]) -> str:
+    """The addresses as one, with `{}` for each part that differs; "" where they are built differently."""
+    parts = [urlsplit(url) for url in urls]
+    if len({(part.scheme, part.netloc) for part in parts}) > 1:
+        return ""
+    paths = [part.path.split("/") for part in parts]
+    queries = [[pair.partition("=") for pair in part.query.split("&")] if part.query else [] for part in parts]
+    names = {tuple(name for name, _, _ in query) for query in queries}
+    if len({len(path) for path in paths}) > 1 or len(names) > 1:
+        return ""
+    path = "/".join(_merged(some) for some in zip(*paths, strict=True))
+    query = "&".join(
+        f"{some[0][0]}{some[0][1]}{_merged([value for _, _, value in some])}" for some in zip(*queries, strict=True)
+    )
+    return f"{parts[0].scheme}://{parts[0].netloc}{path}" + (f"?{query}" if query else "")
+
+
+def _merged(values: Sequence[str]) -> str:
+    return values[0] if len(set(values)) == 1 else "{}"

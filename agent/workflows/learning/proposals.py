@@ -1,0 +1,171 @@
+"""Where a page states the values of a record: places that are worth learning, before the extractor has read them."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from shoal.agent.browser import Context
+from shoal.agent.errors import BrowserError
+from shoal.agent.spec import FieldPlace
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.printable import readable_json
+from shoal.agent.workflows.format.branch import ChannelFamily
+
+PROPOSE_JS = (Path(__file__).parent / "propose.js").read_text(encoding="utf-8")
+_MOST: Mapping[ChannelFamily, int] = {
+    "json_ld": 4,
+    "json": 4,
+    "microdata": 2,
+    "meta": 3,
+    "label": 3,
+    "column": 1,
+    "attribute": 3,
+    "css": 8,
+    "structure": 3,
+    "request": 0,
+}
+"""Places of one family that are kept for one field: those beyond say the same in other words."""
+_BARE = re.compile(r"[^\w]|_")
+_DEEPEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One place that may state a field's value."""
+
+    family: ChannelFamily
+    place: FieldPlace
+
+    @property
+    def key(self) -> str:
+        """The same for the same place on another page."""
+        return f"{self.family} {self.place.model_dump_json(by_alias=True, exclude_none=True)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What one page offers."""
+
+    fields: Mapping[str, tuple[Proposal, ...]]
+    parts: tuple[str, ...]  # selectors of its parts
+    password: bool  # it asks for a password
+
+
+def bare(text: str) -> str:
+    """`text` without anything but letters and digits, in lower case."""
+    return _BARE.sub("", unicodedata.normalize("NFKC", text).lower())
+
+
+def looks_of(value: Json) -> tuple[str, ...]:
+    """What a page may write for `value`, bare; `*` where any short text could be it; () where nothing could."""
+    if isinstance(value, bool):
+        return ("*",)
+    if isinstance(value, (int, float)):
+        text = format(value, "f").rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+        return (bare(text),)
+    if isinstance(value, str):
+        if re.fullmatch(r"\d{4}-\d{2}-\d{2}.*", value):
+            return (value[:4],)
+        if value.startswith(("http://", "https://", "/")):
+            return (bare(value),)
+        return (bare(value),) if bare(value) else ()
+    return ()
+
+
+async def propose(page: Context, values: Mapping[str, Json], documents: Sequence[tuple[str, Json]]) -> Proposed:
+    """The places of the open page that may state `values`.
+
+    Args:
+        documents: the page's JSON values, each with the selector of its script.
+
+    Raises:
+        BrowserError: the page answered something else.
+    """
+    looks = {name: looks_of(value) for name, value in values.items()}
+    asked = sorted({look for all_ in looks.values() for look in all_})
+    told = await page.read(PROPOSE_JS, {"texts": asked})
+    view = readable_json(told) if isinstance(told, str) else told
+    if not isinstance(view, Mapping):
+        raise BrowserError("the page answered no proposals")
+    fields = {name: _limited(_of_field(view, documents, wanted)) for name, wanted in looks.items() if wanted}
+    parts = (*map(str, view["parts"]), *map(str, view["ids"]))
+    return Proposed(fields, parts, bool(view["password"]))
+
+
+def _limited(found: Iterator[Proposal]) -> tuple[Proposal, ...]:
+    kept: dict[str, Proposal] = {}
+    counts: dict[ChannelFamily, int] = {}
+    for one in found:
+        if one.key in kept or counts.get(one.family, 0) >= _MOST[one.family]:
+            continue
+        counts[one.family] = counts.get(one.family, 0) + 1
+        kept[one.key] = one
+    return tuple(kept.values())
+
+
+def _of_field(
+    view: Mapping[str, Json], documents: Sequence[tuple[str, Json]], looks: Sequence[str]
+) -> Iterator[Proposal]:
+    for script, document in documents:
+        family: ChannelFamily = "json_ld" if script == "json-ld" else "json"
+        for path, value in json_leaves(document):
+            if value is not None and _holds(json.dumps(value) if isinstance(value, bool) else str(value), looks):
+                yield from _made(family, {"json": path})
+    for meta in view["metas"]:
+        if _holds(str(meta["text"]), looks):
+            yield from _made("microdata" if meta["micro"] else "meta", {"select": meta["css"], "attribute": "content"})
+    for leaf in view["leaves"]:
+        yield from _of_leaf(leaf, looks)
+
+
+def _of_leaf(leaf: Mapping[str, Json], looks: Sequence[str]) -> Iterator[Proposal]:
+    if leaf["text"] and _holds(str(leaf["text"]), looks):
+        for label in leaf["labels"]:
+            yield from _made("label", {"label": label})
+        if leaf["column"]:
+            yield from _made("column", {"column": leaf["column"]})
+        for css in leaf["css"]:
+            yield from _made("microdata" if "[itemprop=" in css.split(" ")[-1] else "css", {"select": css})
+        yield from _made("structure", {"select": leaf["structure"]})
+    for name, value in leaf["attributes"]:
+        if not _holds(str(value), looks):
+            continue
+        for css in leaf["css"][:3]:
+            micro = "[itemprop=" in css.split(" ")[-1]
+            yield from _made("microdata" if micro else "attribute", {"select": css, "attribute": name})
+        yield from _made("structure", {"select": leaf["structure"], "attribute": name})
+
+
+def _holds(text: str, looks: Sequence[str]) -> bool:
+    said = bare(text)
+    return any((look == "*" and 0 < len(said) <= 40) or (look != "*" and look in said) for look in looks)
+
+
+def _made(family: ChannelFamily, place: dict[str, Json]) -> Iterator[Proposal]:
+    """The proposal, where it is a place that a job could spell: the path of an odd key may be none."""
+    try:
+        yield Proposal(family, FieldPlace.model_validate(place))
+    except ValidationError:
+        return
+
+
+def json_leaves(value: Json, at: str = "$", depth: int = 0) -> Iterator[tuple[str, Json]]:
+    """Each value of a JSON document with its path, without what lies behind long lists."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            step = f".{name}" if re.fullmatch(r"[A-Za-z_]\w*", str(name)) else f"[{json.dumps(str(name))}]"
+            yield from json_leaves(part, at + step, depth + 1)
+    elif isinstance(value, list):
+        for index, part in enumerate(value[:5]):
+            yield from json_leaves(part, f"{at}[{index}]", depth + 1)
+    elif value is not None:
+        yield at, value

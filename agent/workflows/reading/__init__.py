@@ -1,0 +1,1 @@
+"""Reading one page by a learned branch: what stands at its channels, and every guard that costs no model call."""

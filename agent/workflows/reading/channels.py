@@ -1,0 +1,158 @@
+"""What the channels of one field say together: a value that independent channels agree on, or the reason for a miss."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shoal.agent.extraction.place import Stated, stated
+from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import FieldSource, Reason
+from shoal.agent.workflows.format.branch import Channel, ChannelFamily, FieldNode
+from shoal.agent.workflows.reading.page_view import PageView, place_key
+from shoal.agent.workflows.reading.shapes import raw_text, shape_at
+from shoal.agent.workflows.verdict import Miss, MissReason
+
+POSITIONAL: frozenset[ChannelFamily] = frozenset({"css", "structure"})
+"""Families that say where a value stands, and not what it is. A page that is rearranged moves all of them at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRead:
+    """One field of one page."""
+
+    value: Json = None
+    source: FieldSource | None = None  # None: a miss, or a field that may be null and is
+    raw: str = ""
+    hits: tuple[ChannelFamily, ...] = ()  # families that agree
+    miss: Miss | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    channel: Channel
+    said: Stated
+    misshapen: str = ""  # the shape that was not learned
+
+
+def read_field(field: FieldNode, prop: Property, view: PageView, reading: Reading) -> FieldRead:
+    """The value of `field` on the page of `view`.
+
+    It is given when channels of as many families as `weakest` says agree, none says anything else, and, where the field
+    was learned with a channel that names it, one of those is among them.
+    """
+    said = [_said(channel, prop, view, reading) for channel in field.channels]
+    fault = _fault(field, said)
+    if fault is not None:
+        return FieldRead(miss=fault)
+    agreed = [one for one in said if one.said.value is not None]
+    if not agreed and field.may_be_null and field.absent in view.visible:
+        return FieldRead(hits=())
+    families = tuple(dict.fromkeys(one.channel.family for one in agreed))
+    if agreed and field.known and value_key(agreed[0].said.value) not in map(value_key, field.known):
+        told = f"{agreed[0].said.value!r} was on none of the pages that were learned from, which all said the same"
+        return FieldRead(miss=Miss(MissReason.DRIFT, field.name, told, {field.name: families}))
+    lost = _lost(field, families)
+    if lost is not None:
+        return FieldRead(miss=Miss(MissReason.ONE_WITNESS, field.name, lost, {field.name: _silent(said)}))
+    best = next((one for one in agreed if one.said.place is not None and one.said.place.visible), agreed[0])
+    place = best.said.place
+    assert place is not None, "what has a value has a place"
+    if field.proof and not any(_is_shown(one, view) for one in agreed):
+        told = f"the page does not show {raw_text(place)!r}"
+        return FieldRead(miss=Miss(MissReason.NOT_SHOWN, field.name, told, {field.name: families}))
+    source = FieldSource("workflow", place.where, True, "likely" if field.weak else "certain", Reason.AGREED)
+    return FieldRead(best.said.value, source, raw_text(place), families)
+
+
+def _said(channel: Channel, prop: Property, view: PageView, reading: Reading) -> _Said:
+    said = stated(view.places.get(place_key(channel.place), ()), channel.place, prop, reading)
+    if said.value is None or said.place is None or not channel.shapes:
+        return _Said(channel, said)
+    shape = shape_at(said.place, prop)
+    return _Said(channel, said, "" if shape in channel.shapes else shape or "none")
+
+
+def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
+    """Why what the channels say cannot all be so; None where nothing speaks against it."""
+    for one in said:
+        if one.said.fault:
+            return _miss(MissReason.UNREADABLE, field, one, one.said.fault)
+        if one.misshapen:
+            known = " or ".join(one.channel.shapes)
+            told = f"{one.channel.family} has the shape {one.misshapen!r}, and {known} was learned"
+            return _miss(MissReason.SHAPE, field, one, told)
+    values: dict[str, _Said] = {}
+    for one in said:
+        if one.said.value is not None:
+            values.setdefault(value_key(one.said.value), one)
+    if len(values) > 1:
+        told = "; ".join(f"{one.channel.family} says {one.said.value!r}" for one in values.values())
+        families = tuple(one.channel.family for one in values.values())
+        return Miss(MissReason.CONTRADICTION, field.name, told, {field.name: families})
+    several = next((one for one in said if one.said.ambiguous is not None), None)
+    if several is not None:
+        return _miss(MissReason.AMBIGUOUS, field, several, f"{several.channel.family}: {several.said.ambiguous}")
+    return None
+
+
+def _miss(reason: MissReason, field: FieldNode, one: _Said, told: str) -> Miss:
+    return Miss(reason, field.name, told, {field.name: (one.channel.family,)})
+
+
+def _lost(field: FieldNode, families: Sequence[ChannelFamily]) -> str | None:
+    """Which witness is missing, in words; None where there are enough."""
+    if len(families) < field.weakest:
+        return (
+            f"{len(families)} of {len(field.families)} ways to read it found something, {field.weakest} have to agree"
+        )
+    named = field.families - POSITIONAL
+    if named and not named & set(families):
+        return f"only its position is left, and it was learned by {', '.join(sorted(named))} too"
+    return None
+
+
+def _silent(said: Sequence[_Said]) -> tuple[ChannelFamily, ...]:
+    return tuple(dict.fromkeys(one.channel.family for one in said if one.said.value is None))
+
+
+def _is_shown(one: _Said, view: PageView) -> bool:
+    """Whether the visible page states what a channel says."""
+    place = one.said.place
+    if place is None:
+        return False
+    if place.kind not in ("json", "data", "attribute") and place.visible:
+        return True
+    return states(view, raw_text(place))
+
+
+def states(view: PageView, raw: str) -> bool:
+    """Whether the page shows `raw`, not as a part of another word or number."""
+    wanted = " ".join(raw.split()).lower()
+    text = " ".join(view.text.split()).lower()
+    at = text.find(wanted) if wanted else -1
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(wanted) : at + len(wanted) + 2]
+        inside = _joins(before, wanted[0]) or (bool(after) and _joins(after[0], wanted[-1]))
+        decimal = len(after) == 2 and after[0] in ".," and after[1].isdigit() and wanted[-1].isdigit()
+        if not inside and not decimal:
+            return True
+        at = text.find(wanted, at + 1)
+    return False
+
+
+def _joins(sign: str, other: str) -> bool:
+    return sign.isalnum() and other.isalnum()
+
+
+def value_key(value: Json) -> str:
+    """The same for values that are the same but for spaces and signs."""
+    if isinstance(value, str):
+        return f"text {squash(value)}"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return f"number {float(value)!r}"
+    return json.dumps(value, sort_keys=True, default=str)

@@ -1,0 +1,77 @@
+"""Whether a page is one that a branch knows, and the item's own: before anything is read from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urldefrag, urlsplit
+
+from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.types import LoopItem
+from shoal.agent.workflows.format.branch import Signature
+from shoal.agent.workflows.reading.channels import states
+from shoal.agent.workflows.reading.page_view import PageView
+from shoal.agent.workflows.verdict import Miss, MissReason
+
+_PART = r"[^/?#&=]+"
+
+
+def fits_template(url: str, template: str) -> bool:
+    """Whether `url` is of `template`, whose `{}` stands for one part of a path or one value of a query."""
+    pattern = _PART.join(re.escape(part) for part in plain_address(template).split("{}"))
+    return re.fullmatch(pattern, plain_address(url)) is not None
+
+
+def plain_address(url: str) -> str:
+    """`url` without its fragment and a last slash."""
+    return urldefrag(url).url.rstrip("/")
+
+
+def page_misses(view: PageView, signature: Signature, item: LoopItem | None) -> Iterator[Miss]:
+    """What keeps the page from being one of `signature`, and the item's."""
+    if view.status and view.status not in signature.status:
+        yield Miss(MissReason.STATUS, "status", f"the site answered {view.status}")
+    if signature.url and not fits_template(view.url, signature.url):
+        yield Miss(MissReason.ADDRESS, "url", f"{view.url} does not fit {signature.url}")
+    for selector in signature.required:
+        if selector not in view.present:
+            yield Miss(MissReason.SIGNATURE, "required", f"{selector} finds nothing")
+    for selector in signature.forbidden:
+        if selector in view.visible:
+            yield Miss(MissReason.SIGNATURE, "forbidden", f"{selector} finds something")
+    if signature.locale and view.lang.lower() != signature.locale.lower():
+        yield Miss(MissReason.SIGNATURE, "locale", f"the page is in {view.lang!r}, not in {signature.locale!r}")
+    if view.busy or not view.ready:
+        yield Miss(MissReason.LOADING, "page", "the page says that it still loads")
+    if item is not None:
+        yield from _not_the_item(view, signature, item)
+
+
+def _not_the_item(view: PageView, signature: Signature, item: LoopItem) -> Iterator[Miss]:
+    held = item_signs(view, item)
+    told = {
+        "link": f"{view.url} is not {item.value}",
+        "label": f"no heading says {item.label!r}",
+        "value": f"the page does not say {item.value!r}",
+    }
+    for sign in signature.item:
+        if sign not in held:
+            yield Miss(MissReason.NOT_THE_ITEM, sign, told[sign])
+
+
+def item_signs(view: PageView, item: LoopItem) -> tuple[str, ...]:
+    """By what the page shows that it is the item's: of link, label and value."""
+    signs = []
+    if item.is_link and plain_address(item.value) == plain_address(view.url):
+        signs.append("link")
+    label = squash(item.label)
+    if label and any(label in squash(text) for text in (view.title, *view.headings)):
+        signs.append("label")
+    if not item.is_link and states(view, item.value):
+        signs.append("value")
+    return tuple(signs)
+
+
+def host_of(url: str) -> str:
+    """The host of an address with its port, in lower case."""
+    return urlsplit(url).netloc.lower()

@@ -1,0 +1,108 @@
+"""One page read by a version's branches: a record that everything bears out, or misses. Pure: the view decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shoal.agent.policies.rules.fields.schema import Property, properties_of
+from shoal.agent.policies.rules.values.currencies import read_currency
+from shoal.agent.policies.rules.values.values import Reading
+from shoal.agent.schemas.engine import SchemaUnusable, compiled, faults
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import FieldSource, LoopItem, Record
+from shoal.agent.workflows.format.branch import Branch, ChannelFamily
+from shoal.agent.workflows.reading.channels import FieldRead, read_field
+from shoal.agent.workflows.reading.page_guards import page_misses
+from shoal.agent.workflows.reading.page_view import PageView
+from shoal.agent.workflows.verdict import Miss, MissReason, PageRead
+
+
+def read_page(
+    view: PageView,
+    branches: Sequence[Branch],
+    item: LoopItem | None,
+    schema: Mapping[str, Json] | None,
+    *,
+    locale: str = "",
+    at: str = "",
+) -> PageRead:
+    """The record of the page, by the one branch whose signature it has.
+
+    Args:
+        schema: of one record; the record has to be valid against it.
+        locale: of the browser, for a page that says no language.
+        at: when the page was got, ISO 8601.
+    """
+    refused: list[Miss] = []
+    known: list[tuple[Branch, PageRead]] = []
+    for branch in branches:
+        misses = tuple(page_misses(view, branch.signature, item))
+        if misses:
+            refused += misses
+        else:
+            known.append((branch, _read(view, branch, schema, locale, at)))
+    read = [one for _, one in known if one.record is not None]
+    values = {repr(one.record.value) for one in read if one.record is not None}
+    if len(values) > 1:
+        names = ", ".join(one.branch for one in read)
+        miss = Miss(MissReason.CONTRADICTION, "branches", f"{names} read the page differently")
+        return PageRead(None, misses=(miss,))
+    if read:
+        return read[0]
+    told = [miss for _, one in known for miss in one.misses]
+    return PageRead(None, known[0][0].id if known else "", tuple(told or refused))
+
+
+def _read(view: PageView, branch: Branch, schema: Mapping[str, Json] | None, locale: str, at: str) -> PageRead:
+    properties = {prop.name: prop for prop in properties_of(schema or {})}
+    reading = Reading(view.lang or locale, view.url)
+    read: dict[str, FieldRead] = {}
+    for field in branch.fields:
+        prop = properties.get(field.name) or Property(field.name, frozenset(), False, False, (), ())
+        read[field.name] = read_field(field, prop, view, reading)
+    misses = [one.miss for one in read.values() if one.miss is not None]
+    misses += _foreign_money(branch, read, properties, view)
+    hits: dict[str, tuple[ChannelFamily, ...]] = {name: one.hits for name, one in read.items()}
+    if misses:
+        return PageRead(None, branch.id, tuple(misses), hits)
+    value = {name: one.value for name, one in read.items()}
+    invalid = _invalid(value, schema)
+    if invalid is not None:
+        return PageRead(None, branch.id, (invalid,), hits)
+    sources: dict[str, FieldSource] = {name: one.source for name, one in read.items() if one.source is not None}
+    return PageRead(
+        Record(value, sources, view.url, at),
+        branch.id,
+        hits=hits,
+        weak=tuple(f"{field.name}: {field.weak}" for field in branch.fields if field.weak),
+        raw={name: one.raw for name, one in read.items()},
+    )
+
+
+def _foreign_money(
+    branch: Branch, read: Mapping[str, FieldRead], properties: Mapping[str, Property], view: PageView
+) -> list[Miss]:
+    """A number that is now in another currency than on the pages that were learned from."""
+    known = branch.signature.currency
+    found: list[Miss] = []
+    for name, one in read.items():
+        prop = properties.get(name)
+        if not known or prop is None or not prop.types & {"number", "integer"} or not one.raw:
+            continue
+        currency = read_currency(one.raw, view.lang)
+        if currency is not None and currency not in known:
+            told = f"{one.raw!r} is in {currency}, and {' or '.join(known)} was learned"
+            found.append(Miss(MissReason.SHAPE, name, told, {name: one.hits}))
+    return found
+
+
+def _invalid(value: Json, schema: Mapping[str, Json] | None) -> Miss | None:
+    if schema is None:
+        return None
+    try:
+        wrong = faults(compiled(schema), value, 1)
+    except SchemaUnusable as unusable:
+        return Miss(MissReason.SCHEMA, "schema", str(unusable))
+    if not wrong:
+        return None
+    return Miss(MissReason.SCHEMA, ".".join(map(str, wrong[0].path)) or "record", wrong[0].message)

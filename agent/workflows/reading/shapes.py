@@ -1,0 +1,80 @@
+"""The shape of a raw text: what tells `€1,299.00` from `$1.299,00` and from `€12.99 / kg` without knowing the value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from shoal.agent.extraction.place import Place
+from shoal.agent.policies.rules.fields.schema import Property
+
+_NUMBER = re.compile(
+    r"(?P<en>\d{1,3}(?:,\d{3})*\.\d+|\d+\.\d+)(?![.,\d])"
+    r"|(?P<de>\d{1,3}(?:\.\d{3})*,\d+|\d+,\d+)(?![.,\d])"
+    r"|(?P<grouped>\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+)(?![.,\d])"
+    r"|(?P<whole>\d+)"
+)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LONGEST = 80
+"""Characters of a shape: a longer text is prose, and has none."""
+
+
+def shape_of(text: str, *, words: bool) -> str:
+    """The shape of `text`; "" for prose. A number becomes its notation: `9.99`, `9,99`, `9 999` or `9`.
+
+    Args:
+        words: letters stand for themselves, as units and currencies have to; else a run of them is one `a`.
+    """
+    squashed = " ".join(text.split())
+    if len(squashed) > _LONGEST:
+        return ""
+    kept = squashed.lower() if words else _LETTERS.sub("a", squashed)
+    return _NUMBER.sub(_notation, kept)
+
+
+def _notation(found: re.Match[str]) -> str:
+    text = found.group()
+    if found.lastgroup == "en":
+        return "9." + "9" * (len(text) - text.rindex(".") - 1)
+    if found.lastgroup == "de":
+        return "9," + "9" * (len(text) - text.rindex(",") - 1)
+    if found.lastgroup == "grouped":
+        separator = next(sign for sign in text if not sign.isdigit())
+        return f"9{'_' if separator.isspace() or separator in chr(0xA0) + chr(0x202F) else separator}999"
+    return "9"
+
+
+def is_shaped(prop: Property) -> bool:
+    """Whether values of `prop` have a notation that tells a change: free text has none."""
+    return bool(prop.types & {"number", "integer", "boolean"} or prop.format or prop.enum or _is_unit(prop))
+
+
+def _is_unit(prop: Property) -> bool:
+    return prop.concept is not None and prop.concept.kind in ("currency", "availability")
+
+
+def shape_at(place: Place, prop: Property) -> str:
+    """The shape of what stands at `place`; "" where values of `prop` have none."""
+    if not is_shaped(prop) or place.kind == "check":
+        return ""
+    if place.kind == "json" and isinstance(place.value, (bool, int, float)):
+        return "number"  # JSON has one notation for it
+    text = raw_text(place)
+    if prop.format in ("date", "date-time"):
+        return shape_of(text, words=False)
+    if prop.format:
+        return ""
+    return shape_of(text, words=True) or "prose"
+
+
+def raw_text(place: Place) -> str:
+    """The text that a value is read from."""
+    if place.kind == "json":
+        return str(place.value)
+    text = place.text if place.plain is None or not place.plain.strip() else place.plain
+    return text.strip() or place.exact or place.href
+
+
+def shapes_of(places: Iterable[Place], prop: Property) -> tuple[str, ...]:
+    """The shapes on the pages that were learned from, each once."""
+    return tuple(dict.fromkeys(shape for place in places if (shape := shape_at(place, prop))))

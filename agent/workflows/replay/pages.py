@@ -1,0 +1,67 @@
+"""Reading the open page by a workflow, once it has come to rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from shoal.agent.browser import Context
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import LoopItem
+from shoal.agent.workflows.format.branch import Branch
+from shoal.agent.workflows.reading.page_view import PageView, places_of, selectors_of, view_of
+from shoal.agent.workflows.reading.reading import read_page
+from shoal.agent.workflows.verdict import MissReason, PageRead
+
+_QUIET_S = 0.25
+"""So long nothing may happen on a page with scripts before it is read: what stands there first may be a placeholder."""
+_BUDGET_S = 5.0
+_NEVER_LATER = frozenset({MissReason.STATUS, MissReason.ADDRESS})
+"""Misses that another look does not mend."""
+
+
+async def replay_page(
+    page: Context,
+    branches: Sequence[Branch],
+    item: LoopItem | None,
+    schema: Mapping[str, Json] | None,
+    *,
+    status: int = 200,
+    locale: str = "",
+) -> PageRead:
+    """The record of the open page, or why there is none. On a page with scripts a miss is looked at again for seconds.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    places, selectors = places_of(branches), selectors_of(branches)
+    deadline = time.monotonic() + _BUDGET_S
+
+    async def look() -> PageView:
+        return await view_of(page, places, selectors, status=status)
+
+    view = await look()
+    if view.scripts:
+        await page.settle(quiet_s=_QUIET_S, budget_s=_BUDGET_S)
+        view = await look()
+    read = _read(view, branches, item, schema, locale)
+    while read.record is None and view.scripts and time.monotonic() < deadline and not _is_final(read):
+        settled = await page.settle(quiet_s=2 * _QUIET_S, budget_s=max(_QUIET_S, deadline - time.monotonic()))
+        again = await look()
+        if settled and again == view:
+            break
+        view = again
+        read = _read(view, branches, item, schema, locale)
+    return read
+
+
+def _read(
+    view: PageView, branches: Sequence[Branch], item: LoopItem | None, schema: Mapping[str, Json] | None, locale: str
+) -> PageRead:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return read_page(view, branches, item, schema, locale=locale, at=at)
+
+
+def _is_final(read: PageRead) -> bool:
+    return any(miss.reason in _NEVER_LATER for miss in read.misses)

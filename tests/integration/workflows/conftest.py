@@ -1,0 +1,56 @@
+"""The drift site in a thread, and a real Chromium that learns from it and replays on it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+import uvicorn
+
+from shoal.agent.browser import Browser, Context
+from shoal.agent.chromium.process.launch import launch
+
+SITE = Path(__file__).resolve().parents[3] / "load-tests" / "site"
+sys.path.insert(0, str(SITE))
+
+from shop.app import create_app  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    """The address of the demo site, without a slash at its end."""
+    server = uvicorn.Server(uvicorn.Config(create_app(), port=0, log_level="warning", lifespan="off"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """One Chromium for all tests of this folder."""
+    started = await launch()
+    try:
+        yield started
+    finally:
+        await started.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(browser: Browser) -> AsyncIterator[Context]:
+    """A context of the test's own."""
+    context = await browser.new_context()
+    try:
+        yield context
+    finally:
+        await context.close()

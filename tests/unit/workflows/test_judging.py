@@ -1,0 +1,236 @@
+"""Audits and their bound, drift over a batch, promotion and rollback, and repairs that count."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+import pytest
+
+from shoal.agent.spec import FieldPlace
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.branch import Branch, Channel, FieldNode, Signature
+from shoal.agent.workflows.format.node import ExtractNode
+from shoal.agent.workflows.format.version import State, Version
+from shoal.agent.workflows.judging.audit import (
+    AuditOutcome,
+    audit_bound,
+    audits_needed,
+    differences,
+    is_audited,
+    judge_audits,
+)
+from shoal.agent.workflows.judging.batch import batch_drift, duplicates, history_of
+from shoal.agent.workflows.judging.promotion import VersionFigures, next_state
+from shoal.agent.workflows.judging.repair import (
+    RepairState,
+    StoredRead,
+    may_repair,
+    repair_faults,
+    weakened,
+    with_branch,
+)
+
+# --- audits -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("at_most", "audits"), [(0.05, 59), (0.02, 149), (0.01, 299)])
+def test_so_many_good_audits_bound_the_share_of_wrong_records(at_most: float, audits: int) -> None:
+    assert audits_needed(at_most) == audits
+    assert audit_bound(audits, 0).at_most <= at_most < audit_bound(audits - 1, 0).at_most
+
+
+def test_the_bound_is_a_sentence_that_is_true() -> None:
+    assert str(audit_bound(300, 0)) == "0 of 300 audited records wrong: at most 1 % wrong at 95%"
+    assert str(audit_bound(59, 0)) == "0 of 59 audited records wrong: at most 5 % wrong at 95%"
+    assert str(audit_bound(0, 0)) == "no record was audited: nothing is known of how many are wrong"
+    assert audit_bound(3, 3).at_most == 1.0
+    with pytest.raises(ValueError, match="4 wrong of 3"):
+        audit_bound(3, 4)
+
+
+@pytest.mark.parametrize(("audited", "wrong", "at_most"), [(100, 1, 0.0466), (100, 5, 0.1023), (20, 2, 0.2826)])
+def test_the_bound_is_the_exact_one(audited: int, wrong: int, at_most: float) -> None:
+    assert audit_bound(audited, wrong).at_most == pytest.approx(at_most, abs=0.0003)
+
+
+def test_the_audited_share_is_uniform_and_the_same_again() -> None:
+    drawn = [index for index in range(20_000) if is_audited(7, index, 0.05)]
+    assert 900 < len(drawn) < 1_100
+    assert drawn == [index for index in range(20_000) if is_audited(7, index, 0.05)]
+    assert sum(index < 10_000 for index in drawn) == pytest.approx(len(drawn) / 2, rel=0.15)
+    assert set(drawn) != {index for index in range(20_000) if is_audited(8, index, 0.05)}
+
+
+def test_one_audit_that_differs_proves_nothing() -> None:
+    replayed = {"price": 12.5, "name": "A lamp"}
+    assert judge_audits(replayed, []).outcome is AuditOutcome.ASK_AGAIN
+    assert judge_audits(replayed, [{"price": 12.5, "name": "a  Lamp"}]).outcome is AuditOutcome.RIGHT
+    once = judge_audits(replayed, [{"price": 13.0, "name": "A lamp"}])
+    assert (once.outcome, once.fields) == (AuditOutcome.ASK_AGAIN, ("price",))
+    twice = judge_audits(replayed, [{"price": 13.0, "name": "A lamp"}, {"price": 13, "name": "A lamp"}])
+    assert (twice.outcome, twice.fields) == (AuditOutcome.WRONG, ("price",))
+    apart = [{"price": float(price), "name": "A lamp"} for price in (13, 14, 15)]
+    assert judge_audits(replayed, apart).outcome is AuditOutcome.UNCLEAR
+    assert differences({"a": 1}, {"a": 1.0, "b": None}) == ()
+
+
+def test_an_auditor_that_errs_does_not_overthrow_what_is_right() -> None:
+    draw = random.Random(5)
+
+    def audited(truth: Mapping[str, Json]) -> Mapping[str, Json]:
+        return {**truth, "price": draw.randint(1, 10_000)} if draw.random() < 0.05 else truth
+
+    outcomes = []
+    for index in range(1_000):
+        truth = {"name": f"item {index}", "price": index + 0.5}
+        audits: list[Mapping[str, Json]] = []
+        while (verdict := judge_audits(truth, audits)).outcome is AuditOutcome.ASK_AGAIN:
+            audits.append(audited(truth))
+        outcomes.append(verdict.outcome)
+    assert AuditOutcome.WRONG not in outcomes
+    assert outcomes.count(AuditOutcome.RIGHT) >= 998
+
+
+# --- batches ------------------------------------------------------------------------------------------
+
+
+def test_two_items_with_one_record_are_both_told() -> None:
+    found = duplicates(
+        [(1, {"a": 1, "b": 2}), (2, {"a": 1, "b": 3}), (3, {"b": 2, "a": 1}), (4, {"a": 9}), (5, {"a": 9})]
+    )
+    assert sorted(found) == [1, 3]
+
+
+def test_a_batch_like_what_was_learned_has_not_drifted() -> None:
+    learned = [{"price": float(price), "kind": "lamp", "rating": None if price % 5 else 4} for price in range(10, 20)]
+    known = {name: history_of(learned, name) for name in ("price", "kind", "rating")}
+    batch = [{"price": float(price), "kind": "lamp", "rating": None if price % 5 else 4} for price in range(20, 40)]
+    assert batch_drift(known, batch) == ()
+
+
+@pytest.mark.parametrize(
+    ("batch", "field", "said"),
+    [
+        ([{"price": 0.0}] * 4, "price", "4 items"),
+        ([{"price": price * 100.0} for price in range(10, 20)], "price", "middle value"),
+        ([{"price": None}] * 9, "price", "lack it"),
+    ],
+)
+def test_a_batch_that_drifted_is_told_by_field(batch: list[Mapping[str, Json]], field: str, said: str) -> None:
+    known = {"price": history_of([{"price": float(price)} for price in range(10, 20)], "price")}
+    misses = batch_drift(known, batch)
+    assert [miss.where for miss in misses] == [field]
+    assert said in misses[0].told
+
+
+# --- promotion ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "figures", "to", "back"),
+    [
+        ("shadow", VersionFigures(items=4), None, False),
+        ("shadow", VersionFigures(items=5), "canary", False),
+        ("shadow", VersionFigures(items=5, wrong=1), "broken", False),
+        ("shadow", VersionFigures(items=5, misses=4), "broken", False),
+        ("canary", VersionFigures(items=19), None, False),
+        ("canary", VersionFigures(items=20, misses=3), "active", False),
+        ("canary", VersionFigures(items=3, wrong=1), "broken", True),
+        ("canary", VersionFigures(items=20, misses=15), "broken", True),
+        ("active", VersionFigures(items=19, misses=19), None, False),
+        ("active", VersionFigures(items=20, misses=9, usual_misses=0.2), None, False),
+        ("active", VersionFigures(items=20, misses=12, usual_misses=0.2), "broken", True),
+        ("active", VersionFigures(items=1, wrong=1), "broken", True),
+        ("draft", VersionFigures(items=100), None, False),
+        ("retired", VersionFigures(items=100, wrong=4), None, False),
+    ],
+)
+def test_a_version_moves_on_by_its_figures(state: State, figures: VersionFigures, to: State | None, back: bool) -> None:
+    moved = next_state(state, figures)
+    assert (moved.to, moved.back_to_parent) == (to, back)
+    assert bool(moved.why) == (to is not None)
+
+
+# --- repairs ------------------------------------------------------------------------------------------
+
+
+def _version(**signature: Json) -> Version:
+    field = FieldNode(
+        name="price",
+        channels=(
+            Channel(family="css", place=FieldPlace(select="p.price"), shapes=("€9.99",)),
+            Channel(family="label", place=FieldPlace(label="Price")),
+        ),
+    )
+    shown = Signature(url="http://a/{}", required=("main",), item=("link",), currency=("EUR",)).model_copy(
+        update=signature
+    )
+    return Version(nodes=(ExtractNode(id="read"),), branches=(Branch(id="page", signature=shown, fields=(field,)),))
+
+
+@pytest.mark.parametrize(
+    ("state", "begins"),
+    [
+        (RepairState(3, 3, 0, leased=False), True),
+        (RepairState(2, 3, 0, leased=False), False),
+        (RepairState(3, 2, 0, leased=False), False),
+        (RepairState(30, 30, 10, leased=False), False),
+        (RepairState(30, 30, 0, leased=True), False),
+    ],
+)
+def test_a_repair_begins_with_enough_to_learn_from_and_once(state: RepairState, begins: bool) -> None:
+    assert may_repair(state).begin is begins
+
+
+def test_a_repair_adds_a_branch_and_overwrites_none() -> None:
+    old = _version()
+    new = with_branch(old, old.branches[0], at="2026-11-24T10:00:00Z")
+    assert [branch.id for branch in new.branches] == ["page", "page-2"]
+    assert (new.number, new.parent, new.state, new.by) == (2, 1, "draft", "repair")
+    reads = [
+        StoredRead("old", {"price": 1}, {"price": 1}, {"price": 1}),
+        StoredRead("new", {"price": 2}, None, {"price": 2}),
+    ]
+    assert repair_faults(old, new, reads) == ()
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (StoredRead("a", {"price": 1}, {"price": 1}, None), "the repair does not"),
+        (StoredRead("a", {"price": 1}, {"price": 1}, {"price": 3}), "reads price wrongly"),
+        (StoredRead("a", {"price": 1}, {"price": 1}, {"price": 1}), "no page that the old version missed"),
+    ],
+)
+def test_a_repair_that_loses_or_harms_is_refused(read: StoredRead, said: str) -> None:
+    assert said in "; ".join(repair_faults(_version(), _version(), [read]))
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        {"required": ()},
+        {"item": ()},
+        {"status": (200, 404)},
+        {"url": ""},
+        {"currency": ("EUR", "USD")},
+    ],
+)
+def test_a_repair_that_weakens_a_guard_is_refused(signature: Json) -> None:
+    assert weakened(_version(), _version()) == ()
+    assert weakened(_version(), _version(**signature))
+
+
+def test_a_repair_that_weakens_a_field_is_refused() -> None:
+    old = _version()
+    [branch] = old.branches
+    for change in (
+        {"weakest": 1},
+        {"proof": False},
+        {"channels": tuple(c.model_copy(update={"shapes": ()}) for c in branch.fields[0].channels)},
+    ):
+        field = branch.fields[0].model_copy(update=change)
+        new = old.model_copy(update={"branches": (branch.model_copy(update={"fields": (field,)}),)})
+        assert weakened(old, new), change
+    assert weakened(old, old.model_copy(update={"branches": ()})) == ("branch page is gone",)
