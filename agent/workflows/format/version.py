@@ -65,6 +65,6 @@ class Version(Part):
         return found
 
     @property
-    def reads_only(self) -> bool:
-        """Whether it only reads pages: such a version can run in shadow, in audits and on stored pages."""
-        return not any(isinstance(node, ActionNode) for node in self.nodes)
+    def acts(self) -> bool:
+        """Whether it does more than read the page that is open: only one that does not can run on stored pages."""
+        return any(isinstance(node, ActionNode) for node in self.nodes)

@@ -1,0 +1,260 @@
+"""The policy that replays a workflow, and hands over to the policy behind it where a page is not as it was learned."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.decisions.step import StepDecision
+from shoal.agent.errors import UnsureAction, WorkflowMiss
+from shoal.agent.policies.policy import Extraction, Policy, SessionState
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Action, LoopItem, Step
+from shoal.agent.workflows.elements.finding import find
+from shoal.agent.workflows.format.branch import ChannelFamily
+from shoal.agent.workflows.format.node import ActionNode, BranchNode, ExtractNode, GuardNode, Node, WaitNode
+from shoal.agent.workflows.format.target import Family
+from shoal.agent.workflows.format.version import Version
+from shoal.agent.workflows.replay.conditions import condition_miss
+from shoal.agent.workflows.replay.pages import replay_page
+from shoal.agent.workflows.replay.values import values_of
+from shoal.agent.workflows.replay.waiting import held_in_time
+from shoal.agent.workflows.verdict import Found, Miss, MissReason
+
+_SETTLE_S = 3.0
+"""How long a page may take for what an earlier action brings, before its absence is a miss."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """What became of one replay: for the result, the statistics and the dashboard."""
+
+    name: str  # of the workflow
+    version: int
+    done: tuple[str, ...] = ()  # nodes
+    misses: tuple[Miss, ...] = ()
+    handed_over: bool = False  # the policy behind went on
+    branch: str = ""  # that the record was read by
+    channels: Mapping[str, tuple[ChannelFamily, ...]] | None = None  # that agreed, by field
+    locators: Mapping[str, tuple[Family, ...]] | None = None  # that agreed, by node
+    weak: tuple[str, ...] = ()  # fields that have to be audited more
+
+
+class WorkflowPolicy:
+    """Replays `version` in one session. It keeps where it is, so each session needs its own.
+
+    Args:
+        name: of the workflow, for the history and the report.
+        version: what is replayed.
+        behind: who goes on after a miss; None: a miss ends the session with `WorkflowMiss`, and nothing was guessed.
+    """
+
+    def __init__(self, name: str, version: Version, behind: Policy | None = None) -> None:
+        self._name = name
+        self._version = version
+        self._behind = behind
+        self._at: str | None = version.first
+        self._running: ActionNode | None = None  # whose action was given to the session
+        self._values: Mapping[str, Json] | None = None
+        self._sent: ActionNode | None = None  # the last node that may have sent something
+        self._report = ReplayReport(name, version.number)
+
+    @property
+    def report(self) -> ReplayReport:
+        """What it did so far."""
+        return self._report
+
+    @property
+    def instant(self) -> bool:
+        """True until a policy that asks a model has taken over."""
+        return not self._report.handed_over or (self._behind is not None and self._behind.instant)
+
+    # --- the policy ----------------------------------------------------------------------------------
+
+    async def plan(self, state: SessionState) -> Plan:
+        """The next mini goal: nodes up to the next extraction, or that extraction."""
+        if self._hands_on(state):
+            return await self._next(state).plan(state)
+        if self._at is None and self._running is None:
+            return Plan(user_goal_achieved=True, thoughts=f"replayed {self._title}")
+        node = self._version.node(self._at) if self._at is not None else None
+        if isinstance(node, ExtractNode) and self._running is None:
+            return Plan(plan=f"read the page by {self._title}", task_type="extract")
+        return Plan(plan=f"replay {self._title}", task_type="navigate")
+
+    async def step(self, state: SessionState, goal: str, steps: Sequence[Step]) -> StepDecision:
+        """The next node's action; `complete` before an extraction and at the end."""
+        if self._hands_on(state):
+            return await self._next(state).step(state, goal, steps)
+        miss = await self._confirm(state, steps)
+        while miss is None and self._at is not None:
+            node = self._version.node(self._at)
+            if isinstance(node, ExtractNode):
+                break
+            made = await self._do(state, node)
+            if isinstance(made, Action):
+                return StepDecision(f"{self._title}: {node.id} {node.says}".strip(), (made,))
+            miss = made if made is None else self._after_miss(node, made)
+        if miss is None:
+            return StepDecision(f"{self._title}: done so far", (Action("complete"),))
+        self._hand_over(miss)
+        # The mini goal names the replay; what the policy behind has to reach from here is the job's goal.
+        return await self._next(state).step(state, state.spec.goal or goal, steps)
+
+    async def extract(self, state: SessionState) -> Extraction:
+        """The record of the open page, where every guard lets it pass."""
+        if self._hands_on(state):
+            return await self._next(state).extract(state)
+        node = self._version.node(self._at) if self._at is not None else None
+        if not isinstance(node, ExtractNode):
+            self._hand_over(Miss(MissReason.UNSUPPORTED, self._at or "end", "the workflow reads nothing here"))
+            return await self._next(state).extract(state)
+        branches = [one for one in self._version.branches if not node.branches or one.id in node.branches]
+        schema = state.spec.extract.record_schema if state.spec.extract is not None else self._version.record_schema
+        item = state.item if not self._version.acts else None  # after actions the page is no longer the item's link
+        read = await replay_page(state.page, branches, item, schema, locale=state.spec.browser.locale or "")
+        self._report = replace(self._report, branch=read.branch, channels=read.hits, weak=read.weak)
+        if read.record is None:
+            for miss in read.misses[1:]:
+                self._report = replace(self._report, misses=(*self._report.misses, miss))
+            self._hand_over(read.misses[0])
+            return await self._next(state).extract(state)
+        self._passed(node)
+        return Extraction((read.record,))
+
+    async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
+        """The items of a loop are found by the policy behind."""
+        async for item in self._next(state).collect(state, plan):
+            yield item
+
+    # --- nodes ---------------------------------------------------------------------------------------
+
+    async def _do(self, state: SessionState, node: Node) -> Action | Miss | None:
+        """The node's action; None where it is done without one."""
+        values = self._known(state)
+        if isinstance(values, Miss):
+            return values
+        miss = await held_in_time(state.page, node.pre, values, where=node.id, budget_s=_SETTLE_S)
+        if miss is not None:
+            return miss
+        match node:
+            case ActionNode():
+                return await self._action(state, node, values)
+            case WaitNode():
+                miss = await held_in_time(state.page, node.until, values, where=node.id, budget_s=node.timeout_s)
+            case GuardNode():
+                miss = await condition_miss(state.page, node.holds, values, where=node.id)
+            case BranchNode():
+                for case in node.cases:
+                    if await condition_miss(state.page, case.when, values, where=node.id) is None:
+                        self._passed(node, case.to)
+                        return None
+            case _:
+                miss = Miss(MissReason.UNSUPPORTED, node.id, f"a {node.kind} node is left to the policy behind")
+        if miss is None:
+            self._passed(node)
+        return miss
+
+    async def _action(self, state: SessionState, node: ActionNode, values: Mapping[str, Json]) -> Action | Miss:
+        args = {name: arg.filled(dict(values)) for name, arg in node.args.items()}
+        if node.target is not None:
+            found = await self._found(state, node)
+            if found.miss is not None:
+                return found.miss
+            args["bid"] = found.bid
+            self._report = replace(self._report, locators={**(self._report.locators or {}), node.id: found.by})
+        self._running = node
+        name = node.target.name if node.target is not None else ""
+        return Action(node.action, args, f"as {self._title} says", submits=node.submits, target=name)
+
+    async def _found(self, state: SessionState, node: ActionNode) -> Found:
+        """The node's element; where it is not there yet, the page is given time."""
+        assert node.target is not None
+        strict = node.once or node.submits
+        found = await find(state.page, node.target, where=node.id, once=strict, posted=bool(node.post))
+        if found.miss is None or found.miss.reason is MissReason.UNSUPPORTED:
+            return found
+        await state.page.settle(budget_s=_SETTLE_S)
+        return await find(state.page, node.target, where=node.id, once=strict, posted=bool(node.post))
+
+    async def _confirm(self, state: SessionState, steps: Sequence[Step]) -> Miss | None:
+        """Whether the action that was given last did what it does in all runs that were learned from.
+
+        Raises:
+            UnsureAction: it may have sent something, and the page does not say that it was taken.
+        """
+        node, self._running = self._running, None
+        if node is None:
+            return None
+        result = steps[-1].results[-1] if steps and steps[-1].results else None
+        if result is None or result.error is not None:
+            told = result.error.message if result is not None and result.error is not None else "it was not done"
+            miss: Miss | None = Miss(MissReason.ACTION, node.id, told)
+        else:
+            if node.submits:
+                self._sent = node
+            values = self._known(state)
+            miss = (
+                values
+                if isinstance(values, Miss)
+                else await held_in_time(state.page, node.post, values, where=node.id, budget_s=_SETTLE_S)
+            )
+            if miss is not None and node.submits:
+                raise UnsureAction(f"{self._title} did {node.id} ({node.says}), and then: {miss.told}")
+        if miss is None:
+            self._passed(node)
+            return None
+        return self._after_miss(node, miss)
+
+    def _after_miss(self, node: Node, miss: Miss) -> Miss | None:
+        """The miss that ends the replay; None where the node says another way.
+
+        Raises:
+            WorkflowMiss: the node says that a miss ends the item.
+        """
+        if node.on_miss == "branch" and node.otherwise is not None:
+            self._report = replace(self._report, misses=(*self._report.misses, miss))
+            self._at = node.otherwise
+            return None
+        if node.on_miss == "fail":
+            self._report = replace(self._report, misses=(*self._report.misses, miss))
+            raise WorkflowMiss(f"{self._title}, {miss.where}: {miss.told}", reason=miss.reason.value)
+        return miss
+
+    # --- where it is ---------------------------------------------------------------------------------
+
+    @property
+    def _title(self) -> str:
+        return f"{self._name}@{self._version.number}"
+
+    def _passed(self, node: Node, to: str | None = None) -> None:
+        self._at = to if to is not None else node.next
+        self._report = replace(self._report, done=(*self._report.done, node.id))
+
+    def _known(self, state: SessionState) -> Mapping[str, Json] | Miss:
+        if self._values is None:
+            found = values_of(self._version, state.spec.data, state.item, state.records)
+            if isinstance(found, Miss):
+                return found
+            self._values = found
+        return self._values
+
+    def _hands_on(self, state: SessionState) -> bool:
+        """Whether the policy behind decides: after a miss, and for a session that has a loop of its own to do."""
+        return self._report.handed_over or state.loop is not None
+
+    def _hand_over(self, miss: Miss) -> None:
+        self._report = replace(self._report, misses=(*self._report.misses, miss), handed_over=True)
+
+    def _next(self, state: SessionState) -> Policy:
+        """The policy behind.
+
+        Raises:
+            WorkflowMiss: there is none.
+        """
+        if self._behind is not None:
+            return self._behind
+        told = "; ".join(f"{miss.where}: {miss.told}" for miss in self._report.misses)
+        reasons = tuple(miss.reason.value for miss in self._report.misses)
+        raise WorkflowMiss(f"{self._title} on {state.page.url}: {told or 'a loop is no part of it'}", reasons=reasons)

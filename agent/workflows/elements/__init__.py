@@ -1,0 +1,1 @@
+"""Elements: every way to find one again, and finding one by ways that agree."""

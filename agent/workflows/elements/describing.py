@@ -1,0 +1,61 @@
+"""Every way to find an element again, taken while it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.agent.browser import Context
+from shoal.agent.errors import BrowserError
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.printable import readable_json
+from shoal.agent.types import Box
+from shoal.agent.workflows.format.target import Locator, Target
+
+LOCATORS_JS = (Path(__file__).parent / "locators.js").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One element as it was."""
+
+    target: Target
+    box: Box | None = None
+    sends: bool = False  # it is a button that sends a form
+
+
+async def describe(page: Context, bid: str) -> Described | None:
+    """The element `bid` of the open page; None for one in a frame or a shadow root, and for one that is gone.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    selectors = await page.selectors(bid)
+    if selectors is None:
+        return None
+    told = await page.read(LOCATORS_JS, {"describe": selectors[0]})
+    if told is None:
+        return None
+    said = readable_json(told) if isinstance(told, str) else told
+    if not isinstance(said, Mapping):
+        raise BrowserError("the page described no element")
+    return described(said)
+
+
+def described(said: Mapping[str, Json]) -> Described | None:
+    """The element that `locators.js` tells of; None where nothing finds it."""
+    locators = tuple(
+        Locator(family=one["family"], value=one["value"], role=one["role"], unique_on=int(one["n"] == 1))
+        for one in said["ways"]
+        if one["n"]
+    )
+    if not locators:
+        return None
+    form = said.get("form")
+    sends = isinstance(form, Mapping) and form.get("type") in ("submit", "image")
+    box = Box(*map(float, said["box"]))
+    target = Target(
+        role=str(said["role"]), name=str(said["name"]), locators=locators, fingerprint=tuple(map(str, said["around"]))
+    )
+    return Described(target, box, sends)

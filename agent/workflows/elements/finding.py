@@ -1,0 +1,96 @@
+"""Finding an element by ways that agree: two independent ones, and no stronger one that points elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shoal.agent.browser import Context
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.printable import readable_json
+from shoal.agent.workflows.elements.describing import LOCATORS_JS
+from shoal.agent.workflows.format.target import FAMILIES, Family, Locator, Target
+from shoal.agent.workflows.verdict import Found, Miss, MissReason
+
+_WITNESS: Mapping[Family, str] = {
+    "test_id": "test id",
+    "role_name": "name",
+    "label": "name",
+    "text": "name",
+    "placeholder": "placeholder",
+    "attribute": "attribute",
+    "css": "css",
+    "xpath": "position",
+    "structure": "position",
+}
+"""Families that break together are one witness: the name of a field is the text of its label."""
+
+
+async def find(page: Context, target: Target, *, where: str, once: bool = False, posted: bool = False) -> Found:
+    """The element of `target` on the open page.
+
+    Args:
+        where: the node, for the miss.
+        once: the node may run once only, or sends: then nothing may point elsewhere, however weak.
+        posted: a condition after the node tells whether it was the right element.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    if target.frame or target.shadow:
+        return Found("", miss=Miss(MissReason.UNSUPPORTED, where, "the element is in a frame or a shadow root"))
+    asked = [{"family": one.family, "value": one.value, "role": one.role} for one in target.locators]
+    told = await page.read(LOCATORS_JS, {"find": asked})
+    paths = readable_json(told) if isinstance(told, str) else told
+    chosen = vote(target, paths, where=where, once=once, posted=posted)
+    if isinstance(chosen, Miss):
+        return Found("", miss=chosen)
+    path, families = chosen
+    [bid] = await page.locate([path])
+    if bid is None:
+        return Found("", miss=Miss(MissReason.ONE_WITNESS, where, f"{path} is gone"))
+    return Found(bid, families)
+
+
+def vote(
+    target: Target, found: Sequence[Sequence[Json]], *, where: str, once: bool = False, posted: bool = False
+) -> tuple[str, tuple[Family, ...]] | Miss:
+    """The one element that the locators agree on, as a CSS path, with the families that do."""
+    votes: dict[str, list[Locator]] = {}
+    for locator, paths in zip(target.locators, found, strict=True):
+        if len(paths) == 1:
+            votes.setdefault(str(paths[0]), []).append(locator)
+    if not votes:
+        return Miss(MissReason.ONE_WITNESS, where, "no locator finds exactly one visible element")
+    best = max(votes, key=lambda path: (len(_witnesses(votes[path])), -_rank(votes[path])))
+    agreed = votes[best]
+    for path, others in votes.items():
+        if path != best and (
+            once or _rank(others) < _rank(agreed) or len(_witnesses(others)) >= len(_witnesses(agreed))
+        ):
+            told = f"{others[0].family} {others[0].value!r} points to another element than {agreed[0].family}"
+            return Miss(MissReason.CONTRADICTION, where, told)
+    if not is_enough(agreed, once=once, posted=posted):
+        told = f"only {' and '.join(sorted(one.family for one in agreed))} finds it"
+        return Miss(MissReason.ONE_WITNESS, where, told)
+    return best, tuple(dict.fromkeys(one.family for one in agreed))
+
+
+def _witnesses(locators: Sequence[Locator]) -> frozenset[str]:
+    return frozenset(_WITNESS[one.family] for one in locators)
+
+
+def _rank(locators: Sequence[Locator]) -> int:
+    return min(FAMILIES.index(one.family) for one in locators)
+
+
+def is_enough(agreed: Sequence[Locator], *, once: bool, posted: bool) -> bool:
+    """Whether locators that agree may decide: two independent ones, or one that needs no second."""
+    witnesses = _witnesses(agreed)
+    if once and witnesses <= {"position"}:
+        return False
+    if len(witnesses) >= 2:
+        return True
+    alone = {one.family: one for one in agreed}
+    if "test_id" in alone:
+        return True
+    return "role_name" in alone and alone["role_name"].unique_on >= 2 and posted

@@ -1,0 +1,134 @@
+(arg) => {
+  // `arg.describe`: a CSS selector of one element; the answer is every way to find it, with how many elements each finds.
+  // `arg.find`: locators ({family, value, role}); the answer is, for each, which elements it finds, as CSS paths.
+  const MAX_FOUND = 4, MAX_ELEMENTS = 20000, LONG = 80;
+  const squash = (text) => (text || '').replace(/\s+/g, ' ').trim();
+  const fold = (text) => squash(text).toLowerCase().replace(/[\s:：*]+$/, '');
+  const shown = (el) => el.checkVisibility ? el.checkVisibility({visibilityProperty: true}) : el.getClientRects().length > 0;
+  const made = (name) => /\d{3,}|[a-z]\d[a-z0-9]*\d|^[a-f0-9-]{8,}$|:r\w+:/i.test(name) || name.length > LONG;
+  const quoted = (text) => '"' + text.replace(/["\\]/g, '\\$&') + '"';
+  const TEST_IDS = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
+  const INPUTS = {checkbox: 'checkbox', radio: 'radio', button: 'button', submit: 'button', reset: 'button', image: 'button', range: 'slider', number: 'spinbutton', search: 'searchbox'};
+  const TAGS = {BUTTON: 'button', TEXTAREA: 'textbox', IMG: 'img', NAV: 'navigation', MAIN: 'main', FORM: 'form', TABLE: 'table', LI: 'listitem', OPTION: 'option', SUMMARY: 'button'};
+  function roleOf(el) {
+    const own = el.getAttribute('role');
+    if (own) return own.trim().split(/\s+/)[0];
+    if (el.tagName === 'A' || el.tagName === 'AREA') return el.hasAttribute('href') ? 'link' : '';
+    if (el.tagName === 'INPUT') return INPUTS[el.type] || 'textbox';
+    if (el.tagName === 'SELECT') return el.multiple || el.size > 1 ? 'listbox' : 'combobox';
+    if (/^H[1-6]$/.test(el.tagName)) return 'heading';
+    return TAGS[el.tagName] || '';
+  }
+  const labelOf = (el) => el.labels && el.labels.length ? squash([...el.labels].map((one) => [...one.childNodes].filter((node) => node !== el && !(node.contains && node.contains(el))).map((node) => node.textContent).join(' ') || one.textContent).join(' ')) : '';
+  function nameOf(el) {
+    const by = (el.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && document.getElementById(id)).filter(Boolean);
+    if (by.length) return squash(by.map((one) => one.textContent).join(' '));
+    if (el.getAttribute('aria-label')) return squash(el.getAttribute('aria-label'));
+    if (labelOf(el)) return labelOf(el);
+    if (el.tagName === 'INPUT') return squash(/^(submit|button|reset)$/.test(el.type) ? el.value : el.type === 'image' ? el.alt : el.title || el.placeholder);
+    if (/^(SELECT|TEXTAREA)$/.test(el.tagName)) return squash(el.title || el.placeholder);
+    if (el.tagName === 'IMG') return squash(el.alt || el.title);
+    const pictures = [...el.querySelectorAll('img[alt]')].map((one) => one.alt).join(' ');
+    return squash(el.textContent) || squash(pictures) || squash(el.title);
+  }
+  const all = (css) => { try { return [...document.querySelectorAll(css)].slice(0, MAX_ELEMENTS); } catch { return []; } };
+  const ACTED = 'a,area,button,input,select,textarea,summary,option,label,[role],[onclick],[tabindex],[contenteditable]';
+  function byXPath(path) {
+    try {
+      const found = document.evaluate(path, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+      return Array.from({length: Math.min(found.snapshotLength, MAX_FOUND)}, (_, i) => found.snapshotItem(i)).filter((node) => node.nodeType === 1);
+    } catch { return []; }
+  }
+  function find({family, value, role}) {
+    switch (family) {
+      case 'test_id': return all(TEST_IDS.map((name) => `[${name}=${quoted(value)}]`).join(','));
+      case 'role_name': return all(`${ACTED},h1,h2,h3,h4,h5,h6,img,nav,main,form`).filter((el) => roleOf(el) === role && fold(nameOf(el)) === fold(value));
+      case 'label': return all('input,select,textarea,[aria-label],[aria-labelledby]').filter((el) => fold(labelOf(el) || nameOf(el)) === fold(value) && /^(INPUT|SELECT|TEXTAREA)$|^$/.test(el.isContentEditable ? '' : el.tagName));
+      case 'placeholder': return all('[placeholder]').filter((el) => fold(el.placeholder || el.getAttribute('placeholder')) === fold(value));
+      case 'text': {
+        const same = all(ACTED).filter((el) => fold(el.textContent) === fold(value));
+        return same.filter((el) => !same.some((other) => other !== el && el.contains(other)));
+      }
+      case 'xpath': return byXPath(value);
+      default: return all(value);
+    }
+  }
+  function path(el) {
+    const steps = [];
+    for (let node = el; node && node.nodeType === 1 && node !== document.documentElement; node = node.parentElement) {
+      let nth = 1;
+      for (let s = node.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === node.localName) nth += 1;
+      steps.unshift(`${CSS.escape(node.localName)}:nth-of-type(${nth})`);
+    }
+    return ['html', ...steps].join(' > ');
+  }
+  function anchored(el) {
+    // By position from the nearest id that is no program's.
+    const steps = [];
+    for (let node = el; node && node !== document.documentElement; node = node.parentElement) {
+      if (node.id && !made(node.id) && all('#' + CSS.escape(node.id)).length === 1) return ['#' + CSS.escape(node.id), ...steps].join(' > ');
+      let nth = 1;
+      for (let s = node.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === node.localName) nth += 1;
+      steps.unshift(`${CSS.escape(node.localName)}:nth-of-type(${nth})`);
+    }
+    return ['html', ...steps].join(' > ');
+  }
+  function xpath(el) {
+    const steps = [];
+    for (let node = el; node && node.nodeType === 1; node = node.parentElement) {
+      let nth = 1;
+      for (let s = node.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === node.localName) nth += 1;
+      steps.unshift(node.namespaceURI === 'http://www.w3.org/1999/xhtml' ? `${node.localName}[${nth}]` : `*[name()="${node.nodeName}"][${nth}]`);
+    }
+    return '/' + steps.join('/');
+  }
+  function ways(el) {
+    const found = [], tag = CSS.escape(el.localName);
+    const add = (family, value, role) => { if (value && value.length <= 300) found.push({family, value, role: role || ''}); };
+    for (const name of TEST_IDS) add('test_id', el.getAttribute(name));
+    const role = roleOf(el), name = nameOf(el);
+    if (role && name.length <= LONG) add('role_name', name, role);
+    if (labelOf(el).length <= LONG) add('label', labelOf(el));
+    add('placeholder', squash(el.getAttribute('placeholder')));
+    if (/^(A|BUTTON|SUMMARY|LABEL)$/.test(el.tagName) || el.getAttribute('role')) { const text = squash(el.textContent); if (text.length <= LONG) add('text', text); }
+    for (const one of ['name', 'type', 'autocomplete', 'aria-controls', 'title', 'alt']) {
+      const value = el.getAttribute(one);
+      if (value && !made(value)) { const css = `${tag}[${one}=${quoted(value)}]`; if (all(css).length === 1) { add('attribute', css); break; } }
+    }
+    if (el.getAttribute('name') && el.value && el.type === 'radio') add('attribute', `${tag}[name=${quoted(el.name)}][value=${quoted(el.getAttribute('value') || '')}]`);
+    const own = [];
+    if (el.id && !made(el.id)) own.push('#' + CSS.escape(el.id));
+    for (const one of [...el.classList].filter((one) => !made(one)).slice(0, 3)) own.push(`${tag}.${CSS.escape(one)}`);
+    own.push(tag);
+    let css = own.find((one) => all(one).length === 1);
+    for (let up = el.parentElement, n = 0; !css && up && n < 5; up = up.parentElement, n += 1) {
+      const outer = [up.id && !made(up.id) ? '#' + CSS.escape(up.id) : '', ...[...up.classList].filter((one) => !made(one)).slice(0, 2).map((one) => '.' + CSS.escape(one))].filter(Boolean);
+      for (const a of outer) for (const b of own) if (!css && all(`${a} ${b}`).length === 1) css = `${a} ${b}`;
+    }
+    add('css', css);
+    add('structure', anchored(el));
+    add('xpath', xpath(el));
+    return found.map((one) => ({...one, n: find(one).length}));
+  }
+  function around(el) {
+    // What stands before and after, for people and for a model that repairs.
+    const text = (node) => node && squash(node.textContent).slice(0, 40);
+    const said = [];
+    let before = el.previousElementSibling || (el.parentElement && el.parentElement.previousElementSibling);
+    if (text(before)) said.push('before: ' + text(before));
+    const after = el.nextElementSibling || (el.parentElement && el.parentElement.nextElementSibling);
+    if (text(after)) said.push('after: ' + text(after));
+    const form = el.closest('form,fieldset,section,[role="dialog"]');
+    const head = form && form.querySelector('legend,h1,h2,h3');
+    if (head) said.push('in: ' + text(head));
+    return said;
+  }
+  if (arg.describe) {
+    const el = document.querySelector(arg.describe);
+    if (!el) return null;
+    const box = el.getBoundingClientRect();
+    return JSON.stringify({role: roleOf(el), name: nameOf(el).slice(0, LONG), ways: ways(el), around: around(el), box: [box.x, box.y, box.width, box.height],
+      form: el.form ? {method: el.form.method, type: el.type || ''} : null});
+  }
+  return JSON.stringify(arg.find.map((one) => find(one).filter(shown).slice(0, MAX_FOUND).map(path)));
+}

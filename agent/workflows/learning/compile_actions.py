@@ -1,0 +1,207 @@
+"""Compiling actions: runs that did the same with different values become nodes with targets and parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Element
+from shoal.agent.workflows.elements.finding import is_enough
+from shoal.agent.workflows.format.condition import Condition
+from shoal.agent.workflows.format.node import ActionNode, NodeEvidence
+from shoal.agent.workflows.format.param import Arg, Param, Source
+from shoal.agent.workflows.format.target import FAMILIES, Locator, Target
+from shoal.agent.workflows.format.version import Decision
+from shoal.agent.workflows.learning.compile_fields import url_template
+from shoal.agent.workflows.learning.evidence import ActionEvidence, SessionEvidence
+
+_PARAMS: dict[str, Source] = {"loop": "loop", "data": "data", "secret": "secret", "earlier": "earlier"}
+_NAME = re.compile(r"[A-Za-z_][\w]*")
+_COORDINATES = frozenset({"x", "y"})
+
+
+@dataclass(slots=True)
+class CompiledActions:
+    """What the runs taught."""
+
+    nodes: list[ActionNode] = field(default_factory=list)
+    params: dict[str, Param] = field(default_factory=dict)  # by name
+    open: list[Decision] = field(default_factory=list)  # what stayed a decision of the model, and why
+
+
+def compile_actions(runs: Sequence[SessionEvidence]) -> CompiledActions:
+    """The nodes that all `runs` have in common; with anything open they cannot be replayed."""
+    made = CompiledActions()
+    if len(runs) < 2:
+        made.open.append(Decision(what="the steps", why=f"{len(runs)} run is known: what differs between runs is not"))
+        return made
+    shapes = {tuple(one.action for one in run.actions) for run in runs}
+    if len(shapes) > 1:
+        told = " / ".join(", ".join(shape) or "nothing" for shape in sorted(shapes, key=len)[:3])
+        made.open.append(Decision(what="the steps", why=f"the runs did different things: {told}"))
+        return made
+    for index, several in enumerate(zip(*(run.actions for run in runs), strict=True)):
+        _node(f"n{index + 1}", several, runs, made)
+    for one, following in zip(made.nodes, made.nodes[1:], strict=False):
+        made.nodes[made.nodes.index(one)] = one.model_copy(update={"next": following.id})
+    return made
+
+
+def _node(name: str, several: Sequence[ActionEvidence], runs: Sequence[SessionEvidence], made: CompiledActions) -> None:
+    first = several[0]
+    what = f"step {name[1:]} ({first.action})"
+    if _COORDINATES & first.args.keys():
+        made.open.append(Decision(what=what, why="it goes by coordinates, and those hold for one window only"))
+        return
+    submits = any(one.submits for one in several)
+    target = None
+    if any(one.target is not None or one.lost for one in several):
+        merged = _target(several)
+        if isinstance(merged, str):
+            made.open.append(Decision(what=what, why=merged))
+            return
+        target = merged
+    args: dict[str, Arg] = {}
+    for arg in first.args:
+        value = _arg(arg, several, target, made)
+        if isinstance(value, str):
+            made.open.append(Decision(what=f"{what}, {arg}", why=value))
+            return
+        args[arg] = value
+    post = _post(several, runs, args, target)
+    if submits and not post:
+        made.open.append(
+            Decision(what=what, why="it sends something, and nothing on the pages after it says that it was taken")
+        )
+        return
+    if target is not None and not is_enough(target.locators, once=submits, posted=bool(post)):
+        families = " and ".join(sorted(target.families))
+        made.open.append(Decision(what=what, why=f"only {families} finds its element in all runs"))
+        return
+    evidence = tuple(NodeEvidence(step=one.step, screenshot=one.screenshot, box=one.box) for one in several)
+    made.nodes.append(
+        ActionNode(
+            id=name,
+            action=first.action,
+            args=args,
+            target=target,
+            submits=submits,
+            once=submits,
+            post=post,
+            says=f"{first.action} {target.name}".strip() if target else first.action,
+            evidence=evidence,
+        )
+    )
+
+
+def _target(several: Sequence[ActionEvidence]) -> Target | str:
+    """The element by what found it, and nothing else, in all runs; or why there is none."""
+    lost = next((one.lost for one in several if one.target is None), None)
+    if lost is not None:
+        return lost or "nothing is known of its element"
+    targets = [one.target for one in several if one.target is not None]
+    kept: list[Locator] = []
+    for locator in targets[0].locators:
+        key = (locator.family, locator.value, locator.role)
+        same = [next((o for o in t.locators if (o.family, o.value, o.role) == key), None) for t in targets]
+        if all(one is not None and one.unique_on for one in same):
+            kept.append(locator.model_copy(update={"unique_on": len(targets)}))
+    if not kept:
+        return "no way to find its element is the same in all runs"
+    kept.sort(key=lambda one: FAMILIES.index(one.family))
+    names = {target.name for target in targets}
+    return targets[0].model_copy(
+        update={
+            "locators": tuple(kept),
+            "name": targets[0].name if len(names) == 1 else "",
+            "fingerprint": tuple(one for one in targets[0].fingerprint if all(one in t.fingerprint for t in targets)),
+        }
+    )
+
+
+def _arg(name: str, several: Sequence[ActionEvidence], target: Target | None, made: CompiledActions) -> Arg | str:
+    """One argument: a parameter where all runs took it from the same place, else a constant; or why it is neither."""
+    origins = [one.origins.get(name) for one in several]
+    values = [one.args.get(name) for one in several]
+    known = {(one.kind, one.path, one.transform) for one in origins if one is not None}
+    if len(known) == 1 and all(origins):
+        kind, path, transform = next(iter(known))
+        source = _PARAMS.get(kind)
+        if source is not None:
+            sensitive = source == "secret"
+            param = Param(
+                name=_free_name(path, target, made),
+                source=source,
+                path=path,
+                transform=transform,
+                type=_type(values[0]),
+                sensitive=sensitive,
+            )
+            same = next((one for one in made.params.values() if _is_same(one, param)), None)
+            made.params.setdefault((same or param).name, param)
+            return Arg(param=(same or param).name)
+    if all(value == values[0] for value in values):
+        return Arg(const=values[0])
+    kinds = " and ".join(sorted({one.kind if one else "nowhere" for one in origins}))
+    return f"its values differ between the runs, and came from {kinds}"
+
+
+def _is_same(one: Param, other: Param) -> bool:
+    return one.model_copy(update={"name": other.name}) == other
+
+
+def _type(value: Json) -> Literal["string", "number", "integer", "boolean"]:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    return "number" if isinstance(value, float) else "string"
+
+
+def _free_name(path: str, target: Target | None, made: CompiledActions) -> str:
+    """A name that says what the parameter is, and that none has yet."""
+    found: list[str] = _NAME.findall(path) or _NAME.findall((target.name if target else "").lower()) or ["value"]
+    name, number = found[-1], 2
+    while name in made.params:
+        name, number = f"{found[-1]}_{number}", number + 1
+    return name
+
+
+def _post(
+    several: Sequence[ActionEvidence], runs: Sequence[SessionEvidence], args: dict[str, Arg], target: Target | None
+) -> tuple[Condition, ...]:
+    """What was so after the action in all runs, and tells that it worked."""
+    found: list[Condition] = []
+    led = [one.led_to for one in several]
+    if all(led):
+        template = url_template(led)
+        if template and template not in {one.url for one in several}:
+            found.append(Condition(kind="url", value=template))
+    typed = args.get("value")
+    kept = all(one.value and one.value == str(one.args.get("value")) for one in several)  # no site's own formatting
+    if kept and target is not None and typed is not None and typed.param is not None:
+        found.append(Condition(kind="value", value=f"{{{typed.param}}}", target=target))
+    if all(one is run.actions[-1] for one, run in zip(several, runs, strict=True)):
+        found += [Condition(kind="text", value=text) for text in _said_in_all(runs)]
+    return tuple(found)
+
+
+def _said_in_all(runs: Sequence[SessionEvidence]) -> list[str]:
+    """The headings of the last page that are the same in all runs, the first of them."""
+    common = [text for text in runs[0].said if all(text in run.said for run in runs)]
+    return common[:1]
+
+
+def headings_of(root: Element) -> tuple[str, ...]:
+    """The texts of an observation's headings and messages, for `SessionEvidence.said`."""
+    found: list[str] = []
+    left = [root]
+    while left:
+        element = left.pop()
+        if element.role in ("heading", "status", "alert") and element.visible:
+            found.append(" ".join((element.name or element.text).split())[:120])
+        left.extend(reversed(element.children))
+    return tuple(dict.fromkeys(text for text in found if text))

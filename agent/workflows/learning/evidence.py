@@ -1,0 +1,200 @@
+"""What is kept of a run while it runs: each action with its element and the origin of its values, and each page."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import Field, ValidationError
+
+from shoal.agent.actions.sending import sends
+from shoal.agent.browser import Context
+from shoal.agent.errors import AgentError, BrowserError
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Action, ActionResult, Box, LoopItem, Record
+from shoal.agent.workflows.elements.describing import Described, describe
+from shoal.agent.workflows.format.part import Part
+from shoal.agent.workflows.format.target import Target
+from shoal.agent.workflows.learning.origin import Origin, Sources, origin_of
+from shoal.agent.workflows.learning.page_sample import PageSample, sample_page
+
+KIND = "evidence"
+"""Of the artifact that holds it: zlib-compressed JSON."""
+SNAPSHOT = "snapshot"
+"""Of the artifacts that hold pages: zlib-compressed HTML."""
+_MOST_SNAPSHOT = 4_000_000
+_SNAPSHOT_JS = "() => document.documentElement.outerHTML"
+_NO_VALUES = frozenset({"bid", "from_bid", "to_bid"})
+_CONTROL = frozenset({"complete", "terminate", "answer", "report_infeasible", "noop"})
+
+
+class ActionEvidence(Part):
+    """One action that worked."""
+
+    action: str = Field(description="the primitive")
+    args: dict[str, Json] = Field(default_factory=dict, description="its arguments without the element's id")
+    origins: dict[str, Origin] = Field(default_factory=dict, description="where each argument came from")
+    target: Target | None = Field(None, description="its element with every way to find it")
+    lost: str = Field("", description="why nothing is known of its element")
+    box: Box | None = Field(None, description="where the element was")
+    submits: bool = Field(False, description="it may have sent something")
+    url: str = Field("", description="address before it")
+    led_to: str = Field("", description="address after it, where it changed")
+    value: str = Field("", description="what the field said after it")
+    screenshot: str | None = Field(None, description="artifact id of the page before it")
+    task: int = Field(0, description="index of its task")
+    step: int = Field(0, description="index of its step in the task")
+
+
+class SessionEvidence(Part):
+    """What one session teaches."""
+
+    item: str = Field("", description="the loop's value")
+    label: str = Field("", description="what the list calls the item")
+    is_link: bool = Field(False, description="the value is an address")
+    actions: tuple[ActionEvidence, ...] = Field((), description="in the order in which they ran")
+    ended: str = Field("", description="address at the end")
+    said: tuple[str, ...] = Field((), description="headings and messages of the last page")
+    pages: tuple[PageSample, ...] = Field((), description="pages that were extracted from")
+    lost: tuple[str, ...] = Field((), description="what could not be kept, and why")
+    seconds: float = Field(0.0, description="what keeping it took")
+
+    def packed(self) -> bytes:
+        """As the artifact holds it."""
+        return zlib.compress(json.dumps(self.as_json(), ensure_ascii=True).encode("ascii"), 6)
+
+
+def unpacked(data: bytes) -> SessionEvidence:
+    """The evidence that an artifact holds.
+
+    Raises:
+        ValueError: the artifact holds something else.
+    """
+    try:
+        return SessionEvidence.model_validate(json.loads(zlib.decompress(data)))
+    except (zlib.error, ValidationError) as error:
+        raise ValueError(f"no evidence of a session: {error}") from None
+
+
+@dataclass(slots=True)
+class EvidenceBook:
+    """Notes evidence while a session runs. What cannot be noted is told in `lost`, and never ends the session."""
+
+    item: LoopItem | None = None
+    actions: list[ActionEvidence] = field(default_factory=list)
+    pages: list[PageSample] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    async def before(self, page: Context, action: Action) -> Described | None:
+        """The element of an action that is about to run."""
+        bid = action.args.get("bid")
+        if not isinstance(bid, str):
+            return None
+        began = time.monotonic()
+        try:
+            return await describe(page, bid)
+        except BrowserError:
+            raise
+        except AgentError as error:
+            self.lost.append(f"{action.name}: {error.message}")
+            return None
+        finally:
+            self.seconds += time.monotonic() - began
+
+    def after(
+        self,
+        result: ActionResult,
+        element: Described | None,
+        sources: Sources,
+        *,
+        url: str,
+        answer: Json = None,
+        screenshot: str | None = None,
+        task: int = 0,
+        step: int = 0,
+    ) -> None:
+        """Notes an action that ran. One that failed teaches nothing."""
+        began, action = time.monotonic(), result.action
+        if result.error is None and action.name not in _CONTROL:
+            args = {name: value for name, value in action.args.items() if name not in _NO_VALUES}
+            origins = {
+                name: origin_of(value, sources, answer=answer) for name, value in args.items() if _is_value(value)
+            }
+            if action.name == "enter_verification_code":
+                origins["code"] = Origin(kind="otp")
+            has_element = "bid" in action.args
+            self.actions.append(
+                ActionEvidence(
+                    action=action.name,
+                    args=args,
+                    origins=origins,
+                    target=element.target if element else None,
+                    lost="it is in a frame or a shadow root" if has_element and element is None else "",
+                    box=element.box if element else None,
+                    submits=action.submits or sends(action) == "always" or bool(element and element.sends),
+                    url=url,
+                    led_to=result.effect.url or "",
+                    value=result.effect.value or "",
+                    screenshot=screenshot,
+                    task=task,
+                    step=step,
+                )
+            )
+        self.seconds += time.monotonic() - began
+
+    async def read(
+        self,
+        page: Context,
+        records: Sequence[Record],
+        schema: Mapping[str, Json] | None,
+        *,
+        locale: str = "",
+        snapshot: str = "",
+        status: int = 200,
+    ) -> None:
+        """Notes a page from which one record was extracted. Lists are not learned."""
+        if len(records) != 1 or not isinstance(records[0].value, dict):
+            return
+        began = time.monotonic()
+        try:
+            sample = await sample_page(page, records[0].value, schema, self.item, status=status, locale=locale)
+            self.pages.append(sample.model_copy(update={"snapshot": snapshot}))
+        except BrowserError:
+            raise
+        except AgentError as error:
+            self.lost.append(f"page {page.url}: {error.message}")
+        finally:
+            self.seconds += time.monotonic() - began
+
+    def book(self, url: str, said: Sequence[str] = ()) -> SessionEvidence:
+        """All of it, when the session ends."""
+        item = self.item
+        return SessionEvidence(
+            item=item.value if item else "",
+            label=item.label if item else "",
+            is_link=bool(item and item.is_link),
+            actions=tuple(self.actions),
+            ended=url,
+            said=tuple(said),
+            pages=tuple(self.pages),
+            lost=tuple(self.lost),
+            seconds=round(self.seconds, 4),
+        )
+
+
+def _is_value(value: Json) -> bool:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != ""
+
+
+async def snapshot_of(page: Context) -> str:
+    """The document as it is now; "" for one that is too long to be kept.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    html = str(await page.read(_SNAPSHOT_JS))
+    return html if len(html) <= _MOST_SNAPSHOT else ""

@@ -1,0 +1,48 @@
+"""Whether what a node asks of the page holds now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from shoal.agent.browser import Context
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.elements.finding import find
+from shoal.agent.workflows.format.condition import Condition
+from shoal.agent.workflows.reading.page_guards import fits_template
+from shoal.agent.workflows.verdict import Miss, MissReason
+
+_TEXT_JS = "() => document.body ? document.body.innerText : ''"
+_VALUE_JS = "(css) => { const el = document.querySelector(css); return el && 'value' in el ? String(el.value) : null; }"
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w-]*)\}")
+
+
+async def condition_miss(
+    page: Context, conditions: Sequence[Condition], values: Mapping[str, Json], *, where: str
+) -> Miss | None:
+    """The first of `conditions` that does not hold, as a miss.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    for condition in conditions:
+        if not await _holds(page, condition, values, where):
+            about = condition.value or (condition.target.name if condition.target else "")
+            return Miss(MissReason.CONDITION, where, f"{condition.kind} {about!r} does not hold on {page.url}")
+    return None
+
+
+async def _holds(page: Context, condition: Condition, values: Mapping[str, Json], where: str) -> bool:
+    wanted = _PLACEHOLDER.sub(lambda found: str(values.get(found.group(1), found.group())), condition.value)
+    match condition.kind:
+        case "url":
+            return fits_template(page.url, wanted)
+        case "text" | "no_text":
+            text = " ".join(str(await page.read(_TEXT_JS)).split()).lower()
+            return (" ".join(wanted.split()).lower() in text) == (condition.kind == "text")
+    assert condition.target is not None, "the format asks for it"
+    found = await find(page, condition.target, where=where, posted=True)
+    if condition.kind in ("visible", "hidden"):
+        return bool(found.bid) == (condition.kind == "visible")
+    selectors = await page.selectors(found.bid) if found.bid else None
+    return selectors is not None and await page.read(_VALUE_JS, selectors[0]) == wanted

@@ -1,0 +1,65 @@
+"""The values of a version's parameters in one run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from shoal.agent.support.json_paths import JsonPathFault, values_at
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import LoopItem, Record
+from shoal.agent.workflows.format.param import Param
+from shoal.agent.workflows.format.version import Version
+from shoal.agent.workflows.learning.origin import transformed
+from shoal.agent.workflows.verdict import Miss, MissReason
+
+
+def values_of(
+    version: Version, data: Json, item: LoopItem | None, records: Sequence[Record]
+) -> Mapping[str, Json] | Miss:
+    """Each parameter's value by name. Of secrets it is the reference, which the session resolves where it is typed."""
+    found: dict[str, Json] = {}
+    for param in version.params:
+        value = _value(param, data, item, records)
+        if value is None:
+            where = f"{param.source} {param.path}".strip()
+            return Miss(MissReason.PARAMETER, param.name, f"{where} gives no value")
+        found[param.name] = transformed(value, param.transform)
+    return found
+
+
+def _value(param: Param, data: Json, item: LoopItem | None, records: Sequence[Record]) -> Json:
+    match param.source:
+        case "constant":
+            return param.value
+        case "secret":
+            return f"secret:{param.path}"
+        case "otp":
+            return ""
+        case "data":
+            return _at(param.path, data)
+        case "loop":
+            return _at(param.path, _row(item)) if item is not None else None
+        case "earlier":
+            values = [r.value.get(param.path) for r in reversed(records) if isinstance(r.value, Mapping)]
+            return next((value for value in values if value is not None), None)
+
+
+def _row(item: LoopItem) -> Json:
+    if item.value.lstrip().startswith(("{", "[")):
+        try:
+            return json.loads(item.value)
+        except ValueError:
+            return item.value
+    return item.value
+
+
+def _at(path: str, document: Json) -> Json:
+    """The one value at `path`; None where there is none or several."""
+    if not path:
+        return document
+    try:
+        found = values_at(path, document)
+    except JsonPathFault:
+        return None
+    return found[0][1] if len(found) == 1 else None
