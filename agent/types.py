@@ -119,6 +119,7 @@ class Action:
     reasoning: str = ""  # why, in the policy's words; no user data in it
     submits: bool = False  # may send, pay or book: must not be repeated when the job says so
     target: str = ""  # what the page calls the element that it is for, where the policy knows it
+    detail: str = field(default="", compare=False)  # what a model says that it took from the job; never stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shoal.agent.decisions.expectation import Expectation, expectation_schema
 from shoal.agent.support.json_value import Json
@@ -164,6 +164,11 @@ def primitive_of(said: Json) -> Action:
 
     A CLICK that uploads is an upload to the element that was to be clicked: the file chooser opens by itself there.
     """
+    detail = said.get("user_detail_answer")
+    return replace(_primitive(said), detail=detail) if isinstance(detail, str) else _primitive(said)
+
+
+def _primitive(said: Json) -> Action:
     kind, reasoning = said["action_type"], said.get("reasoning") or ""
     errors = tuple(dict.fromkeys(error["error_code"] for error in said.get("errors") or ()))
     match kind:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.agent.browser import Context
-from shoal.agent.errors import BrowserError
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.printable import readable_json
 from shoal.agent.types import Box
 from shoal.agent.workflows.format.target import Locator, Target
+from shoal.agent.workflows.told import told_by
 
 LOCATORS_JS = (Path(__file__).parent / "locators.js").read_text(encoding="utf-8")
 
@@ -30,6 +29,7 @@ async def describe(page: Context, bid: str) -> Described | None:
 
     Raises:
         BrowserError: the page could not be asked.
+        NothingTold: it is no document.
     """
     selectors = await page.selectors(bid)
     if selectors is None:
@@ -37,10 +37,7 @@ async def describe(page: Context, bid: str) -> Described | None:
     told = await page.read(LOCATORS_JS, {"describe": selectors[0]})
     if told is None:
         return None
-    said = readable_json(told) if isinstance(told, str) else told
-    if not isinstance(said, Mapping):
-        raise BrowserError("the page described no element")
-    return described(said)
+    return described(told_by(told))
 
 
 def described(said: Mapping[str, Json]) -> Described | None:

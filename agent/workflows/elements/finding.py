@@ -41,6 +41,10 @@ async def find(page: Context, target: Target, *, where: str, once: bool = False,
     asked = [{"family": one.family, "value": one.value, "role": one.role} for one in target.locators]
     told = await page.read(LOCATORS_JS, {"find": asked})
     paths = readable_json(told) if isinstance(told, str) else told
+    if not isinstance(paths, list) or len(paths) != len(asked):
+        return Found(
+            "", miss=Miss(MissReason.ONE_WITNESS, where, "the page, which may be no document, shows no element")
+        )
     chosen = vote(target, paths, where=where, once=once, posted=posted)
     if isinstance(chosen, Miss):
         return Found("", miss=chosen)

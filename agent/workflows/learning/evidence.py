@@ -6,7 +6,7 @@ import json
 import time
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import Field, ValidationError
 
@@ -20,12 +20,17 @@ from shoal.agent.workflows.format.part import Part
 from shoal.agent.workflows.format.target import Target
 from shoal.agent.workflows.learning.origin import Origin, Sources, origin_of
 from shoal.agent.workflows.learning.page_sample import PageSample, sample_page
+from shoal.agent.workflows.told import NothingTold
 
 KIND = "evidence"
 """Of the artifact that holds it: zlib-compressed JSON."""
 SNAPSHOT = "snapshot"
 """Of the artifacts that hold pages: zlib-compressed HTML."""
 _MOST_SNAPSHOT = 4_000_000
+_TEXT_JS = "() => document.body ? document.body.innerText : ''"
+_SAID_JS = """() => [...document.querySelectorAll('h1,h2,h3,[role=alert],[role=status],.message')]
+  .filter((el) => el.checkVisibility()).map((el) => el.textContent.replace(/\\s+/g, ' ').trim().slice(0, 120))
+  .filter(Boolean).slice(0, 20)"""
 _SNAPSHOT_JS = "() => document.documentElement.outerHTML"
 _NO_VALUES = frozenset({"bid", "from_bid", "to_bid"})
 _CONTROL = frozenset({"complete", "terminate", "answer", "report_infeasible", "noop"})
@@ -79,6 +84,15 @@ def unpacked(data: bytes) -> SessionEvidence:
         raise ValueError(f"no evidence of a session: {error}") from None
 
 
+@dataclass(frozen=True, slots=True)
+class NotedBefore:
+    """What was noted of an action just before it ran."""
+
+    url: str
+    element: Described | None = None
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class EvidenceBook:
     """Notes evidence while a session runs. What cannot be noted is told in `lost`, and never ends the session."""
@@ -89,62 +103,57 @@ class EvidenceBook:
     lost: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
-    async def before(self, page: Context, action: Action) -> Described | None:
-        """The element of an action that is about to run."""
-        bid = action.args.get("bid")
-        if not isinstance(bid, str):
+    async def before(self, page: Context, action: Action, sources: Sources) -> NotedBefore | None:
+        """The element and the origins of an action that is about to run; None for one that teaches nothing."""
+        if action.name in _CONTROL:
             return None
-        began = time.monotonic()
+        began, bid = time.monotonic(), action.args.get("bid")
         try:
-            return await describe(page, bid)
+            element = await describe(page, bid) if isinstance(bid, str) else None
+            origins = {
+                name: origin_of(value, sources, answer=action.detail)
+                for name, value in action.args.items()
+                if name not in _NO_VALUES and _is_value(value)
+            }
+            if any(origin.kind == "model" for origin in origins.values()):
+                seen = replace(sources, page=str(await page.read(_TEXT_JS)))
+                origins = {name: origin_of(action.args[name], seen, answer=action.detail) for name in origins}
+            if action.name == "enter_verification_code":
+                origins["code"] = Origin(kind="otp")
+            return NotedBefore(page.url, element, origins)
         except BrowserError:
             raise
-        except AgentError as error:
-            self.lost.append(f"{action.name}: {error.message}")
-            return None
+        except (AgentError, NothingTold) as error:
+            self.lost.append(f"{action.name}: {error}")
+            return NotedBefore(page.url)
         finally:
             self.seconds += time.monotonic() - began
 
     def after(
-        self,
-        result: ActionResult,
-        element: Described | None,
-        sources: Sources,
-        *,
-        url: str,
-        answer: Json = None,
-        screenshot: str | None = None,
-        task: int = 0,
-        step: int = 0,
+        self, result: ActionResult, noted: NotedBefore, *, screenshot: str | None = None, task: int = 0, step: int = 0
     ) -> None:
         """Notes an action that ran. One that failed teaches nothing."""
-        began, action = time.monotonic(), result.action
-        if result.error is None and action.name not in _CONTROL:
-            args = {name: value for name, value in action.args.items() if name not in _NO_VALUES}
-            origins = {
-                name: origin_of(value, sources, answer=answer) for name, value in args.items() if _is_value(value)
-            }
-            if action.name == "enter_verification_code":
-                origins["code"] = Origin(kind="otp")
-            has_element = "bid" in action.args
-            self.actions.append(
-                ActionEvidence(
-                    action=action.name,
-                    args=args,
-                    origins=origins,
-                    target=element.target if element else None,
-                    lost="it is in a frame or a shadow root" if has_element and element is None else "",
-                    box=element.box if element else None,
-                    submits=action.submits or sends(action) == "always" or bool(element and element.sends),
-                    url=url,
-                    led_to=result.effect.url or "",
-                    value=result.effect.value or "",
-                    screenshot=screenshot,
-                    task=task,
-                    step=step,
-                )
+        action, element = result.action, noted.element
+        if result.error is not None:
+            return
+        lost = "it is in a frame or a shadow root" if "bid" in action.args and element is None else ""
+        self.actions.append(
+            ActionEvidence(
+                action=action.name,
+                args={name: value for name, value in action.args.items() if name not in _NO_VALUES},
+                origins=dict(noted.origins),
+                target=element.target if element else None,
+                lost=lost,
+                box=element.box if element else None,
+                submits=action.submits or sends(action) == "always" or bool(element and element.sends),
+                url=noted.url,
+                led_to=result.effect.url or "",
+                value=result.effect.value or "",
+                screenshot=screenshot,
+                task=task,
+                step=step,
             )
-        self.seconds += time.monotonic() - began
+        )
 
     async def read(
         self,
@@ -165,8 +174,8 @@ class EvidenceBook:
             self.pages.append(sample.model_copy(update={"snapshot": snapshot}))
         except BrowserError:
             raise
-        except AgentError as error:
-            self.lost.append(f"page {page.url}: {error.message}")
+        except (AgentError, NothingTold) as error:
+            self.lost.append(f"page {page.url}: {error}")
         finally:
             self.seconds += time.monotonic() - began
 
@@ -188,6 +197,16 @@ class EvidenceBook:
 
 def _is_value(value: Json) -> bool:
     return isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != ""
+
+
+async def said_on(page: Context) -> tuple[str, ...]:
+    """The headings and messages of the open page.
+
+    Raises:
+        BrowserError: the page could not be asked.
+    """
+    found = await page.read(_SAID_JS)
+    return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
 async def snapshot_of(page: Context) -> str:

@@ -16,7 +16,6 @@ from shoal.agent.policies.rules.values.currencies import read_currency
 from shoal.agent.policies.rules.values.values import Reading
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.printable import readable_json
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.part import Part
@@ -25,6 +24,7 @@ from shoal.agent.workflows.reading.channels import states, value_key
 from shoal.agent.workflows.reading.page_guards import item_signs
 from shoal.agent.workflows.reading.page_view import PageView, place_key, view_of
 from shoal.agent.workflows.reading.shapes import raw_text, shape_at
+from shoal.agent.workflows.told import told_by
 
 
 class SampleChannel(Part):
@@ -75,10 +75,11 @@ async def sample_page(
 
     Raises:
         BrowserError: the page could not be asked.
+        NothingTold: it is no document.
     """
     properties = {prop.name: prop for prop in properties_of(schema or {})}
     asked = await page.read(PLACES_JS, {"fields": {}, "records": None, "many": False, "near": False, "json": True})
-    told = readable_json(asked) if isinstance(asked, str) else asked
+    told = told_by(asked)
     documents = [(str(one["k"]), document.value) for one in told["json"] for document in documents_of({"json": [one]})]
     values = {name: value for name, value in record.items() if value is not None}
     offered = await propose(page, values, documents)

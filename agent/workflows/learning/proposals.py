@@ -12,11 +12,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from shoal.agent.browser import Context
-from shoal.agent.errors import BrowserError
+from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.policies.rules.values.values import Raw, Reading, convert
+from shoal.agent.policies.rules.values.vocabulary import CONCEPTS
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.printable import readable_json
 from shoal.agent.workflows.format.branch import ChannelFamily
+from shoal.agent.workflows.told import told_by
 
 PROPOSE_JS = (Path(__file__).parent / "propose.js").read_text(encoding="utf-8")
 _MOST: Mapping[ChannelFamily, int] = {
@@ -32,6 +34,16 @@ _MOST: Mapping[ChannelFamily, int] = {
     "request": 0,
 }
 """Places of one family that are kept for one field: those beyond say the same in other words."""
+_LONGEST_BOOLEAN = 60
+_BOOLEAN = Property(
+    "available",
+    frozenset({"boolean"}),
+    nullable=False,
+    required=False,
+    phrases=(),
+    hints=(),
+    concept=next(concept for concept in CONCEPTS if concept.kind == "availability"),
+)
 _BARE = re.compile(r"[^\w]|_")
 _DEEPEST = 12
 
@@ -64,9 +76,9 @@ def bare(text: str) -> str:
 
 
 def looks_of(value: Json) -> tuple[str, ...]:
-    """What a page may write for `value`, bare; `*` where any short text could be it; () where nothing could."""
+    """What a page may write for `value`, bare; of a boolean `*true` or `*false`; () where nothing could be it."""
     if isinstance(value, bool):
-        return ("*",)
+        return ("*true" if value else "*false",)
     if isinstance(value, (int, float)):
         text = format(value, "f").rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
         return (bare(text),)
@@ -86,14 +98,12 @@ async def propose(page: Context, values: Mapping[str, Json], documents: Sequence
         documents: the page's JSON values, each with the selector of its script.
 
     Raises:
-        BrowserError: the page answered something else.
+        NothingTold: the page answered something else.
     """
     looks = {name: looks_of(value) for name, value in values.items()}
     asked = sorted({look for all_ in looks.values() for look in all_})
     told = await page.read(PROPOSE_JS, {"texts": asked})
-    view = readable_json(told) if isinstance(told, str) else told
-    if not isinstance(view, Mapping):
-        raise BrowserError("the page answered no proposals")
+    view = told_by(told)
     fields = {name: _limited(_of_field(view, documents, wanted)) for name, wanted in looks.items() if wanted}
     parts = (*map(str, view["parts"]), *map(str, view["ids"]))
     return Proposed(fields, parts, bool(view["password"]))
@@ -145,7 +155,15 @@ def _of_leaf(leaf: Mapping[str, Json], looks: Sequence[str]) -> Iterator[Proposa
 
 def _holds(text: str, looks: Sequence[str]) -> bool:
     said = bare(text)
-    return any((look == "*" and 0 < len(said) <= 40) or (look != "*" and look in said) for look in looks)
+    return any(_reads(text) == look if look.startswith("*") else look in said for look in looks)
+
+
+def _reads(text: str) -> str:
+    """The look of the boolean that `text` reads as; "" for none."""
+    if len(text) > _LONGEST_BOOLEAN:
+        return ""
+    value = convert(_BOOLEAN, Raw(text, structured=True), Reading())
+    return "" if value is None else f"*{str(value).lower()}"
 
 
 def _made(family: ChannelFamily, place: dict[str, Json]) -> Iterator[Proposal]:

@@ -114,7 +114,7 @@
   // are described, since a description costs more than the look.
   const bare = (text) => text.toLowerCase().normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '');
   const asked = arg.texts;
-  const wanted = (text) => { const said = bare(text); return said && asked.some((one) => one === '*' ? said.length <= 40 : said.includes(one)); };
+  const wanted = (text) => { const said = bare(text); return said && asked.some((one) => one[0] === '*' ? said.length <= 60 : said.includes(one)); };
   const out = [];
   for (const [el, text, attributes] of leaves) {
     const kept = attributes.filter(([, value]) => wanted(value));

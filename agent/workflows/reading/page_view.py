@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.agent.browser import Context
-from shoal.agent.errors import BrowserError
 from shoal.agent.extraction.given import PLACES_JS
 from shoal.agent.extraction.page_json import Document, documents_of, places_at
 from shoal.agent.extraction.place import Place, place_from
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.printable import readable_json
 from shoal.agent.workflows.format.branch import Branch
+from shoal.agent.workflows.told import told_by
 
 FACTS_JS = (Path(__file__).parent / "facts.js").read_text(encoding="utf-8")
 _SCRIPT = f"(arg) => JSON.stringify({{places: ({PLACES_JS})(arg.places), facts: ({FACTS_JS})(arg.facts)}})"
@@ -68,7 +67,7 @@ async def view_of(
     """The page that is open now, in one question.
 
     Raises:
-        BrowserError: the page answered something else.
+        NothingTold: the page answered something else.
     """
     in_page = {place_key(place): place for place in places if place.kind != "json"}
     asked = {
@@ -85,10 +84,8 @@ async def view_of(
         "facts": {"selectors": list(selectors)},
     }
     found = await page.read(_SCRIPT, asked)
-    told = readable_json(found) if isinstance(found, str) else found
-    if not isinstance(told, Mapping) or not isinstance(told.get("places"), str):
-        raise BrowserError("the page answered no places")
-    return view_from(readable_json(told["places"]), told["facts"], places, status=status)
+    told = told_by(found)
+    return view_from(told_by(told.get("places")), told_by(told.get("facts")), places, status=status)
 
 
 def view_from(

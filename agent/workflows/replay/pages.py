@@ -12,7 +12,8 @@ from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.reading.page_view import PageView, places_of, selectors_of, view_of
 from shoal.agent.workflows.reading.reading import read_page
-from shoal.agent.workflows.verdict import MissReason, PageRead
+from shoal.agent.workflows.told import NothingTold
+from shoal.agent.workflows.verdict import Miss, MissReason, PageRead
 
 _QUIET_S = 0.25
 """So long nothing may happen on a page with scripts before it is read: what stands there first may be a placeholder."""
@@ -41,7 +42,10 @@ async def replay_page(
     async def look() -> PageView:
         return await view_of(page, places, selectors, status=status)
 
-    view = await look()
+    try:
+        view = await look()
+    except NothingTold as error:
+        return PageRead(None, misses=(Miss(MissReason.SIGNATURE, "page", str(error)),))
     if view.scripts:
         await page.settle(quiet_s=_QUIET_S, budget_s=_BUDGET_S)
         view = await look()

@@ -1,0 +1,86 @@
+"""What an import or an export gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shoal.agent.workflows.format.node import ActionNode, ExtractNode, Node
+from shoal.agent.workflows.format.target import Target
+from shoal.agent.workflows.format.version import Decision, Version
+from shoal.agent.workflows.format.workflow import Scope, Workflow, check_workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A workflow that was read from another program's file."""
+
+    workflow: Workflow
+    lost: tuple[str, ...] = ()  # what this format cannot say, or a person has to decide, by its place in the file
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A workflow as another program's file."""
+
+    text: str
+    lost: tuple[str, ...] = ()  # what that format cannot say, by node
+
+
+def linked(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """The nodes one after the other."""
+    following: list[str | None] = [*(node.id for node in nodes[1:]), None]
+    return tuple(node.model_copy(update={"next": to}) for node, to in zip(nodes, following, strict=True))
+
+
+def imported(name: str, site: str, nodes: Sequence[Node], lost: Sequence[str], *, recording: bool) -> Imported:
+    """The workflow of one draft version.
+
+    Raises:
+        WorkflowInvalid: its parts do not fit together.
+    """
+    version = Version(
+        by="recording" if recording else "import",
+        nodes=linked(nodes),
+        open=tuple(Decision(what="the file", why=one) for one in lost),
+    )
+    workflow = Workflow(name=name, scope=Scope(site=site), versions=(version,))
+    check_workflow(workflow)
+    return Imported(workflow, tuple(lost))
+
+
+def straight(version: Version) -> tuple[list[Node], list[str]]:
+    """The nodes in order from the first on, and what else the version holds that a straight line cannot say."""
+    line: list[Node] = []
+    lost: list[str] = []
+    at: str | None = version.first
+    while at is not None:
+        node = version.node(at)
+        line.append(node)
+        if node.otherwise is not None:
+            lost.append(f"{node.id}: the way after a miss ({node.otherwise})")
+        at = node.next
+    left = [node.id for node in version.nodes if node not in line]
+    lost += [f"{name}: it is not on the straight way" for name in left]
+    return line, lost
+
+
+def untold(node: Node) -> list[str]:
+    """What other programs have no words for, of one node."""
+    found = [f"{node.id}: the condition before it ({one.kind})" for one in node.pre]
+    if isinstance(node, ActionNode):
+        if node.once:
+            found.append(f"{node.id}: it may run once only")
+        if node.target is not None and (node.target.frame or node.target.shadow):
+            found.append(f"{node.id}: its element is in a frame or a shadow root")
+    elif not isinstance(node, ExtractNode):
+        found.append(f"{node.id}: a {node.kind} node")
+    return found
+
+
+def best_selector(target: Target) -> tuple[str, str]:
+    """A CSS selector and an XPath of an element, each "" where there is none."""
+    css = next((one.value for one in target.locators if one.family in ("css", "attribute", "structure")), "")
+    test_id = next((one.value for one in target.locators if one.family == "test_id"), "")
+    xpath = next((one.value for one in target.locators if one.family == "xpath"), "")
+    return css or (f'[data-testid="{test_id}"]' if test_id else ""), xpath

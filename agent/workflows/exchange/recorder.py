@@ -1,0 +1,233 @@
+"""Recordings of Chrome's DevTools Recorder: JSON with a title and steps, each with several ways to find its element."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from shoal.agent.errors import WorkflowInvalid
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.exchange.exchanged import Exported, Imported, imported, straight, untold
+from shoal.agent.workflows.format.condition import Condition
+from shoal.agent.workflows.format.node import ActionNode, ExtractNode, Node, WaitNode
+from shoal.agent.workflows.format.param import Arg
+from shoal.agent.workflows.format.target import Family, Locator, Target
+from shoal.agent.workflows.format.version import Version
+from shoal.agent.workflows.reading.page_guards import host_of
+
+_ON_ELEMENT = {"click": "click", "doubleClick": "dblclick", "hover": "hover", "change": "fill"}
+_TYPES = {action: kind for kind, action in _ON_ELEMENT.items()}
+_ARIA = re.compile(r'aria/(?P<name>.*?)(?:\[role="(?P<role>[\w-]+)"\])?$', re.DOTALL)
+_STEPS = frozenset({*_ON_ELEMENT, "navigate", "keyDown", "waitForElement", "scroll"})
+
+
+def read_recording(text: str, name: str) -> Imported:
+    """The workflow of a recording.
+
+    Raises:
+        WorkflowInvalid: it is no recording; the message names the place.
+    """
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _wrong(f"line {getattr(error, 'lineno', 1)}", "no JSON") from None
+    steps = said.get("steps") if isinstance(said, dict) else None
+    if not isinstance(steps, list):
+        raise _wrong("steps", "a recording has a list of steps")
+    nodes: list[Node] = []
+    lost: list[str] = []
+    site = ""
+    for index, step in enumerate(steps):
+        place = f"steps[{index}]"
+        if not isinstance(step, dict) or not isinstance(step.get("type"), str):
+            raise _wrong(place, "a step is an object with a type")
+        lost += _lost(step, place)
+        node = _node(step, place, f"n{len(nodes) + 1}")
+        if node is not None:
+            nodes.append(node)
+        if step["type"] == "navigate" and not site:
+            site = host_of(str(step.get("url", "")))
+    if not nodes:
+        raise _wrong("steps", "no step is an action that can be replayed")
+    return imported(name, site or "unknown", nodes, lost, recording=True)
+
+
+def _wrong(place: str, what: str) -> WorkflowInvalid:
+    return WorkflowInvalid(f"{place}: {what}", places=(place,))
+
+
+def _lost(step: Mapping[str, Json], place: str) -> Iterator[str]:
+    kind = step["type"]
+    if kind == "keyUp":
+        return  # the key of a `keyDown` goes up by itself
+    if kind not in _STEPS:
+        yield f"{place}: a step {kind} has no node"
+    if step.get("frame"):
+        yield f"{place}: its element is in a frame, and is left to the policy behind"
+    if step.get("target", "main") != "main":
+        yield f"{place}: it was done in the window {step['target']}, and is replayed in the one that is open"
+    if kind == "waitForElement" and (step.get("count", 1) != 1 or step.get("operator", ">=") not in (">=", "==")):
+        yield f"{place}: how many elements are waited for"
+    if kind == "scroll" and step.get("selectors"):
+        yield f"{place}: which element is scrolled; the page is"
+    if kind in _ON_ELEMENT and step.get("button", "primary") != "primary":
+        yield f"{place}: the button {step['button']}"
+
+
+def _node(step: Mapping[str, Json], place: str, name: str) -> Node | None:
+    match step["type"]:
+        case "navigate":
+            url = step.get("url")
+            if not isinstance(url, str) or not url:
+                raise _wrong(f"{place}.url", "is missing")
+            return ActionNode(id=name, action="goto", args={"url": Arg(const=url)})
+        case "keyDown":
+            return ActionNode(id=name, action="keyboard_press", args={"key_comb": Arg(const=str(step.get("key", "")))})
+        case "scroll":
+            args = {"dx": Arg(const=step.get("x", 0)), "dy": Arg(const=step.get("y", 0))}
+            return ActionNode(id=name, action="scroll", args=args)
+        case "waitForElement":
+            target = _target(step, place)
+            visible = step.get("visible", True) is not False
+            until = Condition(kind="visible" if visible else "hidden", target=target)
+            seconds = min(300.0, max(0.1, float(step.get("timeout") or 10_000) / 1000))
+            return WaitNode(id=name, until=(until,), timeout_s=seconds)
+        case kind if kind in _ON_ELEMENT:
+            args = {"value": Arg(const=str(step.get("value", "")))} if kind == "change" else {}
+            target = _target(step, place)
+            post = tuple(_asserted(step))
+            return ActionNode(id=name, action=_ON_ELEMENT[kind], args=args, target=target, post=post)
+    return None
+
+
+def _asserted(step: Mapping[str, Json]) -> Iterator[Condition]:
+    for event in step.get("assertedEvents") or ():
+        if isinstance(event, dict) and event.get("type") == "navigation" and event.get("url"):
+            yield Condition(kind="url", value=str(event["url"]))
+
+
+def _target(step: Mapping[str, Json], place: str) -> Target:
+    alternatives = step.get("selectors")
+    if not isinstance(alternatives, list) or not alternatives:
+        raise _wrong(f"{place}.selectors", "a step on an element has selectors")
+    locators: dict[tuple[str, str], Locator] = {}
+    shadow: tuple[str, ...] = ()
+    for alternative in alternatives:
+        path = [alternative] if isinstance(alternative, str) else alternative
+        if not isinstance(path, list) or not path or not all(isinstance(one, str) for one in path):
+            raise _wrong(f"{place}.selectors", "holds something else than texts")
+        if len(path) > 1:
+            shadow = tuple(path[:-1])
+        locator = _locator(path[-1], step["type"])
+        locators.setdefault((locator.family, locator.value), locator)
+    name = next((one.value for one in locators.values() if one.family in ("role_name", "label", "text")), "")
+    frame = tuple(map(str, step.get("frame") or ()))
+    return Target(name=name, locators=tuple(locators.values()), shadow=shadow, frame=frame)
+
+
+def _locator(selector: str, kind: str) -> Locator:
+    if found := _ARIA.match(selector):
+        if found.group("role"):
+            return Locator(family="role_name", value=found.group("name"), role=found.group("role"))
+        return Locator(family="label" if kind == "change" else "text", value=found.group("name"))
+    families: tuple[tuple[str, Family], ...] = (
+        ("xpath/", "xpath"),
+        ("text/", "text"),
+        ("pierce/", "css"),
+        ("css/", "css"),
+    )
+    for prefix, family in families:
+        if selector.startswith(prefix):
+            return Locator(family=family, value=selector.removeprefix(prefix))
+    return Locator(family="css", value=selector)
+
+
+def write_recording(version: Version, title: str) -> Exported:
+    """A version as a recording."""
+    line, lost = straight(version)
+    steps: list[dict[str, Json]] = []
+    for node in line:
+        lost += [one for one in untold(node) if not isinstance(node, WaitNode)]
+        match node:
+            case ActionNode():
+                step = _step(node, lost)
+                if step is not None:
+                    steps.append(step)
+            case WaitNode():
+                steps += _waits(node, lost)
+            case ExtractNode():
+                lost.append(f"{node.id}: what is read from the page")
+    return Exported(
+        json.dumps({"title": title, "steps": steps}, indent=2, ensure_ascii=False), tuple(dict.fromkeys(lost))
+    )
+
+
+def _step(node: ActionNode, lost: list[str]) -> dict[str, Json] | None:
+    said = {name: _said(node, name, arg, lost) for name, arg in node.args.items()}
+    step: dict[str, Json]
+    if node.action == "goto":
+        step = {"type": "navigate", "url": said["url"]}
+    elif node.action == "keyboard_press":
+        step = {"type": "keyDown", "key": said["key_comb"]}
+    elif node.action == "scroll":
+        step = {"type": "scroll", "x": said["dx"], "y": said["dy"]}
+    elif node.action in _TYPES and node.target is not None:
+        step = {"type": _TYPES[node.action], "target": "main", "selectors": _selectors(node.target)}
+        step |= {"value": said["value"]} if node.action == "fill" else {"offsetX": 1, "offsetY": 1}
+    elif node.action == "select_option" and node.target is not None:
+        step = {"type": "change", "target": "main", "selectors": _selectors(node.target), "value": said["options"]}
+        lost.append(f"{node.id}: an option is chosen by its label, and a recording knows values only")
+    else:
+        lost.append(f"{node.id}: the action {node.action}")
+        return None
+    urls = [one.value for one in node.post if one.kind == "url"]
+    lost += [f"{node.id}: the condition after it ({one.kind})" for one in node.post if one.kind != "url"]
+    if urls:
+        step["assertedEvents"] = [{"type": "navigation", "url": url} for url in urls if "{}" not in url]
+        lost += [f"{node.id}: the template of the address {url}" for url in urls if "{}" in url]
+    return step
+
+
+def _said(node: ActionNode, name: str, arg: Arg, lost: list[str]) -> Json:
+    if arg.param is not None:
+        lost.append(f"{node.id}: the parameter {arg.param}; it stands as {{{arg.param}}}")
+        return f"{{{arg.param}}}"
+    if arg.template is not None:
+        lost.append(f"{node.id}: the template of {name}; it stands as written")
+        return arg.template
+    return arg.const
+
+
+def _waits(node: WaitNode, lost: list[str]) -> Iterator[dict[str, Json]]:
+    for condition in node.until:
+        if condition.target is None or condition.kind == "value":
+            lost.append(f"{node.id}: waiting for {condition.kind}")
+            continue
+        yield {
+            "type": "waitForElement",
+            "selectors": _selectors(condition.target),
+            "visible": condition.kind == "visible",
+            "timeout": round(node.timeout_s * 1000),
+        }
+
+
+def _selectors(target: Target) -> Sequence[list[str]]:
+    return [[_spelled(one)] for one in target.locators]
+
+
+def _spelled(locator: Locator) -> str:
+    match locator.family:
+        case "role_name":
+            return f'aria/{locator.value}[role="{locator.role}"]' if locator.role else f"aria/{locator.value}"
+        case "label":
+            return f"aria/{locator.value}"
+        case "text":
+            return f"text/{locator.value}"
+        case "xpath":
+            return f"xpath/{locator.value}"
+        case "placeholder":
+            return f"[placeholder={json.dumps(locator.value)}]"
+        case "test_id":
+            return f"[data-testid={json.dumps(locator.value)}]"
+    return locator.value

@@ -1,0 +1,104 @@
+"""What a session keeps for learning: evidence of what a policy that asks a model does and reads."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from shoal.agent.errors import AgentError
+from shoal.agent.policies.policy import SessionState
+from shoal.agent.spec import ExtractSpec
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Action, ActionResult, Record
+from shoal.agent.workflows.learning.evidence import (
+    KIND,
+    SNAPSHOT,
+    EvidenceBook,
+    NotedBefore,
+    said_on,
+    snapshot_of,
+)
+from shoal.agent.workflows.learning.origin import Sources
+
+Keep = Callable[[str, bytes, str], Awaitable[str]]
+"""Stores an artifact (kind, data, content type) and says its id."""
+_COMPRESSED = "application/zlib"
+
+
+class Lessons:
+    """The evidence of one session, and how it reaches the artifact store.
+
+    Args:
+        state: of the session.
+        keep: where artifacts go.
+        wanted: whether what happens now teaches something: rules need no learning, and a replay teaches nothing new.
+    """
+
+    def __init__(self, state: SessionState, keep: Keep, wanted: Callable[[], bool]) -> None:
+        self._state = state
+        self._keep = keep
+        self._wanted = wanted
+        self._book = EvidenceBook(state.item)
+
+    @property
+    def seconds(self) -> float:
+        """What keeping took so far."""
+        return self._book.seconds
+
+    async def before(self, action: Action) -> NotedBefore | None:
+        """What is noted of an action that is about to run; its values are still references where they are secret."""
+        if not self._wanted():
+            return None
+        state = self._state
+        earlier = [record.value for record in state.records if isinstance(record.value, dict)]
+        sources = Sources(
+            data=state.spec.data,
+            item=state.item.value if state.item else "",
+            earlier=earlier,
+            goal=state.spec.goal or "",
+        )
+        return await self._book.before(state.page, action, sources)
+
+    def after(self, result: ActionResult, noted: NotedBefore | None, *, screenshot: str | None = None) -> None:
+        """Notes how the action went. `result` holds references instead of secrets."""
+        if noted is not None:
+            self._book.after(result, noted, screenshot=screenshot, task=len(self._state.history))
+
+    async def read(self, records: Sequence[Record], extract: ExtractSpec | None) -> None:
+        """Notes the page that `records` were read from, and keeps it as it is now."""
+        if not self._wanted() or len(records) != 1:
+            return
+        state = self._state
+        schema: Mapping[str, Json] | None = extract.record_schema if extract is not None else None
+        if extract is not None and extract.many:
+            return
+        try:
+            html = state.hidden.told(await snapshot_of(state.page))
+        except AgentError as error:
+            self._book.lost.append(f"page {state.page.url}: {error.message}")
+            return
+        snapshot = ""
+        if html:
+            snapshot = await self._keep(SNAPSHOT, zlib.compress(html.encode("utf-8", "replace"), 6), _COMPRESSED)
+        locale = state.spec.browser.locale or ""
+        await self._book.read(state.page, records, schema, locale=locale, snapshot=snapshot)
+
+    async def keep(self) -> None:
+        """Stores the evidence of a session that is completed, as one artifact."""
+        if not self._book.actions and not self._book.pages:
+            return
+        said: tuple[str, ...] = ()
+        try:
+            said = await said_on(self._state.page)
+        except AgentError as error:
+            self._book.lost.append(f"the last page: {error.message}")
+        book = self._book.book(self._state.page.url, said)
+        told = self._state.hidden.told
+        hidden = book.model_copy(
+            update={"actions": tuple(one.model_copy(update=_hidden(one.args, told)) for one in book.actions)}
+        )
+        await self._keep(KIND, hidden.packed(), _COMPRESSED)
+
+
+def _hidden(args: Mapping[str, Json], told: Callable[[str], str]) -> dict[str, Json]:
+    return {"args": {name: told(value) if isinstance(value, str) else value for name, value in args.items()}}

@@ -1,0 +1,27 @@
+"""What a script of ours said about the page, as a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.printable import readable_json
+
+
+class NothingTold(Exception):
+    """The page, which may be no document, told nothing that can be learned from or replayed on."""
+
+
+def told_by(answer: Json) -> Mapping[str, Json]:
+    """What the script said.
+
+    Raises:
+        NothingTold: it said something else.
+    """
+    try:
+        said = readable_json(answer) if isinstance(answer, str) else answer
+    except ValueError as error:
+        raise NothingTold(f"the page answered no JSON: {error}") from None
+    if not isinstance(said, Mapping):
+        raise NothingTold("the page, which may be no document, told nothing of itself")
+    return said

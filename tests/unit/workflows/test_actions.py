@@ -1,0 +1,206 @@
+"""Where values came from, which element locators agree on, and what becomes of runs that did the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import LoopItem
+from shoal.agent.workflows.elements.finding import vote
+from shoal.agent.workflows.format.target import Locator, Target
+from shoal.agent.workflows.learning.compile_fields import url_template
+from shoal.agent.workflows.learning.compile_version import compile_version
+from shoal.agent.workflows.learning.evidence import ActionEvidence, SessionEvidence, unpacked
+from shoal.agent.workflows.learning.origin import Origin, Sources, origin_of
+from shoal.agent.workflows.replay.values import values_of
+from shoal.agent.workflows.verdict import Miss, MissReason
+
+SOURCES = Sources(
+    data={"company": "Hallam", "ids": [4, 4]},
+    item='{"name": "Ada Lovelace", "phone": "+44 20 123", "size": 3}',
+    earlier=({"reference": "Q-17"},),
+    goal="Ask for a quote in blue",
+    page="We deliver to Leeds",
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "path", "transform"),
+    [
+        ("Ada Lovelace", "loop", "$.name", None),
+        ("ada lovelace", "loop", "$.name", "lower"),
+        ("Lovelace", "loop", "$.name", "last_word"),
+        ("4420123", "loop", "$.phone", "digits"),
+        ("3", "loop", "$.size", None),
+        ("Hallam", "data", "$.company", None),
+        ("secret:portal", "secret", "portal", None),
+        ("Q-17", "earlier", "reference", None),
+        ("blue", "goal", "", None),
+        ("Leeds", "page", "", None),
+        ("purple", "model", "", None),
+        ("4", "model", "", None),
+    ],
+)
+def test_a_value_is_traced_to_its_source(value: Json, kind: str, path: str, transform: str | None) -> None:
+    found = origin_of(value, SOURCES)
+    assert (found.kind, found.path, found.transform) == (kind, path, transform)
+
+
+def test_what_the_model_said_that_it_took_is_noted() -> None:
+    assert origin_of("Hallam", SOURCES, answer="Hallam").answer
+    assert not origin_of("Hallam", SOURCES, answer="other").answer
+
+
+# --- locators -----------------------------------------------------------------------------------------
+
+NAME = Locator(family="role_name", value="E-mail", role="textbox", unique_on=2)
+CSS = Locator(family="css", value="#mail", unique_on=2)
+PATH = Locator(family="structure", value="html > body:nth-of-type(1)", unique_on=2)
+XPATH = Locator(family="xpath", value="/html/body", unique_on=2)
+LABEL = Locator(family="label", value="E-mail", unique_on=2)
+TEST_ID = Locator(family="test_id", value="mail", unique_on=2)
+
+
+@pytest.mark.parametrize(
+    ("locators", "found", "once", "posted", "chosen"),
+    [
+        ((NAME, CSS), [["a"], ["a"]], False, False, "a"),
+        ((NAME, CSS), [["a"], []], False, False, MissReason.ONE_WITNESS),
+        ((NAME, CSS), [["a"], ["a", "b"]], False, False, MissReason.ONE_WITNESS),
+        ((NAME, LABEL), [["a"], ["a"]], False, False, MissReason.ONE_WITNESS),  # one text names both
+        ((PATH, XPATH), [["a"], ["a"]], False, False, MissReason.ONE_WITNESS),  # one position
+        ((NAME,), [["a"]], False, True, "a"),
+        ((NAME,), [["a"]], False, False, MissReason.ONE_WITNESS),
+        ((TEST_ID,), [["a"]], False, False, "a"),
+        ((NAME, CSS, PATH), [["b"], ["a"], ["a"]], False, False, MissReason.CONTRADICTION),  # a stronger one elsewhere
+        ((NAME, CSS, PATH), [["a"], ["a"], ["b"]], False, False, "a"),
+        ((NAME, CSS, PATH), [["a"], ["a"], ["b"]], True, False, MissReason.CONTRADICTION),  # never for what runs once
+        ((CSS, PATH), [[], []], False, False, MissReason.ONE_WITNESS),
+    ],
+)
+def test_an_element_is_acted_on_when_independent_ways_agree(
+    locators: Sequence[Locator], found: Json, once: bool, posted: bool, chosen: str | MissReason
+) -> None:
+    got = vote(Target(locators=tuple(locators)), found, where="n1", once=once, posted=posted)
+    assert (got.reason if isinstance(got, Miss) else got[0]) == chosen
+
+
+# --- compiling ----------------------------------------------------------------------------------------
+
+
+def _run(
+    row: str, *, name: str, colour: str = "blue", origin: str = "loop", led: str = "Q-1", said: str = "Thank you"
+) -> SessionEvidence:
+    target = Target(
+        role="textbox",
+        name="Name",
+        locators=(LABEL.model_copy(update={"unique_on": 1}), CSS.model_copy(update={"unique_on": 1})),
+    )
+    button = Target(
+        role="button",
+        name="Send",
+        locators=(
+            Locator(family="role_name", value="Send", role="button", unique_on=1),
+            Locator(family="css", value="#send", unique_on=1),
+        ),
+    )
+    path = "$.name" if origin == "loop" else ""
+    return SessionEvidence(
+        item=row,
+        actions=(
+            ActionEvidence(
+                action="fill",
+                args={"value": name},
+                origins={"value": Origin.model_validate({"kind": origin, "path": path})},
+                target=target,
+                value=name,
+                url="https://f.example/quote",
+            ),
+            ActionEvidence(
+                action="select_option",
+                args={"options": colour},
+                origins={"options": Origin(kind="goal" if colour == "blue" else "model")},
+                target=target,
+                url="https://f.example/quote",
+            ),
+            ActionEvidence(
+                action="click",
+                target=button,
+                submits=True,
+                url="https://f.example/quote",
+                led_to=f"https://f.example/received/{led}" if led else "",
+            ),
+        ),
+        said=(said, f"Reference {led}") if led else (said,),
+        ended="https://f.example/received",
+    )
+
+
+def test_what_differs_is_a_parameter_and_what_is_the_same_a_constant() -> None:
+    runs = [_run('{"name": "Ada"}', name="Ada", led="Q-1"), _run('{"name": "Bob"}', name="Bob", led="Q-2")]
+    made = compile_version(runs, None)
+    assert made.version is not None, made.open
+    fill, choose, send = made.version.nodes
+    assert fill.args["value"].param == "name" and choose.args["options"].const == "blue"  # type: ignore[union-attr]
+    assert [(param.name, param.source, param.path) for param in made.version.params] == [("name", "loop", "$.name")]
+    assert send.once and send.submits and not fill.once  # type: ignore[union-attr]
+    assert [(one.kind, one.value) for one in send.post] == [
+        ("url", "https://f.example/received/{}"),
+        ("text", "Thank you"),
+    ]
+    assert [(one.kind, one.value) for one in fill.post] == [("value", "{name}")]
+    values = values_of(made.version, None, LoopItem(7, '{"name": "Eve"}', False), ())
+    assert values == {"name": "Eve"}
+    missing = values_of(made.version, None, LoopItem(7, '{"other": "Eve"}', False), ())
+    assert isinstance(missing, Miss) and missing.reason is MissReason.PARAMETER
+
+
+def test_a_value_that_differs_and_has_no_source_stays_the_models() -> None:
+    runs = [_run("{}", name="Ada", colour="red"), _run("{}", name="Bob", colour="green")]
+    made = compile_version(runs, None)
+    assert made.version is None
+    assert any(one.what == "step 2 (select_option), options" and "differ" in one.why for one in made.open)
+
+
+def test_a_value_is_no_constant_because_two_runs_happened_to_have_the_same() -> None:
+    runs = [_run('{"name": "Ada"}', name="Ada", led="1"), _run('{"name": "Ada"}', name="Ada", led="2")]
+    made = compile_version(runs, None)
+    assert made.version is not None
+    assert made.version.nodes[0].args["value"].param == "name"  # type: ignore[union-attr]
+
+
+def test_a_form_of_which_nothing_says_that_it_was_taken_is_not_learned() -> None:
+    runs = [_run("{}", name="Ada", led="", said="a"), _run("{}", name="Ada", led="", said="b")]
+    made = compile_version(runs, None)
+    assert any("nothing on the pages after it" in one.why for one in made.open)
+
+
+def test_one_run_and_runs_that_did_different_things_teach_nothing() -> None:
+    one = _run("{}", name="Ada")
+    assert compile_version([one], None).version is None
+    other = one.model_copy(update={"actions": one.actions[:2]})
+    made = compile_version([one, other], None)
+    assert made.version is None and "different things" in made.open[0].why
+
+
+def test_evidence_is_read_as_it_was_packed() -> None:
+    one = _run('{"name": "Ada"}', name="Ada")
+    assert unpacked(one.packed()) == one
+    with pytest.raises(ValueError, match="no evidence"):
+        unpacked(b"x")
+
+
+@pytest.mark.parametrize(
+    ("urls", "template"),
+    [
+        (["https://a/p/1", "https://a/p/2"], "https://a/p/{}"),
+        (["https://a/p?id=1&v=2", "https://a/p?id=3&v=2"], "https://a/p?id={}&v=2"),
+        (["https://a/p/1", "https://a/q/x/2"], ""),
+        (["https://a/p/1", "https://b/p/2"], ""),
+        (["https://a/p", "https://a/p"], "https://a/p"),
+    ],
+)
+def test_addresses_become_a_template(urls: Sequence[str], template: str) -> None:
+    assert url_template(urls) == template

@@ -1,0 +1,148 @@
+"""Recordings of Chrome's recorder, Automa files and Playwright scripts: what they cannot say is named."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import pytest
+
+from shoal.agent.errors import WorkflowInvalid
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.exchange.automa_files import read_automa, write_automa
+from shoal.agent.workflows.exchange.playwright_script import write_playwright
+from shoal.agent.workflows.exchange.recorder import read_recording, write_recording
+from shoal.agent.workflows.format.node import ActionNode, ModelNode, WaitNode
+from shoal.agent.workflows.format.workflow import read_workflow
+from tests.unit.workflows.test_format import FORM
+
+RECORDING: Json = {
+    "title": "Quote",
+    "steps": [
+        {"type": "setViewport", "width": 800, "height": 600},
+        {"type": "navigate", "url": "https://forms.example/quote"},
+        {
+            "type": "change",
+            "value": "Ada",
+            "target": "main",
+            "selectors": [["aria/Name"], ["#name"], ["xpath///*[@id='name']"]],
+        },
+        {"type": "waitForElement", "selectors": ["#send"], "count": 2, "operator": "=="},
+        {
+            "type": "click",
+            "selectors": [['aria/Send[role="button"]'], ["#send"], ["text/Send"]],
+            "assertedEvents": [{"type": "navigation", "url": "https://forms.example/thanks"}],
+        },
+        {"type": "keyDown", "key": "Enter"},
+        {"type": "keyUp", "key": "Enter"},
+        {"type": "click", "selectors": [["#a", "#b"]], "frame": [0]},
+        {"type": "customStep", "name": "pay"},
+    ],
+}
+
+
+def test_a_recording_becomes_nodes_with_all_ways_to_find_their_elements() -> None:
+    read = read_recording(json.dumps(RECORDING), "quote")
+    [version] = read.workflow.versions
+    assert (version.by, version.state, read.workflow.scope.site) == ("recording", "draft", "forms.example")
+    assert [node.kind for node in version.nodes] == ["action", "action", "wait", "action", "action", "action"]
+    _, name, wait, send, enter, inner = version.nodes
+    assert isinstance(name, ActionNode) and name.target is not None
+    assert [(one.family, one.value) for one in name.target.locators] == [
+        ("label", "Name"),
+        ("css", "#name"),
+        ("xpath", "//*[@id='name']"),
+    ]
+    assert isinstance(wait, WaitNode) and isinstance(send, ActionNode) and isinstance(enter, ActionNode)
+    assert [one.value for one in send.post] == ["https://forms.example/thanks"]
+    assert send.target is not None and send.target.locators[0].role == "button"
+    assert enter.args["key_comb"].const == "Enter"
+    assert isinstance(inner, ActionNode) and inner.target is not None
+    assert (inner.target.shadow, inner.target.frame) == (("#a",), ("0",))
+    told = " | ".join(read.lost)
+    for said in (
+        "steps[0]: a step setViewport",
+        "steps[3]: how many",
+        "steps[7]: its element is in a frame",
+        "customStep",
+    ):
+        assert said in told
+    assert len(read.lost) == 4
+    assert [decision.why for decision in version.open] == list(read.lost)
+
+
+def test_a_recording_that_is_written_can_be_read_again() -> None:
+    first = read_recording(json.dumps(RECORDING), "quote").workflow.versions[0]
+    written = write_recording(first, "Quote")
+    again = read_recording(written.text, "quote").workflow.versions[0]
+    kinds = [(node.kind, getattr(node, "action", "")) for node in first.nodes]
+    assert [(node.kind, getattr(node, "action", "")) for node in again.nodes] == kinds
+    assert any("frame or a shadow root" in one for one in written.lost)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("{", "line 1"),
+        ("[]", "steps"),
+        ('{"steps": [4]}', "steps[0]"),
+        ('{"steps": [{"type": "click"}]}', "steps[0].selectors"),
+        ('{"steps": [{"type": "click", "selectors": [[1]]}]}', "steps[0].selectors"),
+        ('{"steps": [{"type": "navigate"}]}', "steps[0].url"),
+        ('{"steps": [{"type": "close"}]}', "steps"),
+    ],
+)
+def test_a_file_that_is_no_recording_is_told_with_its_place(text: str, place: str) -> None:
+    with pytest.raises(WorkflowInvalid) as caught:
+        read_recording(text, "x")
+    assert caught.value.details["places"] == (place,)
+
+
+def _automa(*blocks: Json) -> str:
+    nodes = [{"id": f"b{i}", "label": kind, "data": data} for i, (kind, data) in enumerate(blocks)]
+    edges = [{"source": f"b{i}", "target": f"b{i + 1}"} for i in range(len(blocks) - 1)]
+    return json.dumps({"name": "x", "drawflow": {"nodes": nodes, "edges": edges}})
+
+
+def test_an_automa_file_becomes_nodes_and_what_has_none_goes_to_the_model() -> None:
+    text = _automa(
+        ("trigger", {}),
+        ("new-tab", {"url": "https://forms.example/", "updatePrevTab": True}),
+        ("forms", {"type": "text-field", "selector": "#name", "value": "Ada"}),
+        ("javascript-code", {"code": "alert(1)"}),
+        ("event-click", {"selector": "#send", "description": "Send"}),
+    )
+    read = read_automa(text, "quote")
+    nodes = read.workflow.versions[0].nodes
+    assert [node.kind for node in nodes] == ["action", "action", "model", "action"]
+    assert isinstance(nodes[2], ModelNode)
+    assert any("javascript-code is no action" in one for one in read.lost)
+    assert any("block b2: one selector" in one for one in read.lost)
+    assert not any("block b4" in one for one in read.lost)
+    written = write_automa(read.workflow.versions[0], "quote")
+    again = read_automa(written.text, "quote").workflow.versions[0]
+    assert [getattr(node, "action", "") for node in again.nodes] == ["goto", "fill", "click"]
+    assert any("n3: a model node" in one for one in written.lost)
+
+
+def test_an_automa_file_that_loops_is_refused_by_its_block() -> None:
+    with pytest.raises(WorkflowInvalid, match=r"b1 \(loop-data\) steers"):
+        read_automa(_automa(("trigger", {}), ("loop-data", {})), "x")
+
+
+def test_every_part_that_a_format_cannot_say_is_named() -> None:
+    version = read_workflow(FORM).versions[0]
+    for written in (write_recording(version, "q"), write_automa(version, "q"), write_playwright(version, "q")):
+        told = " | ".join(written.lost)
+        assert "n2: it may run once only" in told
+        assert "n3: " in told
+    assert "the parameter email" in " | ".join(write_recording(version, "q").lost)
+
+
+def test_the_script_is_python_with_the_nodes_in_order() -> None:
+    script = write_playwright(read_workflow(FORM).versions[0], 'quotes "now" \\ """')
+    ast.parse(script.text)
+    fill = "page.get_by_label('E-mail', exact=True).fill(str(values['email']))"
+    click = "page.get_by_role('button', name='Send', exact=True).click()"
+    assert script.text.index(fill) < script.text.index(click) < script.text.index("Thank you")
+    assert "record['number'] = page.locator('#receipt').first.inner_text()" in script.text
