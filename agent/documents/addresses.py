@@ -1,0 +1,60 @@
+"""Addresses as a browser writes them, where that takes no more than joining and lower case."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+from shoal.agent.documents.beyond import BeyondDocument
+
+_PLAIN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&()*+,;=%]*")
+_HOST = re.compile(r"[a-z0-9.-]+(?::[0-9]+)?")
+_HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+
+def resolved(text: str, base: str) -> str:
+    """`text` as an absolute address of http or https; as it is for another scheme.
+
+    Raises:
+        BeyondDocument: the URL standard does more with it than is known here.
+    """
+    if not _PLAIN.fullmatch(text):
+        raise BeyondDocument("an address has characters that a browser would write otherwise")
+    if _HAS_SCHEME.match(text) and not re.match(r"https?://", text, re.IGNORECASE):
+        if text.startswith(("mailto:", "tel:")):
+            return text
+        raise BeyondDocument("an address is of no web scheme")
+    joined = urljoin(base, text) if text else base.partition("#")[0]
+    return normal(joined + ("#" if text.endswith("#") and not joined.endswith("#") else ""))
+
+
+def normal(url: str) -> str:
+    """An absolute address of plain characters as a browser writes it.
+
+    Raises:
+        BeyondDocument: as `resolved`.
+    """
+    if not _PLAIN.fullmatch(url):
+        raise BeyondDocument("an address has characters that a browser would write otherwise")
+    parts = urlsplit(url)
+    scheme, host = parts.scheme.lower(), parts.netloc.lower()
+    if scheme not in _DEFAULT_PORTS or not _HOST.fullmatch(host) or host.rpartition(".")[2].split(":")[0].isdigit():
+        if not _is_ipv4(host):
+            raise BeyondDocument("an address has a host that a browser would write otherwise")
+    path = parts.path or "/"
+    if "/./" in f"{path}/" or "/../" in f"{path}/" or "%2e" in path.lower() or not path.startswith("/"):
+        raise BeyondDocument("an address has a path that a browser would write otherwise")
+    host = host.removesuffix(_DEFAULT_PORTS.get(scheme, "\n"))
+    made = urlunsplit((scheme, host, path, parts.query, parts.fragment))
+    if "?" in url.partition("#")[0] and not parts.query or "#" in url and not parts.fragment:
+        made = url.replace(f"{parts.scheme}://{parts.netloc}", f"{scheme}://{host}", 1)  # an empty query stays
+        if not parts.path:
+            raise BeyondDocument("an address has a query without a path")
+    return made
+
+
+def _is_ipv4(host: str) -> bool:
+    name = host.partition(":")[0]
+    parts = name.split(".")
+    return len(parts) == 4 and all(part.isdigit() and str(int(part)) == part and int(part) < 256 for part in parts)

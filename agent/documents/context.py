@@ -1,0 +1,334 @@
+"""A context that reads documents without a browser, and moves into one for whatever a document does not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shoal.agent.browser import Browser, BrowserHealth, Context, ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.documents.beyond import BeyondDocument
+from shoal.agent.documents.document import HtmlDocument, RawDocument, ReadDocument
+from shoal.agent.documents.fetching import DocumentClient, FetchFailed, Visitor, fetched
+from shoal.agent.documents.trust import DocumentTrust, Mode
+from shoal.agent.errors import AgentError, ServerBusy
+from shoal.agent.extraction.given import PLACES_JS
+from shoal.agent.extraction.page_json import documents_of, places_at
+from shoal.agent.extraction.place import Place, place_from
+from shoal.agent.sessions.login import is_login_page
+from shoal.agent.spec import ExtractSpec, JobSpec
+from shoal.agent.support.json_paths import JsonPathFault
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.printable import readable_json
+from shoal.agent.support.retry_after import retry_after_seconds
+from shoal.agent.support.web_addresses import check_opened, is_web
+from shoal.agent.types import Action, ActionResult, Box, Download, Observation
+
+_BUSY = frozenset({429, 503})
+_TURNED_AWAY = frozenset({401, 403, 407, 451})
+_CHALLENGES = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
+"""Headers of answers that want the visitor to prove something first."""
+_VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
+
+Gate = Callable[[str], Awaitable[None]]
+"""Asked before each request for a page, as a browser's navigations are."""
+
+
+def documents_serve(spec: JobSpec) -> bool:
+    """Whether a loop's pages may be read from their documents, as far as the job says: the place of each field is
+    given, no page has to be photographed, and nothing but cookies tells visitors apart."""
+    extract = spec.extract
+    if extract is None or extract.many or not extract.fields or extract.wait_for is not None:
+        return False
+    known = (extract.record_schema or {}).get("properties")
+    if not isinstance(known, Mapping) or not known.keys() <= extract.fields.keys():
+        return False
+    if spec.browser.proxy is not None or spec.browser.attach is not None:
+        return False
+    return spec.artifacts.evidence == "document" or spec.artifacts.screenshots != "all"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReading:
+    """What one session needs to read documents."""
+
+    spec: JobSpec
+    client: DocumentClient
+    trust: DocumentTrust
+    gate: Gate
+    told: Callable[[str], None] = lambda _: None  # gets "document", "passed_on", "agreed", "different", "unknown", …
+
+
+class DocumentBrowser:
+    """A `Browser` whose contexts for pages that are only read begin without a page."""
+
+    def __init__(self, browser: Browser, reading: DocumentReading) -> None:
+        self._browser = browser
+        self._reading = reading
+
+    async def new_context(self, options: ContextOptions = ContextOptions()) -> Context:
+        if not options.reading:
+            return await self._browser.new_context(options)
+        return DocumentContext(self._browser, options, self._reading)
+
+    async def health(self) -> BrowserHealth:
+        return await self._browser.health()
+
+    async def close(self) -> None:
+        await self._browser.close()
+
+
+class DocumentContext:
+    """A `Context` on a raw document. The first call that it cannot serve opens the same address in the browser."""
+
+    def __init__(self, browser: Browser, options: ContextOptions, reading: DocumentReading) -> None:
+        self._browser = browser
+        self._options = options
+        self._reading = reading
+        self._mode: Mode | None = None  # None: no page was asked for yet
+        self._page: Context | None = None
+        self._document: HtmlDocument | None = None
+        self._raw: RawDocument | None = None
+        self._read_raw: RawDocument | None = None
+        self._compared = False
+        self._url = "about:blank"
+
+    @property
+    def document(self) -> RawDocument | None:
+        """The document that a reading is from; None where a browser read the page, or nothing did."""
+        return self._read_raw if self._page is None else None
+
+    @property
+    def url(self) -> str:
+        return self._page.url if self._page is not None else self._url
+
+    # --- opening --------------------------------------------------------------------------------------
+
+    async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
+        check_opened(url, self._options.schemes)
+        if self._page is not None or self._mode is not None or not is_web(url):
+            self._read_raw = None
+            return await (await self._opened()).goto(url, timeout_s=timeout_s)
+        self._url = url
+        self._mode = self._reading.trust.begin()
+        visitor = self._reading.trust.visitor
+        if self._mode is not Mode.DOCUMENT or visitor is None:
+            return await (await self._opened()).goto(url, timeout_s=timeout_s)
+        landing = await self._document_at(url, visitor, timeout_s)
+        return landing if landing is not None else await self._again()
+
+    async def _document_at(self, url: str, visitor: Visitor, timeout_s: float | None) -> Landing | None:
+        """Where the document is from; None where a browser has to open it.
+
+        Raises:
+            ServerBusy: the site wants to be left alone for a while.
+        """
+        raw = await self._fetched(url, visitor, timeout_s)
+        if raw is None:
+            return None
+        try:
+            self._document = HtmlDocument(raw)
+        except BeyondDocument:
+            self._pass_on()
+            return None
+        self._raw, self._url = raw, self._document.url
+        if is_login_page(self._reading.spec, self._url):
+            self._pass_on()
+            return None
+        return Landing(self._url, raw.status, raw.headers.get("content-type", ""))
+
+    async def _fetched(self, url: str, visitor: Visitor, timeout_s: float | None) -> RawDocument | None:
+        """A document with status 200; None where there is none, which is noted."""
+        trust, spec = self._reading.trust, self._reading.spec
+        state = self._options.storage_state
+        cookies = state.get("cookies", ()) if isinstance(state, Mapping) else ()
+        limit = timeout_s if timeout_s is not None else self._options.navigation_timeout_s
+        try:
+            raw = await fetched(self._reading.client, url, visitor, spec.browser.headers, cookies, limit)
+        except FetchFailed as error:
+            self._unknown(str(error))
+            return None
+        except BeyondDocument as beyond:
+            if self._mode is Mode.SAMPLE:
+                self._unknown(str(beyond))
+            self._pass_on()
+            return None
+        if raw.status in _BUSY or raw.status in _TURNED_AWAY or any(name in raw.headers for name in _CHALLENGES):
+            trust.refuse(f"the site answered {raw.status} to a request for a document alone")
+            self._reading.told("turned_away")
+            if raw.status in _BUSY:
+                again_s = retry_after_seconds(raw.headers)
+                raise ServerBusy(f"{raw.url} answered {raw.status}", status=raw.status, retry_after_s=again_s)
+            return None
+        if raw.status != 200:
+            self._pass_on()
+            return None
+        return raw
+
+    def _pass_on(self) -> None:
+        if self._mode is Mode.DOCUMENT:
+            self._reading.trust.served(by_document=False)
+            self._reading.told("passed_on")
+
+    async def _opened(self) -> Context:
+        """The context in the browser."""
+        if self._page is None:
+            self._page = await self._browser.new_context(self._options)
+        return self._page
+
+    async def _again(self) -> Landing:
+        """The same page, opened in the browser: one more request to the site, which asks the gate again."""
+        page = await self._opened()
+        await self._reading.gate(self._url)
+        return await page.goto(self._url)
+
+    async def _in_browser(self) -> Context:
+        if self._page is None:
+            await self._opened()
+            if self._mode is not None:
+                await self._again()
+        assert self._page is not None
+        return self._page
+
+    # --- reading --------------------------------------------------------------------------------------
+
+    async def read(self, script: str, arg: Json = None) -> Json:
+        if script != PLACES_JS or not isinstance(arg, Mapping):
+            return await (await self._in_browser()).read(script, arg)
+        told = self._told(arg) if self._page is None else None
+        if told is not None and self._reading.trust.knows(told):
+            self._reading.trust.served(by_document=True)
+            self._reading.told("document")
+            self._read_raw = self._raw
+            return dict(told.view)
+        if self._page is None:
+            self._pass_on()
+        page = await self._in_browser()
+        said = await page.read(script, arg)
+        if not self._compared and self._mode is not Mode.PAGE:
+            self._compared = True
+            await self._compare(page, arg, said, told)
+        return said
+
+    def _told(self, arg: Mapping[str, Any]) -> ReadDocument | None:
+        """What the document says; None where it does not tell all of it."""
+        if self._document is None:
+            return None
+        extract = self._reading.spec.extract
+        assert extract is not None
+        try:
+            read = self._document.read(arg)
+            found = _found(read.view, extract)
+        except (BeyondDocument, JsonPathFault):
+            return None
+        return replace(read, lacking=frozenset(name for name in extract.fields if not found.get(name)))
+
+    async def _compare(self, page: Context, arg: Mapping[str, Any], said: Json, told: ReadDocument | None) -> None:
+        """Holds what the document says to what the browser says, once the page has come to rest."""
+        trust, extract = self._reading.trust, self._reading.spec.extract
+        assert extract is not None
+        if trust.visitor is None:
+            user_agent, *languages = await page.read(_VISITOR)
+            trust.visitor = Visitor(str(user_agent), tuple(map(str, languages)))
+        if not await page.settle():
+            trust.refuse("its pages do not come to rest")
+            self._reading.told("different")
+            return
+        late = _view(await page.read(PLACES_JS, dict(arg)))
+        if told is None:
+            told = await self._sampled(arg)
+            if told is None:
+                return
+        stated = _stated(told.view, extract)
+        if stated is not None and stated == _stated(late, extract) == _stated(_view(said), extract):
+            trust.agreed(told)
+            self._reading.told("agreed")
+        else:
+            trust.refuse("a document said something else than its page")
+            self._reading.told("different")
+
+    async def _sampled(self, arg: Mapping[str, Any]) -> ReadDocument | None:
+        """What the document of the page says that the browser has open; None where that is unknown."""
+        trust = self._reading.trust
+        assert trust.visitor is not None
+        if self._document is None:
+            try:
+                await self._reading.gate(self._url)
+                raw = await self._fetched(self._url, trust.visitor, None)
+                self._document = HtmlDocument(raw) if raw is not None else None
+            except (BeyondDocument, AgentError) as error:  # the page itself was read: its session goes on
+                self._unknown(str(error))
+        told = self._told(arg)
+        if told is None and self._document is not None:
+            self._unknown("its document does not tell what is asked")
+        return told
+
+    def _unknown(self, why: str) -> None:
+        self._reading.trust.unknown(why)
+        self._reading.told("unknown")
+
+    # --- what only a browser does ---------------------------------------------------------------------
+
+    async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
+        return True if self._page is None else await self._page.settle(quiet_s=quiet_s, budget_s=budget_s)
+
+    async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
+        return await (await self._in_browser()).screenshot(full_page=full_page, bid=bid, region=region)
+
+    async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        return await (await self._in_browser()).observe(options)
+
+    async def locate(self, selectors: Sequence[str]) -> Sequence[str | None]:
+        return await (await self._in_browser()).locate(selectors)
+
+    async def selectors(self, bid: str) -> tuple[str, str] | None:
+        return await (await self._in_browser()).selectors(bid)
+
+    async def act(self, action: Action) -> ActionResult:
+        return await (await self._in_browser()).act(action)
+
+    async def harmless(self, action: Action) -> bool:
+        return await (await self._in_browser()).harmless(action)
+
+    async def downloads(self) -> Sequence[Download]:
+        return await self._page.downloads() if self._page is not None else ()
+
+    async def storage_state(self) -> Json:
+        return await self._page.storage_state() if self._page is not None else self._options.storage_state
+
+    async def close(self) -> None:
+        if self._mode is not None:
+            self._reading.trust.end(self._mode)
+            self._mode = None
+        if self._page is not None:
+            await self._page.close()
+
+
+def _view(said: Json) -> Mapping[str, Any]:
+    view = readable_json(said) if isinstance(said, str) else said
+    return view if isinstance(view, Mapping) else {}
+
+
+def _stated(view: Mapping[str, Any], extract: ExtractSpec) -> Any:
+    """What a view says of a job's fields: all that values are made of, and not where it stands. None: nothing."""
+    if not view.get("records"):
+        return None
+    try:
+        found = _found(view, extract)
+    except JsonPathFault:
+        return None
+    told = {name: [replace(place, where="") for place in several] for name, several in found.items()}
+    return view["url"], view["lang"], told
+
+
+def _found(view: Mapping[str, Any], extract: ExtractSpec) -> dict[str, list[Place]]:
+    """The places of a job's fields in a view.
+
+    Raises:
+        JsonPathFault: a path takes too much work on this page.
+    """
+    record = view["records"][0]["f"]
+    found = {name: [place_from(one) for one in several] for name, several in record.items()}
+    documents = documents_of(view)
+    paths = {name: place.query for name, place in extract.fields.items() if place.kind == "json"}
+    return found | {name: places_at(path, documents) for name, path in paths.items()}

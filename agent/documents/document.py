@@ -1,0 +1,173 @@
+"""One raw HTML document, and what its places say, told as a page's reading is told."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import webencodings
+from selectolax.lexbor import LexborHTMLParser
+
+from shoal.agent.documents.addresses import normal, resolved
+from shoal.agent.documents.beyond import BeyondDocument
+from shoal.agent.documents.elements import Elements
+from shoal.agent.documents.places import PlaceData, Places, fields_of
+from shoal.agent.documents.signature import Signature, has_scripts, signature_of
+from shoal.agent.support.json_value import Json
+
+MOST_BYTES = 4 * 1024 * 1024
+"""Of a document; larger ones are a browser's."""
+_PRESCAN = 1024
+_DOCTYPE = re.compile(r"\s*(?:<!--.*?-->\s*)*<!doctype\s+html\s*(?:>|system\s+[\"']about:legacy-compat[\"']\s*>)", re.I | re.S)
+_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
+_LABEL = re.compile(r"charset\s*=\s*\"?([A-Za-z0-9_:.-]+)", re.IGNORECASE)
+_ASSIGNS = re.compile(r"^\s*(?:var |let |const |window\.|self\.)?[\w$.\[\]\"']{1,80}\s*=\s*[\[{]", re.ASCII)
+_STATE_HEAD = 400
+_MOST_JSON = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RawDocument:
+    """What a server sent."""
+
+    url: str  # where the last redirect led, with the fragment that was asked for
+    status: int
+    headers: Mapping[str, str]  # by name in lower case
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """What the places of one reading say in a document, and what that rests on."""
+
+    view: Mapping[str, Json]  # as `places.js` tells it
+    signature: Signature
+    kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of elements whose style counted, by field
+    lacking: frozenset[str] = frozenset()  # fields of which the document states no place
+
+
+class HtmlDocument:
+    """A parsed document.
+
+    Raises:
+        BeyondDocument: it is no plain HTML document in a declared encoding, or leads elsewhere by itself.
+    """
+
+    def __init__(self, raw: RawDocument) -> None:
+        self.raw = raw
+        self.url = normal(raw.url)
+        self.text = decoded(raw)
+        if not _DOCTYPE.match(self.text):
+            raise BeyondDocument("the document is not of today's HTML: a browser lays it out by older rules")
+        self._tree = LexborHTMLParser(self.text, scripting=True)
+        self._elements = Elements(self._tree)
+        self._check_stays()
+        self._signature: Signature | None = None
+
+    def _check_stays(self) -> None:
+        if "refresh" in self.raw.headers:
+            raise BeyondDocument("the document leads elsewhere by itself")
+        for meta in self._tree.css("meta[http-equiv]"):
+            if (meta.attributes.get("http-equiv") or "").strip().lower() == "refresh":
+                raise BeyondDocument("the document leads elsewhere by itself")
+        if self._tree.css_first("frameset") is not None:
+            raise BeyondDocument("the document is made of frames")
+
+    @property
+    def signature(self) -> Signature:
+        """Its scripts and styles."""
+        if self._signature is None:
+            self._signature = signature_of(self._tree, self.text)
+        return self._signature
+
+    def _base(self) -> str:
+        base = self._tree.css_first("base[href]")
+        if base is None:
+            return self.url
+        return resolved((base.attributes.get("href") or "").strip("\t\n\f\r "), self.url)
+
+    def read(self, arg: Mapping[str, Any]) -> ReadDocument:
+        """What the places of `arg` say; `arg` is what `places.js` is given.
+
+        Raises:
+            BeyondDocument: only a browser can tell, or some field is of no kind that is read here.
+        """
+        if arg.get("many") or arg.get("records") or arg.get("awaited"):
+            raise BeyondDocument("lists are read in a browser")
+        places = Places(self._elements, self._base())
+        found: dict[str, list[PlaceData]] = {}
+        kinds: dict[str, frozenset[str]] = {}
+        for name, kind, query, attribute in fields_of(arg):
+            self._elements.kinds.clear()
+            found[name] = places.of(kind, query, attribute)
+            kinds[name] = frozenset(self._elements.kinds)
+        root = self._elements.root.attributes
+        view: dict[str, Json] = {
+            "url": self.url,
+            "lang": root.get("lang") or "",
+            "ready": "complete",
+            "type": "text/html",
+            "busy": False,
+            "scripts": has_scripts(self._tree),
+            "invalid": [],
+            "awaited": True,
+            "count": None,
+            "cut": 0,
+            "records": [{"s": "", "f": found, "x": 0}],
+            "near": {},
+            "json": self._json() if arg.get("json") else [],
+            "jsonCut": False,
+            "text": "",
+        }
+        lacking = frozenset(name for name, several in found.items() if not several)
+        return ReadDocument(view, self.signature, kinds, lacking)
+
+    def _json(self) -> list[Json]:
+        found: list[Json] = []
+        for script in self._tree.css("script"):
+            kind = (script.attributes.get("type") or "").lower()
+            text = script.text_lexbor()
+            if "json" in kind and not re.search("importmap|speculation", kind):
+                found.append({"k": "json-ld" if "ld+json" in kind else "script", "t": text, "s": self._elements.selector(script)})
+            elif (not kind or "javascript" in kind) and _ASSIGNS.match(text[:_STATE_HEAD]):
+                found.append({"k": "state", "t": text, "s": self._elements.selector(script)})
+            if len(text) > _MOST_JSON:
+                raise BeyondDocument("a script is very long")
+        return found
+
+
+def decoded(raw: RawDocument) -> str:
+    """The text of an HTML document, by the encoding that it declares.
+
+    Raises:
+        BeyondDocument: it is no HTML, declares no encoding, or does not keep to it.
+    """
+    content_type = raw.headers.get("content-type", "")
+    if content_type.partition(";")[0].strip().lower() != "text/html":
+        raise BeyondDocument("the answer is no HTML document")
+    if raw.headers.get("content-disposition", "").strip().lower().startswith("attachment"):
+        raise BeyondDocument("the answer is a file")
+    if len(raw.body) > MOST_BYTES:
+        raise BeyondDocument("the document is very long")
+    body, label = raw.body, ""
+    if body.startswith(codecs.BOM_UTF8):
+        body, label = body[3:], "utf-8"
+    elif body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise BeyondDocument("the document is in UTF-16")
+    elif named := _LABEL.search(content_type):
+        label = named[1]
+    elif meta := _CHARSET.search(body[:_PRESCAN]):
+        label = meta[1].decode("ascii")
+    encoding = webencodings.lookup(label) if label else None
+    if encoding is None or encoding.name in ("utf-16le", "utf-16be", "x-user-defined", "replacement"):
+        raise BeyondDocument("the document declares no encoding")
+    try:
+        text = body.decode(encoding.codec_info.name, "strict")
+    except UnicodeDecodeError as error:
+        raise BeyondDocument("the document does not keep to its encoding") from error
+    if "\0" in text:
+        raise BeyondDocument("the document has bytes that are no text")
+    return text

@@ -1,0 +1,139 @@
+"""Whether the raw documents of a site may stand for its pages: what was seen to be the same, and what was not.
+
+Nothing is concluded from one look. A document stands for its page once `SAMPLES` pages with the same scripts and style
+sheets gave the same in a browser, and only where no element that counts is of a kind that was never seen there. One
+difference ends it for the job, and so does a site that turns these requests away. No answer concludes nothing.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from shoal.agent.documents.document import ReadDocument
+from shoal.agent.documents.fetching import Visitor
+
+SAMPLES = 3
+"""Pages of one build that a browser has to read the same before their documents count."""
+AUDITS_PER_READING = 1 / 250
+"""The share of readings that a browser repeats, at least; the first ones are repeated more often."""
+_EARLY = 3
+_MOST_UNKNOWN = 5
+"""Failed fetches in a row after which documents are left alone for the job."""
+_LEAST_SHARE = 0.5
+_TRIES = 20
+_MOST_SITES = 200
+
+
+class Mode(StrEnum):
+    """How a page is read."""
+
+    DOCUMENT = "document"
+    """From its document alone, where that is known to be enough."""
+    SAMPLE = "sample"
+    """In a browser, and from its document as well, so that both can be compared."""
+    PAGE = "page"
+    """In a browser."""
+
+
+@dataclass(slots=True)
+class _Build:
+    """What was seen to be the same on pages with the same scripts and style sheets."""
+
+    agreed: int = 0
+    hooks: set[str] = field(default_factory=set)
+    kinds: dict[str, set[str]] = field(default_factory=dict)  # by field
+    lacking: set[frozenset[str]] = field(default_factory=set)  # sets of fields that such a page does not state
+
+
+class DocumentTrust:
+    """What one worker knows of the documents of one site, for one job."""
+
+    def __init__(self, chance: random.Random | None = None) -> None:
+        self._chance = chance or random.Random()
+        self._builds: dict[str, _Build] = {}
+        self._sampling = 0
+        self._unknown = 0  # in a row
+        self._read = self._passed_on = 0
+        self.refused = ""  # why documents do not count here; "" while they may
+        self.audited = 0  # documents that would have counted, and that a browser read as well
+        self.visitor: Visitor | None = None  # as the job's browser names itself
+
+    @property
+    def opened(self) -> bool:
+        """Whether documents of some build count."""
+        return not self.refused and any(build.agreed >= SAMPLES for build in self._builds.values())
+
+    def begin(self) -> Mode:
+        """How the next page is to be read; each is followed by one call of `end`."""
+        if self.refused:
+            return Mode.PAGE
+        if self.opened:
+            early = _EARLY / (self._read + _EARLY)
+            audit = self._chance.random() < max(AUDITS_PER_READING, early)
+            return self._sample() if audit else Mode.DOCUMENT
+        return self._sample() if self._sampling < SAMPLES else Mode.PAGE
+
+    def _sample(self) -> Mode:
+        self._sampling += 1
+        return Mode.SAMPLE
+
+    def end(self, mode: Mode) -> None:
+        """A page that was begun in `mode` is done."""
+        if mode is Mode.SAMPLE:
+            self._sampling -= 1
+
+    def knows(self, read: ReadDocument) -> bool:
+        """Whether what `read` rests on was seen to be the same in a browser."""
+        build = self._builds.get(read.signature.active)
+        if self.refused or build is None or build.agreed < SAMPLES:
+            return False
+        same = all(kinds <= build.kinds.get(name, set()) for name, kinds in read.kinds.items())
+        return same and read.signature.hooks <= build.hooks and read.lacking in build.lacking
+
+    def served(self, *, by_document: bool) -> None:
+        """A page whose document could have counted was read by it, or had to be opened after all."""
+        self._unknown = 0
+        self._read += by_document
+        self._passed_on += not by_document
+        tries = self._read + self._passed_on
+        if tries >= _TRIES and self._read < _LEAST_SHARE * tries:
+            self.refuse("most of its pages are built in ways that were not seen before")
+
+    def agreed(self, read: ReadDocument) -> None:
+        """A browser has read the same from the page."""
+        self._unknown = 0
+        self.audited += self.knows(read)
+        build = self._builds.setdefault(read.signature.active, _Build())
+        build.agreed += 1
+        build.hooks |= read.signature.hooks
+        build.lacking.add(read.lacking)
+        for name, kinds in read.kinds.items():
+            build.kinds.setdefault(name, set()).update(kinds)
+
+    def unknown(self, why: str) -> None:
+        """No document came, or none that could be read here: nothing is known of what the page says."""
+        self._unknown += 1
+        if self._unknown >= _MOST_UNKNOWN:
+            self.refuse(f"documents could not be had again and again: {why}")
+
+    def refuse(self, why: str) -> None:
+        """Documents of this site do not count for this job any more."""
+        self.refused = self.refused or why
+
+
+class TrustedSites:
+    """What one worker knows of sites, by job; the site that was asked for longest ago is forgotten."""
+
+    def __init__(self) -> None:
+        self._sites: OrderedDict[tuple[int, str], DocumentTrust] = OrderedDict()
+
+    def of(self, job: int, host: str) -> DocumentTrust:
+        """What is known of the site for the job."""
+        trust = self._sites.setdefault((job, host), DocumentTrust())
+        self._sites.move_to_end((job, host))
+        while len(self._sites) > _MOST_SITES:
+            self._sites.popitem(last=False)
+        return trust
