@@ -400,6 +400,11 @@ class ArtifactsSpec(_Part):
     """What evidence is kept."""
 
     screenshots: Literal["all", "errors", "none"] = Field("all", description="which sessions keep pictures of pages")
+    evidence: Literal["screenshot", "document"] = Field(
+        "screenshot",
+        description="what shows later where a record is from: a picture of the page, or its HTML; with `document`, "
+        "pages of a loop may be read without a browser, where that was seen to give the same",
+    )
     recording: bool = Field(False, description="the page's DOM events; not available in this version")
     trace: bool = Field(False, description="Playwright's trace; not available in this version")
     har: bool = Field(False, description="the requests as HAR; not available in this version")

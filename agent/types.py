@@ -185,6 +185,10 @@ class Step:
     expected: str = ""  # what its actions were to bring about and the page did not show then; "" when nothing is open
 
 
+Tier = Literal["", "http", "page", "session"]
+"""What a record was read by: `http` the page's document alone, `page` a page that was only read, `session` a page that
+was acted on or looked at as people see it; "" unknown."""
+
 Sureness = Literal["certain", "likely", "weak"]
 """How sure a value is, best first."""
 
@@ -236,6 +240,7 @@ class Record:
     url: str = ""  # the page it was read from
     at: str = ""  # ISO 8601, UTC
     candidates: Mapping[str, tuple[FieldCandidate, ...]] = field(default_factory=dict)  # of fields not given, by name
+    tier: Tier = ""  # what it was read by
 
 
 # --- answers -----------------------------------------------------------------------------------------
@@ -355,7 +360,7 @@ class ArtifactRef:
     """An artifact that was stored already; its row is written with the outcome."""
 
     id: str  # 32 hex digits, made by the worker
-    kind: str  # screenshot, prompt, download, trace, har, recording, reply, page
+    kind: str  # screenshot, prompt, download, trace, har, recording, reply, page, document
     key: str  # where it lies in the artifact store
     content_type: str
     bytes: int

@@ -104,6 +104,13 @@ CATALOGUE: tuple[Metric, ...] = (
         Metric("shoal_action_seconds", "histogram", (), "Time of one action, in seconds.", _STEP_S),
         Metric("shoal_actions", "counter", ("action", "outcome"), "Actions by name: `ok` or `failed`."),
         Metric("shoal_pages", "counter", (), "Pages that were opened."),
+        Metric(
+            "shoal_documents",
+            "counter",
+            ("outcome",),
+            "Documents read without a browser: `used`; `passed_on` to a browser; beside a browser `agreed`, "
+            "`different`; `unknown` (no answer); `turned_away` by the site.",
+        ),
         Metric("shoal_records", "counter", (), "Records that completed sessions gave."),
         Metric("shoal_model_calls", "counter", (), "Model calls of sessions."),
         Metric("shoal_model_seconds", "histogram", ("outcome",), "Time of one model call, in seconds.", _MODEL_S),

@@ -272,7 +272,7 @@ class Artifact(Reply):
     """One stored file of a session; `artifact(id)` gives its bytes."""
 
     id: str
-    kind: str = Field(description="screenshot, prompt, download, trace, har, recording, reply, page")
+    kind: str = Field(description="screenshot, prompt, download, trace, har, recording, reply, page, document")
     content_type: str
     bytes: int
     created_at: datetime

@@ -11,6 +11,7 @@ from typing import Any
 from shoal.agent.browser import ContextOptions
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
+from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.sessions.human_help import Helper
 from shoal.agent.spec import JobSpec
@@ -95,6 +96,9 @@ class FakeParts:
 
     def ended(self, work: Work) -> str:
         return ""
+
+    def documents(self, tenant: str) -> DocumentClient | None:
+        return None
 
     def helper(self, work: Work) -> Helper | None:
         return None

@@ -25,6 +25,8 @@ def resolved(text: str, base: str) -> str:
         if text.startswith(("mailto:", "tel:")):
             return text
         raise BeyondDocument("an address is of no web scheme")
+    if text.partition("#")[0].endswith("?"):
+        raise BeyondDocument("an address has an empty query")
     joined = urljoin(base, text) if text else base.partition("#")[0]
     return normal(joined + ("#" if text.endswith("#") and not joined.endswith("#") else ""))
 
@@ -39,15 +41,16 @@ def normal(url: str) -> str:
         raise BeyondDocument("an address has characters that a browser would write otherwise")
     parts = urlsplit(url)
     scheme, host = parts.scheme.lower(), parts.netloc.lower()
-    if scheme not in _DEFAULT_PORTS or not _HOST.fullmatch(host) or host.rpartition(".")[2].split(":")[0].isdigit():
-        if not _is_ipv4(host):
-            raise BeyondDocument("an address has a host that a browser would write otherwise")
+    plain = scheme in _DEFAULT_PORTS and _HOST.fullmatch(host) is not None
+    if not plain or (host.rpartition(".")[2].partition(":")[0].isdigit() and not _is_ipv4(host)):
+        raise BeyondDocument("an address has a host that a browser would write otherwise")
     path = parts.path or "/"
     if "/./" in f"{path}/" or "/../" in f"{path}/" or "%2e" in path.lower() or not path.startswith("/"):
         raise BeyondDocument("an address has a path that a browser would write otherwise")
     host = host.removesuffix(_DEFAULT_PORTS.get(scheme, "\n"))
     made = urlunsplit((scheme, host, path, parts.query, parts.fragment))
-    if "?" in url.partition("#")[0] and not parts.query or "#" in url and not parts.fragment:
+    empty_query = "?" in url.partition("#")[0] and not parts.query
+    if empty_query or ("#" in url and not parts.fragment):
         made = url.replace(f"{parts.scheme}://{parts.netloc}", f"{scheme}://{host}", 1)  # an empty query stays
         if not parts.path:
             raise BeyondDocument("an address has a query without a path")

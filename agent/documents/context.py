@@ -30,6 +30,9 @@ _CHALLENGES = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
 """Headers of answers that want the visitor to prove something first."""
 _VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
 
+DOCUMENT_OUTCOMES = ("used", "passed_on", "agreed", "different", "unknown", "turned_away")
+"""What `DocumentReading.told` is called with."""
+
 Gate = Callable[[str], Awaitable[None]]
 """Asked before each request for a page, as a browser's navigations are."""
 
@@ -56,7 +59,7 @@ class DocumentReading:
     client: DocumentClient
     trust: DocumentTrust
     gate: Gate
-    told: Callable[[str], None] = lambda _: None  # gets "document", "passed_on", "agreed", "different", "unknown", …
+    told: Callable[[str], None] = lambda _: None  # gets one of `DOCUMENT_OUTCOMES`
 
 
 class DocumentBrowser:
@@ -198,7 +201,7 @@ class DocumentContext:
         told = self._told(arg) if self._page is None else None
         if told is not None and self._reading.trust.knows(told):
             self._reading.trust.served(by_document=True)
-            self._reading.told("document")
+            self._reading.told("used")
             self._read_raw = self._raw
             return dict(told.view)
         if self._page is None:

@@ -21,7 +21,11 @@ from shoal.agent.support.json_value import Json
 MOST_BYTES = 4 * 1024 * 1024
 """Of a document; larger ones are a browser's."""
 _PRESCAN = 1024
-_DOCTYPE = re.compile(r"\s*(?:<!--.*?-->\s*)*<!doctype\s+html\s*(?:>|system\s+[\"']about:legacy-compat[\"']\s*>)", re.I | re.S)
+_BEFORE = r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*<!doctype\s+html\s*"
+_TODAYS = r"(?:>|system\s+[\"']about:legacy-compat[\"']\s*>"
+_OLDER = r"|public\s+[\"']-//W3C//DTD (?:XHTML 1\.[01](?: (?:Strict|Transitional))?|HTML 4\.01)//EN[\"']"
+_DOCTYPE = re.compile(_BEFORE + _TODAYS + _OLDER + r"\s+[\"'][^\"']+[\"']\s*>)", re.IGNORECASE | re.DOTALL)
+"""Documents that a browser does not lay out by the rules of its oldest ancestors."""
 _CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
 _LABEL = re.compile(r"charset\s*=\s*\"?([A-Za-z0-9_:.-]+)", re.IGNORECASE)
 _ASSIGNS = re.compile(r"^\s*(?:var |let |const |window\.|self\.)?[\w$.\[\]\"']{1,80}\s*=\s*[\[{]", re.ASCII)
@@ -131,7 +135,9 @@ class HtmlDocument:
             kind = (script.attributes.get("type") or "").lower()
             text = script.text_lexbor()
             if "json" in kind and not re.search("importmap|speculation", kind):
-                found.append({"k": "json-ld" if "ld+json" in kind else "script", "t": text, "s": self._elements.selector(script)})
+                found.append(
+                    {"k": "json-ld" if "ld+json" in kind else "script", "t": text, "s": self._elements.selector(script)}
+                )
             elif (not kind or "javascript" in kind) and _ASSIGNS.match(text[:_STATE_HEAD]):
                 found.append({"k": "state", "t": text, "s": self._elements.selector(script)})
             if len(text) > _MOST_JSON:

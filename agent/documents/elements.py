@@ -1,7 +1,7 @@
 """The elements of a raw document with what a browser says of them before any style sheet of the site is known.
 
-The style of a browser alone decides here what is shown and what stands in a line of its own. Each element for which that
-was asked is noted with its kind, so that others can tell whether a browser was ever seen to say the same of that kind.
+The style of a browser alone decides here what is shown and what stands in a line of its own. Each element for which
+that was asked is noted with its kind, so that others can tell whether a browser was seen to say the same of that kind.
 """
 
 from __future__ import annotations
@@ -21,18 +21,98 @@ SILENT = frozenset({"script", "style", "noscript", "template", "head"})
 CONTROLS = frozenset({"input", "select", "textarea"})
 STRUCK = frozenset({"del", "s", "strike"})
 _HIDDEN = frozenset(
-    "area base basefont datalist head link meta noembed noframes noscript param rp script style template title".split()
+    {
+        "area",
+        "base",
+        "basefont",
+        "datalist",
+        "head",
+        "link",
+        "meta",
+        "noembed",
+        "noframes",
+        "noscript",
+        "param",
+        "rp",
+        "script",
+        "style",
+        "template",
+        "title",
+    }
 )
 _BLOCKS = frozenset(
-    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer form"
-    " frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend listing main menu nav ol optgroup option p plaintext pre"
-    " search section summary ul xmp".split()
+    {
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "dir",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "frameset",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "legend",
+        "listing",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "optgroup",
+        "option",
+        "p",
+        "plaintext",
+        "pre",
+        "search",
+        "section",
+        "summary",
+        "ul",
+        "xmp",
+    }
 )
-_OTHER_BLOCKS = frozenset("li table caption colgroup col tbody thead tfoot tr".split())
+_OTHER_BLOCKS = frozenset({"li", "table", "caption", "colgroup", "col", "tbody", "thead", "tfoot", "tr"})
 """What has lines of its own, but is called otherwise: list items and parts of tables."""
 _CELLS = frozenset({"td", "th"})
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
-_UNTOLD = frozenset("ruby rt rb rtc audio video canvas object embed iframe frame applet svg math marquee slot".split())
+_UNTOLD = frozenset(
+    {
+        "ruby",
+        "rt",
+        "rb",
+        "rtc",
+        "audio",
+        "video",
+        "canvas",
+        "object",
+        "embed",
+        "iframe",
+        "frame",
+        "applet",
+        "svg",
+        "math",
+        "marquee",
+        "slot",
+    }
+)
 """Elements whose text a browser shows or hides by rules that are not told here."""
 _STYLED = re.compile(r"display|visibility|white-space|content-visibility|\ball\s*:", re.IGNORECASE)
 _NONE = re.compile(r"\s*display\s*:\s*none\s*;?\s*", re.IGNORECASE)

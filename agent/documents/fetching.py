@@ -73,7 +73,9 @@ async def fetched(
         if "set-cookie" in answer.headers:
             raise BeyondDocument("the site sets cookies while it leads on")
         onward = resolved(answer.headers["location"].strip(), at)
-        if urlsplit(onward).hostname != urlsplit(at).hostname or (at.startswith("https") and onward.startswith("http:")):
+        if urlsplit(onward).hostname != urlsplit(at).hostname or (
+            at.startswith("https") and onward.startswith("http:")
+        ):
             raise BeyondDocument("the site leads to another host")
         at, _, told = onward.partition("#")
         fragment = told or fragment
@@ -114,4 +116,10 @@ def _goes_to(cookie: Mapping[str, Json], host: str, path: str, *, secure: bool) 
     expires = float(cookie.get("expires") or -1)
     alive = expires < 0 or expires > time.time()
     local = host in ("localhost", "127.0.0.1", "::1")
-    return at_host and at_path and alive and (secure or local or not cookie.get("secure")) and not cookie.get("partitionKey")
+    return (
+        at_host
+        and at_path
+        and alive
+        and (secure or local or not cookie.get("secure"))
+        and not cookie.get("partitionKey")
+    )

@@ -18,12 +18,12 @@ _LABEL = 300
 _CLIMBS = 4
 _CELLS = frozenset({"td", "th", "dt", "dd"})
 _HEADING = re.compile(r"h[1-6]")
-_PARTS = frozenset("td th dt dd tr li".split())
+_PARTS = frozenset({"td", "th", "dt", "dd", "tr", "li"})
 _COLON = re.compile(f"[:：][{js.SPACE}]*$")
 _AROUND = frozenset({"nav", "aside", "footer"})
 _AROUND_ROLES = frozenset({"navigation", "complementary", "contentinfo"})
 _CONTROLS = "input,select,textarea,[contenteditable]"
-_NAMED = '[aria-label],[aria-labelledby]'
+_NAMED = "[aria-label],[aria-labelledby]"
 _VOID = frozenset({"script", "style", "select", "textarea"})
 
 

@@ -24,7 +24,7 @@ from shoal.agent.support.json_value import Json
 MOST_PLACES = 500
 _SHORT = 80
 _MOST_PARTS = 12
-_LEADS = frozenset("href src action poster formaction cite data-src data-href data-url".split())
+_LEADS = frozenset({"href", "src", "action", "poster", "formaction", "cite", "data-src", "data-href", "data-url"})
 _ADDRESSES = {
     "a": "href",
     "area": "href",
@@ -237,7 +237,9 @@ class Places:
         links = [el for el in elements if el.tag == "a" and "href" in self._elements.attributes(el)]
         around = self._elements.parent(label)
         assert around is not None
-        place = self._text(around, told, self._absolute(self._elements.attribute(links[0], "href") or "") if links else "")
+        place = self._text(
+            around, told, self._absolute(self._elements.attribute(links[0], "href") or "") if links else ""
+        )
         return {**place, "v": int(self._elements.shown(label))}
 
 

@@ -172,9 +172,7 @@ class Tables:
         found: list[tuple[int, int]] = []
         rows = grid.heads or (1 if len(grid.slots) > 1 else 0)
         for r in range(rows - 1, -1, -1):
-            found = [
-                (slot.c, slot.c + slot.w - 1) for slot in grid.distinct(r) if asked in self._called(slot.cell)
-            ]
+            found = [(slot.c, slot.c + slot.w - 1) for slot in grid.distinct(r) if asked in self._called(slot.cell)]
             if found:
                 return found
         for c in range(max(grid.slots[rows - 1], default=-1) + 1) if rows > 1 else ():
@@ -200,7 +198,9 @@ class Tables:
             return []
         grid = self.grid(table)
         at = grid.row_of(row)
-        slot = next((one for one in grid.distinct(at) if one.cell.mem_id == cell.mem_id), None) if at is not None else None
+        slot = (
+            next((one for one in grid.distinct(at) if one.cell.mem_id == cell.mem_id), None) if at is not None else None
+        )
         if slot is None:
             return []
         heads_column = self._elements.attribute(cell, "scope") == "col" or (slot.r < grid.heads and self.is_head(cell))

@@ -55,6 +55,7 @@ class DocumentTrust:
         self._chance = chance or random.Random()
         self._builds: dict[str, _Build] = {}
         self._sampling = 0
+        self._begun = 0  # pages since documents count
         self._unknown = 0  # in a row
         self._read = self._passed_on = 0
         self.refused = ""  # why documents do not count here; "" while they may
@@ -71,7 +72,8 @@ class DocumentTrust:
         if self.refused:
             return Mode.PAGE
         if self.opened:
-            early = _EARLY / (self._read + _EARLY)
+            early = _EARLY / (self._begun + _EARLY)
+            self._begun += 1
             audit = self._chance.random() < max(AUDITS_PER_READING, early)
             return self._sample() if audit else Mode.DOCUMENT
         return self._sample() if self._sampling < SAMPLES else Mode.PAGE

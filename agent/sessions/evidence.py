@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import mimetypes
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from shoal.agent.sessions.page import LazyContext
 from shoal.agent.types import ArtifactRef
 
 _LAST_PAGE_CHARS = 40_000
+_FAST = 1
+"""Of nine levels: the others make a document a tenth smaller, and take three times as long."""
 _WRITTEN_HERE = frozenset({"prompt", "reply", "page"})
 """Artifacts that hold what the session was given, beside what pages say."""
 
@@ -90,6 +93,23 @@ class Evidence:
         shot = await self._page.screenshot()
         self.last_screenshot = await self.keep("screenshot", shot.data, shot.content_type)
         return self.last_screenshot
+
+    async def keep_source(self) -> None:
+        """What shows where records are from: a picture of the page, or its HTML, as the job wants it."""
+        wanted = self._state.spec.artifacts
+        if wanted.evidence == "document":
+            await self._keep_document()
+        elif wanted.screenshots == "all":
+            await self.photograph()
+
+    async def _keep_document(self) -> None:
+        raw = self._page.document
+        if raw is not None:
+            html = raw.body
+        else:
+            html = str(await self._page.read("() => document.documentElement.outerHTML")).encode("utf-8", "replace")
+        packed = gzip.compress(html, compresslevel=_FAST)
+        await self.keep("document", packed, "application/gzip")
 
     async def keep_transcript(self, error: AgentError) -> None:
         """What was asked and answered, when a model's reply is what the session failed on."""

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shoal.agent.browser import Browser, Context, ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.documents.context import DocumentContext
+from shoal.agent.documents.document import RawDocument
 from shoal.agent.errors import NavigationError, NotAPage
 from shoal.agent.fault_table import EGRESS_FAULTS, http_fault
 from shoal.agent.sessions.dependencies import NavigationGuard
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import is_web
-from shoal.agent.types import Action, ActionResult, Box, Download, Observation
+from shoal.agent.types import Action, ActionResult, Box, Download, Observation, Tier
 
 
 class LazyContext:
@@ -36,6 +38,7 @@ class LazyContext:
         self._gate = gate
         self._context = context  # one that is given is open already, and stays open
         self._lent = context is not None
+        self._handled = False  # acted on, or looked at as people see it
         self.pages = 0  # navigations by address so far
         self.pages_only = False  # addresses that give files are refused
         self.artifacts: dict[str, str] = {}  # what became of downloaded files: path to artifact id
@@ -44,6 +47,18 @@ class LazyContext:
     def opened(self) -> bool:
         """Whether there is a real page behind this one yet."""
         return self._context is not None
+
+    @property
+    def document(self) -> RawDocument | None:
+        """The document that was read instead of a page; None where a browser has the page."""
+        return self._context.document if isinstance(self._context, DocumentContext) else None
+
+    @property
+    def tier(self) -> Tier:
+        """What was read is from."""
+        if self.document is not None:
+            return "http"
+        return "session" if self._handled or not self._options.reading else "page"
 
     @property
     def url(self) -> str:
@@ -97,6 +112,7 @@ class LazyContext:
         return await (await self._open()).read(script, arg)
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
+        self._handled = True
         seen = await (await self._open()).observe(options)
         if not self.artifacts:
             return seen
@@ -110,6 +126,7 @@ class LazyContext:
         return await (await self._open()).selectors(bid)
 
     async def act(self, action: Action) -> ActionResult:
+        self._handled = True
         return await (await self._open()).act(action)
 
     async def harmless(self, action: Action) -> bool:

@@ -424,11 +424,13 @@ class _Session:
         found = await extract_records(self.deps.policy, self.state)
         await self.evidence.keep_prompt(found.prompt)
         checked = await self._check(found)
-        if self.work.spec.artifacts.screenshots == "all":
-            await self.evidence.photograph()
+        tier = self.page.tier
+        await self.evidence.keep_source()
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
         url = self.page.url
-        found_here = (replace(self.state.hidden.record(r), url=r.url or url, at=r.at or stamp) for r in checked.records)
+        found_here = (
+            replace(self.state.hidden.record(r), url=r.url or url, at=r.at or stamp, tier=tier) for r in checked.records
+        )
         # A page that is read twice, because its first reading was not complete, gives each record once.
         records = not_among(self.state.records, found_here)
         self.state.records = (*self.state.records, *records)

@@ -13,11 +13,15 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import psutil
 import structlog
 
 from shoal.agent.browser import Browser, ContextOptions
+from shoal.agent.documents.context import DOCUMENT_OUTCOMES, DocumentBrowser, DocumentReading, documents_serve
+from shoal.agent.documents.fetching import DocumentClient
+from shoal.agent.documents.trust import TrustedSites
 from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, Unexpected
 from shoal.agent.policies.policy import Policy
 from shoal.agent.sessions import session
@@ -78,6 +82,10 @@ class Parts(Protocol):
         """The session is over: takes its way out back. Says in words what it was cut off for, "" for nothing."""
         ...
 
+    def documents(self, tenant: str) -> DocumentClient | None:
+        """What fetches documents for this tenant's sessions; None: nothing does."""
+        ...
+
     def helper(self, work: Work) -> Helper | None:
         """What answers this session's questions; None: the job has no helper."""
         ...
@@ -107,6 +115,9 @@ class Worker:
         self._held: dict[tuple[int, int], _Held] = {}  # by session and fence
         self._outbox = Outbox(self._needs_work)
         self._logins = Logins()
+        self._sites = TrustedSites()
+        for outcome in DOCUMENT_OUTCOMES:
+            self._metrics_delta.add("shoal_documents", outcome, n=0)
         self._busy = 0
         self._stopping = False
         self._idle = asyncio.Event()
@@ -165,8 +176,9 @@ class Worker:
             async with AsyncExitStack() as stack:
                 browser = await stack.enter_async_context(self._parts.owner.lend())
                 gate = self._parts.gate(work, held.journal)
+                first = self._documents_first(work, browser, gate)
                 deps = replace(
-                    await desk_of(self._parts, self._config, work, browser, gate, held.journal),
+                    await desk_of(self._parts, self._config, work, first, gate, held.journal),
                     allowance=held.allowance,
                     logins=self._logins,
                 )
@@ -186,6 +198,15 @@ class Worker:
             unexpected = (NoRoom if full else Unexpected)(f"{type(error).__name__}: {error}")
             # Without a checkpoint: the store keeps its own, which may be newer than the one that this began with.
             return Outcome(Status.FAILED, error=unexpected.info(), reason=str(unexpected))
+
+    def _documents_first(self, work: Work, browser: Browser, gate: NavigationGuard) -> Browser:
+        """The browser, behind what reads documents without it where the job allows that."""
+        client = self._parts.documents(work.tenant)
+        if client is None or work.item is None or not work.item.is_link or not documents_serve(work.spec):
+            return browser
+        trust = self._sites.of(work.job, urlsplit(work.item.value).netloc.lower())
+        told = partial(self._metrics_delta.add, "shoal_documents")
+        return DocumentBrowser(browser, DocumentReading(work.spec, client, trust, gate, told))
 
     # --- the dispatcher's side -----------------------------------------------------------------------
 

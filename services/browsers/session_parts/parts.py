@@ -10,6 +10,7 @@ from typing import Literal
 
 from shoal.agent.browser import NO_BYPASS, Browser, ContextOptions
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
+from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.policies.choose import choose
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import Policy
@@ -21,6 +22,7 @@ from shoal.services.answers import bounded_client
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.network.doors import Door
+from shoal.services.browsers.network.documents import Documents
 from shoal.services.browsers.network.egress import CHROMIUM_FLAGS, EgressLimits, EgressProxy
 from shoal.services.browsers.network.navigation_guard import PoliteNavigationGuard, RateSlots, SiteNavigationGuard
 from shoal.services.browsers.network.robots import Robots
@@ -53,6 +55,8 @@ class RealParts:
         # Also where everything may be reached: names that jobs give are looked up there, each tenant's apart.
         egress = EgressProxy(self._config.reach.with_own(own_networks()), limits=self._limits())
         self._egress = await self._stack.enter_async_context(egress)
+        self._documents = Documents(self._egress)
+        self._stack.push_async_callback(self._documents.close)
         self._robots = Robots(proxy=self._egress.url)
         self._stack.push_async_callback(self._robots.close)
         self._http = await self._stack.enter_async_context(bounded_client(ANSWER_BYTES, proxy=self._egress.url))
@@ -115,6 +119,9 @@ class RealParts:
         return PoliteNavigationGuard(
             work.spec.politeness, self._robots, turns, config.user_agent, checked, config.context.schemes
         )
+
+    def documents(self, tenant: str) -> DocumentClient:
+        return self._documents.of(tenant)
 
     def helper(self, work: Work) -> Helper | None:
         asks = work.spec.help

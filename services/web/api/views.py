@@ -476,6 +476,9 @@ class ResultView(View):
     screenshot: str | None
     answer: str = Field(description='of the session, on the first of its lines; "": it gave none')
     rests_on: BasisView | None = Field(description="of the answer")
+    tier: str = Field(
+        "", description="what the record was read by: `http`, `page` or `session`; empty without a record"
+    )
     usage: SpentView
 
 
@@ -511,6 +514,7 @@ def result_line(row: ResultRow) -> dict[str, Json]:
         "screenshot": row.screenshot,
         "answer": row.answer,
         "rests_on": _basis(row.rests_on),
+        "tier": record.tier if record else "",
         "usage": {
             "model_calls": row.usage.model_calls,
             "prompt_tokens": row.usage.prompt_tokens,

@@ -30,10 +30,41 @@ from tests.sites.registry import cache
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SELECTORS = (
-    "title h1 h2 p li td th a dd dt b em code pre img time span div body section strong small .price p:first-of-type"
-    " td:nth-child(2) tr:not(:first-child) a[href^='#'] dl>dd:last-child li:has(a) :is(h1,h2) div>p+p ul~p"
-).split()
+SELECTORS = [
+    "title",
+    "h1",
+    "h2",
+    "p",
+    "li",
+    "td",
+    "th",
+    "a",
+    "dd",
+    "dt",
+    "b",
+    "em",
+    "code",
+    "pre",
+    "img",
+    "time",
+    "span",
+    "div",
+    "body",
+    "section",
+    "strong",
+    "small",
+    ".price",
+    "p:first-of-type",
+    "td:nth-child(2)",
+    "table td",
+    "tr:not(:first-child)",
+    "a[href^='#']",
+    "dl>dd:last-child",
+    "li:has(a)",
+    ":is(h1,h2)",
+    "div>p+p",
+    "ul~p",
+]
 ATTRIBUTES = ("id", "href", "class", "src", "title", "content")
 MOST_LABELS = 25
 """Of one page."""
@@ -55,7 +86,9 @@ def fields_of(markup: str) -> Iterator[dict[str, Any]]:
         yield {"kind": "select", "query": selector, "attribute": None}
     for attribute in ATTRIBUTES:
         yield {"kind": "select", "query": f"[{attribute}]", "attribute": attribute}
-    names = [el.text_content() for el in tree.iter("th", "dt", "b", "strong", "label", "legend", "h2", "h3", "td", "span")]
+    names = [
+        el.text_content() for el in tree.iter("th", "dt", "b", "strong", "label", "legend", "h2", "h3", "td", "span")
+    ]
     lines = re.findall(r"(?m)^\W*([\w ]{2,30}):", tree.text_content())
     told = list(dict.fromkeys(" ".join(name.split()).rstrip(":") for name in [*names, *lines]))
     for name in [name for name in told if 1 < len(name) < 40][:MOST_LABELS]:
@@ -70,7 +103,8 @@ def places(view: Mapping[str, Any], name: str) -> list[Any]:
 
 async def compared(page: Context, url: str) -> tuple[int, list[str]]:
     """How many fields the document's reader answered, and which of them the page's reader answers otherwise."""
-    answer = httpx.get(url)
+    async with httpx.AsyncClient() as client:
+        answer = await client.get(url)
     document = HtmlDocument(RawDocument(url, answer.status_code, dict(answer.headers), answer.content))
     await page.goto(url)
     read, wrong = 0, []
@@ -90,7 +124,9 @@ async def compared(page: Context, url: str) -> tuple[int, list[str]]:
     return read, wrong
 
 
-@pytest.mark.parametrize("path", ["/parts", "/two-tables", "/facts", "/edit", "/json-ld", "/state", "/empty", "/spoken"])
+@pytest.mark.parametrize(
+    "path", ["/parts", "/two-tables", "/facts", "/edit", "/json-ld", "/state", "/empty", "/spoken"]
+)
 async def test_each_place_of_our_own_pages(bare: Context, site: str, path: str) -> None:
     assert path in PAGES
     read, wrong = await compared(bare, f"{site}{path}")
