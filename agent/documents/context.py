@@ -10,6 +10,7 @@ from shoal.agent.browser import Browser, BrowserHealth, Context, ContextOptions,
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import HtmlDocument, RawDocument, ReadDocument
 from shoal.agent.documents.fetching import DocumentClient, FetchFailed, Visitor, fetched
+from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.trust import DocumentTrust, Mode
 from shoal.agent.errors import AgentError, ServerBusy
 from shoal.agent.extraction.given import PLACES_JS
@@ -29,9 +30,6 @@ _TURNED_AWAY = frozenset({401, 403, 407, 451})
 _CHALLENGES = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
 """Headers of answers that want the visitor to prove something first."""
 _VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
-
-DOCUMENT_OUTCOMES = ("used", "passed_on", "agreed", "different", "unknown", "turned_away")
-"""What `DocumentReading.told` is called with."""
 
 Gate = Callable[[str], Awaitable[None]]
 """Asked before each request for a page, as a browser's navigations are."""
@@ -59,7 +57,7 @@ class DocumentReading:
     client: DocumentClient
     trust: DocumentTrust
     gate: Gate
-    told: Callable[[str], None] = lambda _: None  # gets one of `DOCUMENT_OUTCOMES`
+    told: Callable[[DocumentOutcome], None] = lambda _: None  # gets what became of each document
 
 
 class DocumentBrowser:
@@ -158,7 +156,7 @@ class DocumentContext:
             return None
         if raw.status in _BUSY or raw.status in _TURNED_AWAY or any(name in raw.headers for name in _CHALLENGES):
             trust.refuse(f"the site answered {raw.status} to a request for a document alone")
-            self._reading.told("turned_away")
+            self._reading.told(DocumentOutcome.TURNED_AWAY)
             if raw.status in _BUSY:
                 again_s = retry_after_seconds(raw.headers)
                 raise ServerBusy(f"{raw.url} answered {raw.status}", status=raw.status, retry_after_s=again_s)
@@ -171,7 +169,7 @@ class DocumentContext:
     def _pass_on(self) -> None:
         if self._mode is Mode.DOCUMENT:
             self._reading.trust.served(by_document=False)
-            self._reading.told("passed_on")
+            self._reading.told(DocumentOutcome.PASSED_ON)
 
     async def _opened(self) -> Context:
         """The context in the browser."""
@@ -201,7 +199,7 @@ class DocumentContext:
         told = self._told(arg) if self._page is None else None
         if told is not None and self._reading.trust.knows(told):
             self._reading.trust.served(by_document=True)
-            self._reading.told("used")
+            self._reading.told(DocumentOutcome.USED)
             self._read_raw = self._raw
             return dict(told.view)
         if self._page is None:
@@ -235,7 +233,7 @@ class DocumentContext:
             trust.visitor = Visitor(str(user_agent), tuple(map(str, languages)))
         if not await page.settle():
             trust.refuse("its pages do not come to rest")
-            self._reading.told("different")
+            self._reading.told(DocumentOutcome.DIFFERENT)
             return
         late = _view(await page.read(PLACES_JS, dict(arg)))
         if told is None:
@@ -245,10 +243,10 @@ class DocumentContext:
         stated = _stated(told.view, extract)
         if stated is not None and stated == _stated(late, extract) == _stated(_view(said), extract):
             trust.agreed(told)
-            self._reading.told("agreed")
+            self._reading.told(DocumentOutcome.AGREED)
         else:
             trust.refuse("a document said something else than its page")
-            self._reading.told("different")
+            self._reading.told(DocumentOutcome.DIFFERENT)
 
     async def _sampled(self, arg: Mapping[str, Any]) -> ReadDocument | None:
         """What the document of the page says that the browser has open; None where that is unknown."""
@@ -268,7 +266,7 @@ class DocumentContext:
 
     def _unknown(self, why: str) -> None:
         self._reading.trust.unknown(why)
-        self._reading.told("unknown")
+        self._reading.told(DocumentOutcome.UNKNOWN)
 
     # --- what only a browser does ---------------------------------------------------------------------
 

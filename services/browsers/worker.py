@@ -19,8 +19,9 @@ import psutil
 import structlog
 
 from shoal.agent.browser import Browser, ContextOptions
-from shoal.agent.documents.context import DOCUMENT_OUTCOMES, DocumentBrowser, DocumentReading, documents_serve
+from shoal.agent.documents.context import DocumentBrowser, DocumentReading, documents_serve
 from shoal.agent.documents.fetching import DocumentClient
+from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.trust import TrustedSites
 from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, Unexpected
 from shoal.agent.policies.policy import Policy
@@ -116,8 +117,6 @@ class Worker:
         self._outbox = Outbox(self._needs_work)
         self._logins = Logins()
         self._sites = TrustedSites()
-        for outcome in DOCUMENT_OUTCOMES:
-            self._metrics_delta.add("shoal_documents", outcome, n=0)
         self._busy = 0
         self._stopping = False
         self._idle = asyncio.Event()
@@ -205,7 +204,10 @@ class Worker:
         if client is None or work.item is None or not work.item.is_link or not documents_serve(work.spec):
             return browser
         trust = self._sites.of(work.job, urlsplit(work.item.value).netloc.lower())
-        told = partial(self._metrics_delta.add, "shoal_documents")
+
+        def told(outcome: DocumentOutcome) -> None:
+            self._metrics_delta.add("shoal_documents", outcome.value)
+
         return DocumentBrowser(browser, DocumentReading(work.spec, client, trust, gate, told))
 
     # --- the dispatcher's side -----------------------------------------------------------------------

@@ -80,6 +80,7 @@ MAY = {
     },
     "shoal.services.dispatch": {
         "shoal.agent.actions",
+        "shoal.agent.documents.outcome",
         "shoal.agent.types",
         "shoal.agent.spec",
         "shoal.agent.status",

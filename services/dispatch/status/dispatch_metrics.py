@@ -7,6 +7,7 @@ from itertools import chain, islice
 
 from shoal.agent import errors
 from shoal.agent.actions import PRIMITIVES
+from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.status import Status
 from shoal.agent.types import ErrorInfo, Outcome
 from shoal.services.browsers.pools.pool import WorkerStats
@@ -70,6 +71,8 @@ class DispatchMetrics:
             self.delta.add("shoal_attempts", str(Status.FAILED), family, n=0)
         for kind in ("prompt", "cached", "completion"):
             self.delta.add("shoal_tokens", kind, n=0)
+        for outcome in DocumentOutcome:
+            self.delta.add("shoal_documents", outcome.value, n=0)
         for action in PRIMITIVES:
             for end in ("ok", "failed"):
                 self.delta.add("shoal_actions", action.name, end, n=0)
