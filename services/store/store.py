@@ -63,6 +63,7 @@ from shoal.services.store.records import (
 from shoal.services.store.sessions import claim, finish, lease_expiry, partitions, resolve_unsure
 from shoal.services.store.sessions.checkpoints import keep_checkpoints
 from shoal.services.store.throttle import domain_throttle, shared_robots, token_bucket
+from shoal.services.store.workflows.workflow_store import WorkflowStore
 
 
 async def open_store(url: str, *, migrate: bool = True, clock: Clock | None = None) -> Store:
@@ -93,6 +94,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self.workflows = WorkflowStore(database)
         self._submissions = Batcher(self._submit_all)
         self._checkpoints = Batcher(self._keep_all)
         self._dice = random.Random()

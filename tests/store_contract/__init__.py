@@ -26,3 +26,4 @@ from tests.store_contract.settling import *  # noqa: F403
 from tests.store_contract.shared import *  # noqa: F403
 from tests.store_contract.submission import *  # noqa: F403
 from tests.store_contract.totals import *  # noqa: F403
+from tests.store_contract.workflows import *  # noqa: F403

@@ -41,6 +41,7 @@ MAY = {
         "shoal.agent.errors",
         "shoal.agent.sessions.once",
         "shoal.agent.support.masking",
+        "shoal.agent.workflows.format",
         "shoal.services.errors",
         "shoal.services.events",
         "shoal.services.private",

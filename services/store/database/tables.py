@@ -371,3 +371,66 @@ api_key = Table(
     Column("expires_at", Double),
     Column("used_at", Double),
 )
+
+workflow = Table(
+    "workflow",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("name", Bytewise, nullable=False),
+    # Where it applies: host, and hashes of the goal and of the record's schema.
+    Column("site", Text, nullable=False),
+    Column("goal", Text, nullable=False),
+    Column("record_schema", Text, nullable=False),
+    Column("versions", Integer, nullable=False),  # the last number given out; numbers are never used twice
+    Column("created_at", Double, nullable=False),
+    Column("changed_at", Double, nullable=False),
+)
+Index("workflow_name", workflow.c.tenant, workflow.c.name, unique=True)
+Index("workflow_scope", workflow.c.tenant, workflow.c.site, workflow.c.goal, workflow.c.record_schema)
+
+workflow_version = Table(
+    "workflow_version",
+    metadata,
+    Column("workflow", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("state", Text, nullable=False),  # see `shoal.agent.workflows.format.version`
+    Column("state_at", Double, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("body", Text, nullable=False),  # JSON of the format; its state is the column's
+    Column("created_at", Double, nullable=False),
+)
+
+workflow_figure = Table(
+    "workflow_figure",
+    metadata,
+    Column("workflow", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("name", Text, primary_key=True),  # replays, misses, audits, …
+    Column("value", Double, nullable=False),
+)
+
+workflow_page = Table(
+    "workflow_page",
+    metadata,
+    # Pages that repairs are tried on.
+    Column("id", Id, primary_key=True),
+    Column("workflow", BigInteger, nullable=False),
+    Column("signature", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("key", Text, nullable=False),  # in the artifact store
+    Column("record", Text, nullable=False),  # JSON: what a model, or an audit, read from it
+    Column("created_at", Double, nullable=False),
+)
+Index("workflow_page_workflow", workflow_page.c.workflow, workflow_page.c.signature)
+
+workflow_repair = Table(
+    "workflow_repair",
+    metadata,
+    Column("workflow", BigInteger, primary_key=True, autoincrement=False),
+    Column("signature", Text, primary_key=True),  # of the pages that are repaired for
+    Column("owner", Text, nullable=False),
+    Column("until", Double, nullable=False),  # the end of the lease
+    Column("day", Integer, nullable=False),  # since the epoch, on which `begun` counts
+    Column("begun", Integer, nullable=False),
+)

@@ -1,0 +1,1 @@
+"""Workflows with their versions: what was learned, by tenant."""

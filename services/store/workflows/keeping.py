@@ -1,0 +1,201 @@
+"""Puts workflows and versions into the store, and finds them again; all of one tenant."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, delete, insert, select, update
+
+from shoal.agent.workflows.format.version import Version
+from shoal.agent.workflows.format.workflow import Scope, Workflow
+from shoal.services.errors import NotFound, WrongState
+from shoal.services.store.database import codec
+from shoal.services.store.database.tables import (
+    workflow,
+    workflow_figure,
+    workflow_page,
+    workflow_repair,
+    workflow_version,
+)
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.read.reading import when
+from shoal.services.store.workflows.records import VersionRow, WorkflowRow
+
+MOST_VERSIONS = 200
+"""Of one workflow. A workflow that is repaired this often is not the right one."""
+
+
+def keep(tx: Tx, tenant: str, given: Workflow) -> WorkflowRow:
+    """Stores a workflow; versions of one that is there already are put behind its own, with new numbers, as drafts.
+
+    Raises:
+        WrongState: a workflow of this name has another scope, or too many versions.
+    """
+    found = tx.conn.execute(_of(tenant, given.name).with_for_update()).first()
+    if found is None:
+        scope = given.scope
+        row = tx.conn.execute(
+            insert(workflow)
+            .values(
+                tenant=tenant,
+                name=given.name,
+                site=scope.site,
+                goal=scope.goal,
+                record_schema=scope.record_schema,
+                created_at=tx.now,
+                changed_at=tx.now,
+                versions=0,
+            )
+            .returning(workflow.c.id)
+        ).one()
+        _add(tx, row.id, 0, given.versions)
+        return get(tx, tenant, given.name)
+    if _scope(found) != given.scope:
+        raise WrongState(
+            f"there is a workflow {given.name!r} for {found.site} already, with another scope: "
+            "give this one another name"
+        )
+    _add(tx, found.id, found.versions, [one.model_copy(update={"state": "draft"}) for one in given.versions])
+    return get(tx, tenant, given.name)
+
+
+def _add(tx: Tx, number_of: int, last: int, versions: Sequence[Version]) -> None:
+    """Puts versions behind the last one, and their parents with them."""
+    if last + len(versions) > MOST_VERSIONS:
+        raise WrongState(f"a workflow has {MOST_VERSIONS} versions at most; delete it, or learn it under another name")
+    numbers = {one.number: last + place for place, one in enumerate(versions, 1)}
+    rows = [_values(tx, number_of, one, numbers) for one in versions]
+    tx.conn.execute(insert(workflow_version), rows)
+    tx.conn.execute(
+        update(workflow).where(workflow.c.id == number_of).values(versions=last + len(versions), changed_at=tx.now)
+    )
+
+
+def _values(tx: Tx, number_of: int, one: Version, numbers: Mapping[int, int]) -> dict[str, Any]:
+    parent = numbers.get(one.parent, one.parent) if one.parent is not None else None
+    body = one.model_copy(update={"number": numbers[one.number], "parent": parent, "state": "draft"})
+    return {
+        "workflow": number_of,
+        "number": numbers[one.number],
+        "state": one.state,
+        "state_at": tx.now,
+        "why": "",
+        "body": codec.dump_json(body.as_json()),
+        "created_at": tx.now,
+    }
+
+
+def add_version(tx: Tx, tenant: str, name: str, version: Version) -> VersionRow:
+    """Puts one version behind the others of a workflow, under the next number.
+
+    Raises:
+        NotFound: there is no such workflow.
+        WrongState: it has too many versions, or none with the number of the parent.
+    """
+    found = tx.conn.execute(_of(tenant, name).with_for_update()).first()
+    if found is None:
+        raise missing(name)
+    if version.parent is not None and not 1 <= version.parent <= found.versions:
+        raise WrongState(f"the workflow {name!r} has no version {version.parent} that a parent could be")
+    number = found.versions + 1
+    _add(tx, found.id, found.versions, [version.model_copy(update={"number": number})])
+    return next(row for row in get(tx, tenant, name).versions if row.version.number == number)
+
+
+def get(tx: Tx, tenant: str, name: str) -> WorkflowRow:
+    """One workflow with all its versions.
+
+    Raises:
+        NotFound: the tenant has none of this name.
+    """
+    found = tx.conn.execute(_of(tenant, name)).first()
+    if found is None:
+        raise missing(name)
+    return _rows(tx, [found])[0]
+
+
+def some(tx: Tx, tenant: str | None, site: str | None, after: str | None, limit: int) -> list[WorkflowRow]:
+    """Workflows in the order of their names; `tenant` None: those of all."""
+    where: list[ColumnElement[bool]] = []
+    if tenant is not None:
+        where.append(workflow.c.tenant == tenant)
+    if site is not None:
+        where.append(workflow.c.site == site)
+    if after is not None:
+        where.append(workflow.c.name > after)
+    query = select(workflow).where(*where).order_by(workflow.c.name, workflow.c.id).limit(limit)
+    return _rows(tx, tx.conn.execute(query).all())
+
+
+def of_scope(tx: Tx, tenant: str, scope: Scope) -> WorkflowRow | None:
+    """The workflow that was learned for this site, goal and schema: the one that changed last."""
+    query = (
+        select(workflow)
+        .where(
+            workflow.c.tenant == tenant,
+            workflow.c.site == scope.site,
+            workflow.c.goal == scope.goal,
+            workflow.c.record_schema == scope.record_schema,
+        )
+        .order_by(workflow.c.changed_at.desc(), workflow.c.id)
+        .limit(1)
+    )
+    found = tx.conn.execute(query).first()
+    return _rows(tx, [found])[0] if found is not None else None
+
+
+def drop(tx: Tx, tenant: str, name: str) -> tuple[str, ...]:
+    """Removes a workflow with all that belongs to it; the keys of the pages that were kept for it.
+
+    Raises:
+        NotFound: the tenant has none of this name.
+    """
+    found = tx.conn.execute(_of(tenant, name).with_for_update()).first()
+    if found is None:
+        raise missing(name)
+    keys = tx.conn.execute(select(workflow_page.c.key).where(workflow_page.c.workflow == found.id)).scalars().all()
+    for table in (workflow_page, workflow_repair, workflow_figure, workflow_version):
+        tx.conn.execute(delete(table).where(table.c.workflow == found.id))
+    tx.conn.execute(delete(workflow).where(workflow.c.id == found.id))
+    return tuple(keys)
+
+
+def missing(name: str) -> NotFound:
+    """The error for a workflow that is not there, or is another tenant's."""
+    return NotFound(f"there is no workflow {name!r}", workflow=name)
+
+
+def _of(tenant: str, name: str) -> Any:
+    return select(workflow).where(workflow.c.tenant == tenant, workflow.c.name == name)
+
+
+def _scope(row: Row[Any]) -> Scope:
+    return Scope(site=row.site, goal=row.goal, record_schema=row.record_schema)
+
+
+def _rows(tx: Tx, found: Sequence[Row[Any]]) -> list[WorkflowRow]:
+    numbers = [row.id for row in found]
+    figures: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
+    for one in tx.conn.execute(select(workflow_figure).where(workflow_figure.c.workflow.in_(numbers))):
+        figures[one.workflow, one.number][one.name] = one.value
+    versions: dict[int, list[VersionRow]] = defaultdict(list)
+    query = select(workflow_version).where(workflow_version.c.workflow.in_(numbers))
+    for one in tx.conn.execute(query.order_by(workflow_version.c.workflow, workflow_version.c.number)):
+        body = Version.model_validate(codec.load_json(one.body)).model_copy(update={"state": one.state})
+        versions[one.workflow].append(
+            VersionRow(body, when(one.state_at), one.why, figures.get((one.workflow, one.number), {}))
+        )
+    return [
+        WorkflowRow(
+            id=row.id,
+            tenant=row.tenant,
+            name=row.name,
+            scope=_scope(row),
+            created_at=when(row.created_at),
+            changed_at=when(row.changed_at),
+            versions=tuple(versions[row.id]),
+        )
+        for row in found
+    ]

@@ -1,0 +1,150 @@
+"""How far versions are trusted, what they did, and who may repair them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import insert, select, update
+
+from shoal.agent.workflows.format.version import MOVES, State
+from shoal.services.errors import NotFound, WrongState
+from shoal.services.store.database.tables import workflow, workflow_figure, workflow_repair, workflow_version
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.workflows.keeping import get, missing
+from shoal.services.store.workflows.records import RepairLease, WorkflowRow
+
+_DAY_S = 86_400.0
+
+
+def move(tx: Tx, tenant: str, name: str, number: int, state: State, why: str = "") -> WorkflowRow:
+    """Puts a version into another state; the version that was active is retired where another becomes so.
+
+    Raises:
+        NotFound: there is no such workflow or version.
+        WrongState: a version in its state does not go there.
+    """
+    number_of = _lock(tx, tenant, name)
+    was = _state(tx, number_of, number)
+    if was is None:
+        raise NotFound(f"the workflow {name!r} has no version {number}", workflow=name, version=number)
+    if was == state:
+        return get(tx, tenant, name)
+    if state not in MOVES[was]:
+        raise WrongState(
+            f"version {number} of {name!r} is {was}, and cannot become {state}: from there it goes to "
+            f"{', '.join(MOVES[was])}"
+        )
+    if state == "active":
+        _set(tx, number_of, "active", "retired", f"version {number} took its place")
+    tx.conn.execute(
+        update(workflow_version)
+        .where(workflow_version.c.workflow == number_of, workflow_version.c.number == number)
+        .values(state=state, state_at=tx.now, why=why)
+    )
+    tx.conn.execute(update(workflow).where(workflow.c.id == number_of).values(changed_at=tx.now))
+    return get(tx, tenant, name)
+
+
+def roll_back(tx: Tx, tenant: str, name: str, number: int, why: str) -> int | None:
+    """Marks a version as broken; its parent is active again where the broken one was, and the parent is only retired.
+
+    Returns:
+        The number of the version that is active now; None where there is none.
+    """
+    row = get(tx, tenant, name)
+    one = next((found.version for found in row.versions if found.version.number == number), None)
+    if one is None:
+        raise NotFound(f"the workflow {name!r} has no version {number}", workflow=name, version=number)
+    if one.state == "broken":  # another worker saw the same
+        return row.active.version.number if row.active is not None else None
+    move(tx, tenant, name, number, "broken", why)
+    parent = next((found.version for found in row.versions if found.version.number == one.parent), None)
+    if one.state == "active" and parent is not None and parent.state == "retired":
+        move(tx, tenant, name, parent.number, "active", f"version {number} broke: {why}")
+    active = get(tx, tenant, name).active
+    return active.version.number if active is not None else None
+
+
+def add_figures(tx: Tx, tenant: str, name: str, number: int, counted: Mapping[str, float]) -> None:
+    """Adds to the counts of a version.
+
+    Raises:
+        NotFound: there is no such workflow or version.
+    """
+    number_of = _lock(tx, tenant, name)
+    if _state(tx, number_of, number) is None:
+        raise NotFound(f"the workflow {name!r} has no version {number}", workflow=name, version=number)
+    c = workflow_figure.c
+    for what, n in sorted(counted.items()):
+        at = (c.workflow == number_of, c.number == number, c.name == what)
+        changed = tx.conn.execute(update(workflow_figure).where(*at).values(value=c.value + n))
+        if not changed.rowcount:
+            tx.conn.execute(insert(workflow_figure).values(workflow=number_of, number=number, name=what, value=n))
+
+
+def lease_repair(
+    tx: Tx, tenant: str, name: str, signature: str, owner: str, lasts_s: float, most_a_day: int
+) -> RepairLease:
+    """Lets one repair of a workflow's pages with this signature run, over the whole cluster, and not too often.
+
+    A repair whose owner died may be begun again once its lease has run out. `owner` that asks again keeps it.
+
+    Raises:
+        NotFound: there is no such workflow.
+    """
+    number_of = _lock(tx, tenant, name)
+    c, day = workflow_repair.c, int(tx.now // _DAY_S)
+    begun = sum(row.begun for row in tx.conn.execute(select(c.begun).where(c.workflow == number_of, c.day == day)))
+    found = tx.conn.execute(select(workflow_repair).where(c.workflow == number_of, c.signature == signature)).first()
+    if found is not None and found.until > tx.now:
+        if found.owner != owner:
+            return RepairLease(False, "another session repairs it", most_a_day - begun)
+        _renew(tx, found, owner, tx.now + lasts_s)
+        return RepairLease(True, left_today=most_a_day - begun)
+    if begun >= most_a_day:
+        return RepairLease(False, f"{begun} repairs of it have begun today, and no more may")
+    values = {"owner": owner, "until": tx.now + lasts_s, "day": day}
+    if found is None:
+        values |= {"workflow": number_of, "signature": signature, "begun": 1}
+        tx.conn.execute(insert(workflow_repair).values(**values))
+    else:
+        values["begun"] = 1 + (found.begun if found.day == day else 0)
+        at = (c.workflow == number_of, c.signature == signature)
+        tx.conn.execute(update(workflow_repair).where(*at).values(**values))
+    return RepairLease(True, left_today=most_a_day - begun - 1)
+
+
+def end_repair(tx: Tx, tenant: str, name: str, signature: str, owner: str) -> bool:
+    """Gives a lease back; False where it was another's by then."""
+    number_of = _lock(tx, tenant, name)
+    c = workflow_repair.c
+    at = (c.workflow == number_of, c.signature == signature, c.owner == owner, c.until > tx.now)
+    return bool(tx.conn.execute(update(workflow_repair).where(*at).values(until=tx.now)).rowcount)
+
+
+def _renew(tx: Tx, found: Any, owner: str, until: float) -> None:
+    c = workflow_repair.c
+    at = (c.workflow == found.workflow, c.signature == found.signature)
+    tx.conn.execute(update(workflow_repair).where(*at).values(owner=owner, until=until))
+
+
+def _lock(tx: Tx, tenant: str, name: str) -> int:
+    """The id of a workflow, whose versions no other transaction changes until this one ends."""
+    query = select(workflow.c.id).where(workflow.c.tenant == tenant, workflow.c.name == name).with_for_update()
+    found = tx.conn.execute(query).first()
+    if found is None:
+        raise missing(name)
+    return int(found.id)
+
+
+def _state(tx: Tx, number_of: int, number: int) -> State | None:
+    c = workflow_version.c
+    found = tx.conn.execute(select(c.state).where(c.workflow == number_of, c.number == number)).first()
+    return found and found.state
+
+
+def _set(tx: Tx, number_of: int, was: State, state: State, why: str) -> None:
+    c = workflow_version.c
+    values = {"state": state, "state_at": tx.now, "why": why}
+    tx.conn.execute(update(workflow_version).where(c.workflow == number_of, c.state == was).values(**values))
