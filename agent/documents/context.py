@@ -157,7 +157,7 @@ class DocumentContext:
         if raw.status in _BUSY or raw.status in _TURNED_AWAY or any(name in raw.headers for name in _CHALLENGES):
             trust.refuse(f"the site answered {raw.status} to a request for a document alone")
             self._reading.told(DocumentOutcome.TURNED_AWAY)
-            if raw.status in _BUSY:
+            if raw.status in _BUSY and self._mode is Mode.DOCUMENT:  # beside a page, the page counts
                 again_s = retry_after_seconds(raw.headers)
                 raise ServerBusy(f"{raw.url} answered {raw.status}", status=raw.status, retry_after_s=again_s)
             return None

@@ -21,6 +21,7 @@ from shoal.services.web.api.status import status_routes
 from shoal.services.web.api.tries import try_routes
 from shoal.services.web.api.views import ProblemView, ResultView, SubmittedView
 from shoal.services.web.api.webhooks import webhook_routes
+from shoal.services.web.api.workflows import workflow_routes
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http import problems
 from shoal.services.web.http.auth import Authenticator
@@ -63,6 +64,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     app.include_router(feed_routes(deps, authenticator))
     app.include_router(webhook_routes(deps, authenticator))
     app.include_router(question_routes(deps, authenticator))
+    app.include_router(workflow_routes(deps, authenticator))
     app.include_router(status_routes(deps, authenticator))
     if deps.options.dashboard:
         add_dashboard(app, deps, authenticator)

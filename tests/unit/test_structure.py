@@ -131,6 +131,7 @@ MAY = {
         "shoal.agent.policies.choose",
         "shoal.agent.actions",
         "shoal.agent.schemas",
+        "shoal.agent.workflows.format",
         "shoal.services.store",
         "shoal.services.artifacts",
         "shoal.services.addresses",

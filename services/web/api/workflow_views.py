@@ -1,0 +1,114 @@
+"""What the API shows of workflows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.version import Maker, State
+from shoal.services.store.workflows.records import VersionRow, WorkflowRow
+from shoal.services.web.api.views import Time, View
+
+
+class WorkflowScopeView(View):
+    """Where a workflow applies."""
+
+    site: str
+    goal: str = Field(description="hash of the job's goal; empty: of none")
+    record_schema: str = Field(serialization_alias="schema", description="hash of the record's schema")
+
+
+class VersionSummary(View):
+    """One version of a workflow, without its graph."""
+
+    number: int
+    parent: int | None = Field(description="the version that it was made from")
+    state: State
+    state_at: Time = Field(description="since when it is in this state")
+    why: str = Field(description="why it is in this state; empty where a person put it there")
+    by: Maker = Field(description="what made it")
+    at: str = Field(description="when it was made")
+    fields: list[str] = Field(description="the fields that it reads")
+    figures: dict[str, float] = Field(description="counts, such as `replays` and `misses`")
+
+
+class VersionDetail(VersionSummary):
+    """One version of a workflow, with its graph."""
+
+    version: dict[str, Json] = Field(description="as in an exported file")
+
+
+class WorkflowView(View):
+    """One workflow of the caller's tenant."""
+
+    name: str
+    tenant: str
+    scope: WorkflowScopeView
+    active: int | None = Field(description="number of the version that jobs get; null: none is active")
+    created_at: Time
+    changed_at: Time
+    versions: list[VersionSummary] = Field(description="oldest first")
+
+
+class WorkflowPage(View):
+    """Some workflows, in the order of their names."""
+
+    workflows: list[WorkflowView]
+    next: str | None = Field(description="pass it as `cursor` for the next page; null at the end")
+
+
+class ChangeView(View):
+    """One difference between two versions."""
+
+    path: str = Field(description="where, such as `branches[product].fields[price].channels[0].place.select`")
+    before: Json = Field(description="null: it was not there")
+    after: Json = Field(description="null: it is not there any more")
+
+
+class DifferenceView(View):
+    """What differs between two versions of a workflow."""
+
+    before: int
+    after: int
+    changes: list[ChangeView]
+
+
+def version_summary(row: VersionRow) -> VersionSummary:
+    """A version without its graph."""
+    return VersionSummary(**_told(row))
+
+
+def version_detail(row: VersionRow) -> VersionDetail:
+    """A version with its graph."""
+    return VersionDetail(**_told(row), version=row.version.as_json())
+
+
+def workflow_view(row: WorkflowRow) -> WorkflowView:
+    """A workflow with its versions."""
+    return WorkflowView(
+        name=row.name,
+        tenant=row.tenant,
+        scope=WorkflowScopeView.model_validate(row.scope),
+        active=row.active.version.number if row.active is not None else None,
+        created_at=row.created_at,
+        changed_at=row.changed_at,
+        versions=[version_summary(one) for one in row.versions],
+    )
+
+
+def _told(row: VersionRow) -> Mapping[str, Json]:
+    version = row.version
+    names = dict.fromkeys(field.name for branch in version.branches for field in branch.fields)
+    return {
+        "number": version.number,
+        "parent": version.parent,
+        "state": version.state,
+        "state_at": row.state_at,
+        "why": row.why,
+        "by": version.by,
+        "at": version.at,
+        "fields": list(names),
+        "figures": dict(row.figures),
+    }

@@ -1,0 +1,184 @@
+"""Routes of workflows: look, compare, activate, retire, delete, import, export."""
+
+from __future__ import annotations
+
+import orjson
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from shoal.agent.errors import WorkflowInvalid
+from shoal.agent.workflows.format.version import State
+from shoal.agent.workflows.format.workflow import Workflow, read_workflow, workflow_schema, write_workflow
+from shoal.services.errors import BadInput, NotFound
+from shoal.services.store.workflows.records import VersionRow, WorkflowRow
+from shoal.services.web.api.jobs import JSON
+from shoal.services.web.api.workflow_difference import changes
+from shoal.services.web.api.workflow_views import (
+    DifferenceView,
+    VersionDetail,
+    WorkflowPage,
+    WorkflowView,
+    version_detail,
+    workflow_view,
+)
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {JSON: {"schema": {"type": "object", "description": "a workflow: docs/workflows.md"}}},
+    }
+}
+
+
+def workflow_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
+    """The routes under /v1/workflows. Each caller sees the workflows of its own tenant alone."""
+    router = APIRouter(prefix="/v1", tags=["workflows"])
+    _add_looking(router, deps, authenticator)
+    _add_changing(router, deps, authenticator)
+    return router
+
+
+def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authenticator) -> None:
+    store = deps.store.workflows
+    may_read = guard(authenticator, "read")
+
+    @router.get("/workflows", response_model=WorkflowPage, summary="List workflows by name")
+    async def listing(
+        caller: Caller = Depends(may_read),
+        site: str | None = Query(None, description="only those for this host"),
+        cursor: str | None = Query(None, description="`next` of the page before"),
+        limit: int = Query(50, ge=1, le=200),
+    ) -> Response:
+        """Workflows of the caller's tenant."""
+        rows = await store.some(caller.tenant, site=site, after=cursor, limit=limit + 1)
+        shown = [workflow_view(row) for row in rows[:limit]]
+        page = WorkflowPage(workflows=shown, next=shown[-1].name if len(rows) > limit else None)
+        return Response(page.json_bytes(), media_type=JSON)
+
+    @router.get("/workflows:schema", summary="The JSON Schema of the format")
+    async def schema(_: Caller = Depends(may_read)) -> Response:
+        """What a file has to be that is imported."""
+        return Response(orjson.dumps(workflow_schema()), media_type="application/schema+json")
+
+    @router.get("/workflows/{name}", response_model=WorkflowView, summary="Look at a workflow")
+    async def show(name: str, caller: Caller = Depends(may_read)) -> Response:
+        """The workflow with its versions and their figures."""
+        return _answer(workflow_view(await store.get(caller.tenant, name)))
+
+    @router.get("/workflows/{name}/export", summary="Export a workflow as a file")
+    async def export(
+        name: str,
+        caller: Caller = Depends(may_read),
+        version: int | None = Query(None, ge=1, description="this version alone; default: all"),
+    ) -> Response:
+        """The workflow in its own format. It holds no secrets, only their names."""
+        row = await store.get(caller.tenant, name)
+        versions = row.versions if version is None else (_version(row, version),)
+        made = Workflow(name=row.name, scope=row.scope, versions=tuple(one.version for one in versions))
+        headers = {"Content-Disposition": f'attachment; filename="{row.name}.json"'}
+        return Response(
+            orjson.dumps(write_workflow(made), option=orjson.OPT_INDENT_2), media_type=JSON, headers=headers
+        )
+
+    @router.get("/workflows/{name}/diff", response_model=DifferenceView, summary="What differs between two versions")
+    async def difference(
+        name: str,
+        caller: Caller = Depends(may_read),
+        before: int = Query(ge=1, description="number of the earlier version"),
+        after: int = Query(ge=1, description="number of the later version"),
+    ) -> Response:
+        """Each part that was added, removed or changed, with its place."""
+        row = await store.get(caller.tenant, name)
+        old, new = _version(row, before).version, _version(row, after).version
+        return _answer(DifferenceView(before=before, after=after, changes=changes(old.as_json(), new.as_json())))
+
+    @router.get("/workflows/{name}/versions/{number}", response_model=VersionDetail, summary="Look at a version")
+    async def version(name: str, number: int, caller: Caller = Depends(may_read)) -> Response:
+        """The version with its graph."""
+        return _answer(version_detail(_version(await store.get(caller.tenant, name), number)))
+
+
+def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authenticator) -> None:
+    store = deps.store.workflows
+    may_control = guard(authenticator, "control")
+
+    @router.post(
+        "/workflows", status_code=201, response_model=WorkflowView, openapi_extra=_BODY, summary="Import a workflow"
+    )
+    async def take(request: Request) -> Response:
+        """Stores a workflow of the caller's tenant, its versions as drafts; those of a workflow that is there already
+        come behind its own, with new numbers."""
+        caller = await may_control(request)
+        require_type(request, JSON_TYPES)
+        given = _read(await read_body(request, deps.options.body_limit))
+        drafts = tuple(one.model_copy(update={"state": "draft", "by": "import"}) for one in given.versions)
+        row = await store.keep(caller.tenant, given.model_copy(update={"versions": drafts}))
+        return _answer(workflow_view(row), 201)
+
+    @router.put("/workflows/{name}/versions", status_code=201, response_model=VersionDetail, openapi_extra=_BODY)
+    async def edit(name: str, request: Request) -> Response:
+        """Adds a version that a person has edited: a workflow with one version, whose `parent` is the one that was
+        changed. It is a draft; nothing uses it before it is activated."""
+        caller = await may_control(request)
+        require_type(request, JSON_TYPES)
+        given = _read(await read_body(request, deps.options.body_limit))
+        if given.name != name or len(given.versions) != 1:
+            raise BadInput(f"give one version of the workflow {name!r}")
+        mine = given.versions[0].model_copy(update={"state": "draft", "by": "person"})
+        return _answer(version_detail(await store.add_version(caller.tenant, name, mine)), 201)
+
+    @router.post(
+        "/workflows/{name}/versions/{number}/activate", response_model=WorkflowView, summary="Activate a version"
+    )
+    async def activate(name: str, number: int, caller: Caller = Depends(may_control)) -> Response:
+        """From now on jobs get this version; the one that was active is retired."""
+        return await moved(caller, name, number, "active")
+
+    @router.post("/workflows/{name}/versions/{number}/retire", response_model=WorkflowView, summary="Retire a version")
+    async def retire(name: str, number: int, caller: Caller = Depends(may_control)) -> Response:
+        """No job gets this version any more. It stays and can be activated again."""
+        return await moved(caller, name, number, "retired")
+
+    async def moved(caller: Caller, name: str, number: int, state: State) -> Response:
+        return _answer(workflow_view(await store.move(caller.tenant, name, number, state)))
+
+    @router.delete("/workflows/{name}", status_code=204, summary="Delete a workflow")
+    async def drop(name: str, caller: Caller = Depends(may_control)) -> Response:
+        """Removes the workflow with all its versions, its figures and the pages that were kept for it."""
+        for key in await store.drop(caller.tenant, name):
+            await deps.artifacts.delete(key)
+        return Response(status_code=204)
+
+
+def _answer(view: WorkflowView | VersionDetail | DifferenceView, status: int = 200) -> Response:
+    return Response(view.json_bytes(), status_code=status, media_type=JSON)
+
+
+def _version(row: WorkflowRow, number: int) -> VersionRow:
+    found = next((one for one in row.versions if one.version.number == number), None)
+    if found is None:
+        raise NotFound(f"the workflow {row.name!r} has no version {number}", workflow=row.name, version=number)
+    return found
+
+
+def _read(body: bytes) -> Workflow:
+    """The workflow of a request.
+
+    Raises:
+        BadInput: it is none; each fault with its place.
+    """
+    try:
+        return read_workflow(body)
+    except WorkflowInvalid as error:
+        places = [str(place) for place in error.details.get("places", ()) or ()]  # type: ignore[attr-defined]
+        told = [{"field": place, "reason": _reason(error.message, place)} for place in places]
+        raise BadInput(f"this is no workflow: {error.message}", errors=told) from None
+
+
+def _reason(message: str, place: str) -> str:
+    """What the message says of one place."""
+    after = message.partition(f"{place}: ")[2]
+    return after.partition("; ")[0] or message

@@ -1,0 +1,140 @@
+"""Workflows over HTTP: looking, comparing, activating, importing, exporting, deleting."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from copy import deepcopy
+from typing import Any
+
+import pytest_asyncio
+
+from tests.gateway_world import World, world
+
+BOOKS: dict[str, Any] = {
+    "format": "shoal-workflow/1",
+    "name": "books",
+    "scope": {"site": "shop.example"},
+    "versions": [
+        {
+            "nodes": [{"id": "read", "kind": "extract"}],
+            "branches": [
+                {
+                    "id": "product",
+                    "signature": {"url": "https://shop.example/p/{}"},
+                    "fields": [
+                        {
+                            "name": "price",
+                            "channels": [
+                                {"family": "label", "place": {"label": "Price"}},
+                                {"family": "css", "place": {"select": "p.price"}},
+                            ],
+                        }
+                    ],
+                }
+            ],
+        }
+    ],
+}
+URL = "/v1/workflows"
+
+
+@pytest_asyncio.fixture
+async def w() -> AsyncIterator[World]:
+    async with world() as made:
+        yield made
+
+
+def edited(selector: str, **version: Any) -> dict[str, Any]:
+    """The workflow with another selector."""
+    copy = deepcopy(BOOKS)
+    copy["versions"][0] |= version
+    copy["versions"][0]["branches"][0]["fields"][0]["channels"][1]["place"]["select"] = selector
+    return copy
+
+
+async def test_an_imported_workflow_is_a_draft_that_is_shown_listed_and_exported(w: World) -> None:
+    active = deepcopy(BOOKS)
+    active["versions"][0]["state"] = "active"
+    answer = await w.client.post(URL, json=active)
+    assert answer.status_code == 201, answer.text
+    shown = answer.json()
+    assert (shown["name"], shown["active"]) == ("books", None)
+    (version,) = shown["versions"]
+    assert (version["state"], version["by"], version["fields"]) == ("draft", "import", ["price"])
+    assert (await w.client.get(f"{URL}/books")).json() == shown
+    assert (await w.client.get(URL)).json() == {"workflows": [shown], "next": None}
+    file = await w.client.get(f"{URL}/books/export")
+    assert file.headers["content-disposition"] == 'attachment; filename="books.json"'
+    assert file.json()["versions"][0]["branches"] == BOOKS["versions"][0]["branches"]
+    assert (await w.client.post(URL, json=file.json())).json()["versions"][1]["number"] == 2
+
+
+async def test_a_version_is_activated_and_retired_and_another_takes_its_place(w: World) -> None:
+    for selector in ("p.price", "b.price"):
+        assert (await w.client.post(URL, json=edited(selector))).status_code == 201
+    assert (await w.client.post(f"{URL}/books/versions/1/activate")).json()["active"] == 1
+    shown = (await w.client.post(f"{URL}/books/versions/2/activate")).json()
+    assert [one["state"] for one in shown["versions"]] == ["retired", "active"]
+    assert (await w.client.post(f"{URL}/books/versions/2/retire")).json()["active"] is None
+    assert (await w.client.post(f"{URL}/books/versions/9/activate")).status_code == 404
+
+
+async def test_an_edited_version_stands_behind_the_one_that_it_changes(w: World) -> None:
+    await w.client.post(URL, json=BOOKS)
+    answer = await w.client.put(f"{URL}/books/versions", json=edited("b.price", parent=1))
+    assert answer.status_code == 201, answer.text
+    assert (answer.json()["number"], answer.json()["parent"], answer.json()["by"]) == (2, 1, "person")
+    difference = await w.client.get(f"{URL}/books/diff", params={"before": 1, "after": 2})
+    assert difference.json()["changes"] == [
+        {
+            "path": "branches[product].fields[price].channels[1].place.select",
+            "before": "p.price",
+            "after": "b.price",
+        }
+    ]
+    place = (await w.client.get(f"{URL}/books/versions/2")).json()["version"]["branches"][0]["fields"][0]["channels"]
+    assert place[1]["place"]["select"] == "b.price"
+    assert (await w.client.put(f"{URL}/books/versions", json=edited("i", parent=7))).status_code == 409
+
+
+async def test_what_is_no_workflow_is_refused_with_the_place_of_each_fault(w: World) -> None:
+    wrong = deepcopy(BOOKS)
+    wrong["versions"][0]["nodes"][0]["kind"] = "teleport"
+    answer = await w.client.post(URL, json=wrong)
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["field"].startswith("versions[0].nodes[0]")
+    cut = await w.client.post(URL, content=b'{"name": ', headers={"content-type": "application/json"})
+    assert cut.status_code == 400
+    assert "line 1" in cut.json()["detail"]
+    assert (await w.client.get(URL)).json()["workflows"] == []
+
+
+async def test_a_workflow_is_its_tenants_alone(w: World) -> None:
+    await w.client.post(URL, json=BOOKS)
+    async with world(auth=True) as guarded:
+        mine = await guarded.key("read", "control", tenant="mine")
+        yours = await guarded.key("read", "control", tenant="yours")
+        reads = await guarded.key("read", tenant="mine")
+        bearer = {key: {"Authorization": f"Bearer {key}"} for key in (mine, yours, reads)}
+        assert (await guarded.client.post(URL, json=BOOKS, headers=bearer[mine])).status_code == 201
+        assert (await guarded.client.get(f"{URL}/books", headers=bearer[yours])).status_code == 404
+        assert (await guarded.client.delete(f"{URL}/books", headers=bearer[yours])).status_code == 404
+        assert (await guarded.client.post(f"{URL}/books/versions/1/activate", headers=bearer[reads])).status_code == 403
+        assert (await guarded.client.get(f"{URL}/books", headers=bearer[reads])).status_code == 200
+
+
+async def test_a_deleted_workflow_is_gone(w: World) -> None:
+    await w.client.post(URL, json=BOOKS)
+    assert (await w.client.delete(f"{URL}/books")).status_code == 204
+    assert (await w.client.get(f"{URL}/books")).status_code == 404
+    assert (await w.client.delete(f"{URL}/books")).status_code == 404
+
+
+async def test_lists_are_given_in_pages(w: World) -> None:
+    for name in ("a", "b", "c"):
+        await w.client.post(URL, json=BOOKS | {"name": name})
+    first = (await w.client.get(URL, params={"limit": 2})).json()
+    assert ([one["name"] for one in first["workflows"]], first["next"]) == (["a", "b"], "b")
+    second = (await w.client.get(URL, params={"limit": 2, "cursor": first["next"]})).json()
+    assert ([one["name"] for one in second["workflows"]], second["next"]) == (["c"], None)
+    assert "Version" in (await w.client.get(f"{URL}:schema")).json()["$defs"]
