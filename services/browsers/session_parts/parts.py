@@ -21,8 +21,8 @@ from shoal.agent.worker_messages import Work
 from shoal.services.answers import bounded_client
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.browsers.config import WorkerConfig
-from shoal.services.browsers.network.doors import Door
 from shoal.services.browsers.network.documents import Documents
+from shoal.services.browsers.network.doors import Door
 from shoal.services.browsers.network.egress import CHROMIUM_FLAGS, EgressLimits, EgressProxy
 from shoal.services.browsers.network.navigation_guard import PoliteNavigationGuard, RateSlots, SiteNavigationGuard
 from shoal.services.browsers.network.robots import Robots
