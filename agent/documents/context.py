@@ -75,6 +75,9 @@ class DocumentBrowser:
     async def health(self) -> BrowserHealth:
         return await self._browser.health()
 
+    async def restrain(self, most_bytes: int) -> int:
+        return await self._browser.restrain(most_bytes)
+
     async def close(self) -> None:
         await self._browser.close()
 

@@ -140,8 +140,10 @@ def _lock(tx: Tx, tenant: str, name: str) -> int:
 
 def _state(tx: Tx, number_of: int, number: int) -> State | None:
     c = workflow_version.c
-    found = tx.conn.execute(select(c.state).where(c.workflow == number_of, c.number == number)).first()
-    return found and found.state
+    found: State | None = tx.conn.execute(
+        select(c.state).where(c.workflow == number_of, c.number == number)
+    ).scalar_one_or_none()
+    return found
 
 
 def _set(tx: Tx, number_of: int, was: State, state: State, why: str) -> None:
