@@ -38,6 +38,8 @@ from tests.postgres import Server
 
 LOOPBACK = "127.0.0.1"
 BUCKET = "shoal"
+WIRES = ("gateway-database", "dispatcher-database", "gateway-s3", "workers-s3", "supervisor-ray")
+"""Pairs of parts, of which the first reaches the second by a relay of its own (`_chaos_door.py`)."""
 APART = "apart"
 """The part that is a whole Ray cluster on one node."""
 BROWSERS_PER_NODE = 2
@@ -189,7 +191,7 @@ class ChaosCluster:
         self.spill = self.folder / "data" / "waiting-uploads"
         if self.full_disks:
             stack.enter_context(self._spill_disk())
-        gateway, s3, shop, gcs, client, door = free_ports(LOOPBACK, 6)
+        gateway, s3, shop, gcs, client, door, *wires = free_ports(LOOPBACK, 6 + len(WIRES))
         host, sites = (CLUSTER, SITES) if self.network else (LOOPBACK, LOOPBACK)
         self.url, self.shop = f"http://{LOOPBACK}:{gateway}", f"http://{sites}:{shop}"
         self._s3 = f"http://{host}:{s3}"
@@ -198,6 +200,9 @@ class ChaosCluster:
         self.postgres = Server(self.folder / "pg")
         stack.callback(self._end_postgres)
         environment["SHOAL_STORE_URL"] = self.postgres.url
+        (database,) = (self.folder / "pg").glob(".s.PGSQL.*[0-9]")
+        ends = dict(zip(WIRES, (database, database, f"{host}:{s3}", f"{host}:{s3}", f"{host}:{client}"), strict=True))
+        at = dict(zip(WIRES, wires, strict=True))
         stack.callback(self._end_parts)
         self._add("site", [_PYTHON, str(_HERE / "site"), "--host", sites, "--port", str(shop), "--warm"], environment)
         self._add("s3", [_PYTHON, str(_HERE / "_chaos_s3.py"), host, str(s3), BUCKET], environment)
@@ -215,10 +220,33 @@ class ChaosCluster:
         # Before the rest: Ray gives up on a node that takes more than 30 s.
         until(lambda: all(node.said("up") for node in nodes), 90, "the nodes are up", self.keep_running)
         until(lambda: all(map(self._answers, (self._s3, self.shop))), 60, "shop and S3 answer", self.keep_running)
-        self._add("supervisor", [_SHOAL, "supervise"], environment)
-        self._add("gateway", [_SHOAL, "gateway"], environment)
+        self._add_behind_wires(environment, host, ends, at)
         if self.apart:
             self._add_apart(environment, door)
+
+    def _add_behind_wires(
+        self, environment: Mapping[str, str], host: str, ends: Mapping[str, object], at: Mapping[str, int]
+    ) -> None:
+        """The supervisor and the gateway, with the relays by which they and the workers reach the rest.
+
+        `ends`: what each relay leads to; `at`: its port.
+        """
+        for wire, end in ends.items():
+            self._add(wire, [_PYTHON, str(_HERE / "_chaos_door.py"), host, str(at[wire]), str(end)], environment)
+        self.keep_running()
+        until(lambda: all(_listens(host, port) for port in at.values()), 30, "the relays listen")
+        by = {wire: f"{host}:{port}" for wire, port in at.items()}
+        supervisor = {
+            "SHOAL_STORE_URL": f"postgresql://postgres:@{by['dispatcher-database']}/postgres",
+            "SHOAL_S3_ENDPOINT_URL": f"http://{by['workers-s3']}",
+            "SHOAL_RAY_ADDRESS": f"ray://{by['supervisor-ray']}",
+        }
+        self._add("supervisor", [_SHOAL, "supervise"], environment | supervisor)
+        gateway_own = {
+            "SHOAL_STORE_URL": f"postgresql://postgres:@{by['gateway-database']}/postgres",
+            "SHOAL_S3_ENDPOINT_URL": f"http://{by['gateway-s3']}",
+        }
+        self._add("gateway", [_SHOAL, "gateway"], environment | gateway_own)
 
     def _environment(self, gateway: int, ray: str) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SHOAL_", "RAY_", "AWS_"))}
@@ -449,7 +477,7 @@ class ChaosCluster:
         """Asks everything to end, and what does not obey is ended."""
         self.mend(all_of_it=True)
         nodes = (f"node{n}" for n in range(self.nodes))
-        order = ("gateway", "supervisor", "second", *nodes, APART, "head", "s3", "door", "site")
+        order = ("gateway", "supervisor", "second", *nodes, APART, "head", "s3", "door", *WIRES, "site")
         parts = [self.parts[name] for name in order if name in self.parts]
         for part in parts:
             part.ask_to_end()

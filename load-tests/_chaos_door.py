@@ -1,4 +1,7 @@
-"""A TCP port in front of a Unix socket, so that those who reach the socket by the network alone can be cut off it."""
+"""A TCP port in front of a Unix socket or another port: a part that knows no other way to it can be cut off.
+
+While this process stands still (SIGSTOP) nothing passes: connections stay open and say nothing, new ones get no answer.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from contextlib import suppress
 
 
 async def main() -> None:
-    """`_chaos_door.py HOST PORT SOCKET`"""
-    host, port, socket = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    """`_chaos_door.py HOST PORT SOCKET` or `_chaos_door.py HOST PORT HOST:PORT`"""
+    host, port, inner = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 
     async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -21,7 +24,7 @@ async def main() -> None:
 
     async def enter(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            inside = await asyncio.open_unix_connection(socket)
+            inside = await _opened(inner)
         except OSError:  # the server is away
             writer.close()
             return
@@ -33,6 +36,13 @@ async def main() -> None:
     server = await asyncio.start_server(enter, host, port)
     async with server:
         await server.serve_forever()
+
+
+async def _opened(inner: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    if inner.startswith("/"):
+        return await asyncio.open_unix_connection(inner)
+    host, _, port = inner.rpartition(":")
+    return await asyncio.open_connection(host, int(port))
 
 
 if __name__ == "__main__":

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 REACH_S: Mapping[str, float] = {
     **{"chromium": 5.0, "worker": 5.0, "raylet": 15.0, "network": 20.0, "head": 60.0},
-    **{"frozen worker": 15.0, "frozen chromium": 15.0, "frozen raylet": 30.0, "full disk": 5.0},
+    **{"frozen head": 60.0, "frozen worker": 15.0, "frozen chromium": 15.0, "frozen raylet": 30.0, "full disk": 5.0},
 }
-"""Kinds of kills that can break a session off, and for how long after it. A browser or a worker is gone at once, but a
-mark that was on its way is stored, and the loss is noticed, a little later; a worker outlives its raylet for some
-seconds, and its head for as long as nodes look for that; a node that was cut off is ended when it is back; a worker, a
-browser or a raylet that stands still is given up and ended, or goes on. Where neither the S3 server nor the disk takes
-evidence, a session ends inside the action that it has evidence of. Nothing that befalls the database, and no dispatcher
-that stands still, may leave an item in doubt: the worker lives, and its lease is given the time back."""
+"""Kinds of kills that can break a session off, and for how long after it. A browser or a worker is gone at once, but
+a mark that was on its way is stored, and the loss is noticed, a little later; a worker outlives its raylet for some
+seconds, and its head for as long as nodes look for that; a node that was cut off is ended when it is back; a worker,
+a browser or a raylet that stands still is given up and ended, or goes on. Where neither the S3 server nor the disk
+takes evidence, a session ends inside the action that it has evidence of. Nothing that befalls the database, no part
+that is cut off another, and no dispatcher that stands still, may leave an item in doubt: the worker lives, and its
+lease is given the time back."""
 _CLOCK_S = 0.5
 """Between the moments that the storm and the database note for one and the same."""
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import psutil
-from _chaos_cluster import ChaosCluster, Hindrance
+from _chaos_cluster import WIRES, ChaosCluster, Hindrance
 from _chaos_doubts import Kill
 from _chaos_faults import cut_connections, fail_over, fill_disk, for_a_while, freeze, freeze_postgres, lock_tables
 
@@ -42,6 +42,7 @@ WEIGHTS: Mapping[str, int] = {
     "frozen worker": 1,
     "frozen chromium": 1,
     "frozen raylet": 1,
+    "frozen head": 1,
     "frozen dispatcher": 1,
     "frozen gateway": 1,
     "frozen postgres": 1,
@@ -50,6 +51,7 @@ WEIGHTS: Mapping[str, int] = {
     "failover": 1,
     "full disk": 1,
     "head": 1,
+    **dict.fromkeys(WIRES, 1),
 }
 """Of one round, in which each kind has its turns, in an order by chance."""
 
@@ -179,6 +181,24 @@ def _frozen_raylet(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
     return hit and _Hit(hit.lasts_s, None)  # its workers end with it when it is given up, or live on
 
 
+def _frozen_head(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
+    hit = _freeze_one(cluster, cluster.parts["head"].below("gcs_server"), dice)
+    return hit and _Hit(hit.lasts_s, None)  # nodes give it up, and end what runs on them
+
+
+def _cut_off(wire: str) -> _How:
+    """One part gets nothing from another, which the rest reaches as before."""
+
+    def cut(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
+        relay = cluster.parts[wire].process
+        if relay is None or relay.poll() is not None:
+            return None
+        for_s = dice.uniform(*LOCK_S)
+        return _Hit(for_s) if freeze(cluster, [psutil.Process(relay.pid)], for_s) else None
+
+    return cut
+
+
 def _frozen_gateway(cluster: ChaosCluster, dice: random.Random) -> _Hit | None:
     process = cluster.parts["gateway"].process
     return _freeze_one(cluster, [psutil.Process(process.pid)], dice) if process and process.poll() is None else None
@@ -210,6 +230,7 @@ _HOW: Mapping[str, _How] = {
     "frozen worker": _frozen(_WORKER),
     "frozen chromium": _frozen("--user-data-dir="),
     "frozen raylet": _frozen_raylet,
+    "frozen head": _frozen_head,
     "frozen dispatcher": _frozen("ray::DispatcherActor"),
     "frozen gateway": _frozen_gateway,
     "frozen postgres": _stores(freeze_postgres),
@@ -217,4 +238,5 @@ _HOW: Mapping[str, _How] = {
     "cut connections": _stores(lambda cluster, _: cut_connections(cluster)),
     "failover": _stores(fail_over),
     "full disk": _stores(fill_disk, workers=None),
+    **{wire: _cut_off(wire) for wire in WIRES},
 }

@@ -5,7 +5,8 @@ per item, one the request to be called back, whose answer can be seen once. Ever
 something is killed: Chromium, a worker, a raylet, the dispatcher, the gateway, the supervisor, PostgreSQL, the S3
 server, Ray's head; it is started again as an orchestrator would. Or it stands still for a while (SIGSTOP), the database
 is locked, loses its connections or only reads, or the S3 server is away while the disk is full on which uploads wait
-for it. With
+for it; or one part gets nothing from another, which the rest reaches as before (gateway and database, dispatcher and
+database, gateway and S3, workers and S3, supervisor and Ray). With
 `--namespaces` nodes are cut off the network too, or their links are slow or lose packets, while the shop stays within
 their reach. When the jobs are over there must hold:
 
