@@ -5,5 +5,7 @@ from __future__ import annotations
 import os
 
 collect_ignore_glob = (
-    [] if os.environ.get("TEST_CHAOS") else ["test_alerts.py", "test_ends.py", "test_several_nodes.py"]
+    []
+    if os.environ.get("TEST_CHAOS")
+    else ["test_alerts.py", "test_ends.py", "test_partitions.py", "test_several_nodes.py"]
 )

@@ -19,8 +19,6 @@ KINDS = {"chromium", "worker", "raylet", "dispatcher", "gateway", "supervisor", 
 
 
 STILL = {"frozen worker", "frozen chromium", "frozen raylet", "frozen dispatcher", "frozen gateway", "frozen postgres"}
-APART = {"gateway-database", "dispatcher-database", "gateway-s3", "workers-s3", "supervisor-ray", "frozen head"}
-"""Parts of which one gets nothing from the other."""
 STORES = {"write lock", "cut connections", "failover"} | ({"full disk"} if can_mount() else set())
 
 
@@ -54,7 +52,3 @@ def test_what_is_killed_loses_nothing_and_doubles_nothing() -> None:
 
 def test_what_stands_still_or_cannot_be_written_loses_nothing_and_doubles_nothing() -> None:
     storm(STILL | STORES, every_s=9)
-
-
-def test_parts_that_are_cut_off_from_each_other_lose_nothing_and_double_nothing() -> None:
-    storm(APART, every_s=14)
