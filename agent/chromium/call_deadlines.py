@@ -22,6 +22,11 @@ class BrowserProcess(Protocol):
     @property
     def alive(self) -> bool: ...
 
+    @property
+    def crash_note(self) -> str:
+        """What is known of why some page crashed just now, to be told behind that one did; "" where nothing is."""
+        ...
+
     async def ended(self, *, within_s: float) -> bool:
         """Whether the process is gone, or becomes so within `within_s`."""
         ...

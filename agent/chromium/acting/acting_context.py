@@ -174,7 +174,7 @@ class ActingContext:
     def _end(self) -> AgentError | None:
         """Why this context is of no further use, None when it still is."""
         if self.tab.crashed:
-            return PageCrashed(f"the page crashed: {self.tab.page.url}")
+            return PageCrashed(f"the page crashed: {self.tab.page.url}{self._browser.crash_note}")
         if self._closed or not self._browser.alive:
             return BrowserGone("the context is closed" if self._closed else None)
         return forbidden_page(self.tab.page.url, self.options.schemes)

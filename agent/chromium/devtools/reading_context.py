@@ -59,7 +59,7 @@ class ReadingContext:
         if self._closed or not self._browser.alive:
             return BrowserGone("the context is closed" if self._closed else None)
         if self.page.crashed:
-            return PageCrashed(f"the page crashed: {self.page.url}")
+            return PageCrashed(f"the page crashed: {self.page.url}{self._browser.crash_note}")
         return forbidden_page(self.page.url, self.options.schemes)
 
     # --- the seam -------------------------------------------------------------------------------------
@@ -77,6 +77,8 @@ class ReadingContext:
         try:
             async with asyncio.timeout(limit):
                 landing = await self.page.goto(url)
+        except PageCrashed as error:
+            raise (self._end() or error) from error
         except TimeoutError as error:
             raise self._end() or NavigationTimeout(f"{url} did not load within {limit:g} s", url=url) from error
         except PlaywrightError as error:
