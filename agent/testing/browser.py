@@ -52,6 +52,7 @@ class FakeBrowser:
     ) -> None:
         self.pages = dict(pages)
         self.visits: list[str] = []
+        self.rss_bytes = 0  # what its health tells
         self.restrained: list[int] = []  # what its pages were held to, each time
         self.performed: list[Action] = []
         self.open = 0
@@ -89,7 +90,7 @@ class FakeBrowser:
         return 0
 
     async def health(self) -> BrowserHealth:
-        return BrowserHealth(self.alive, self.open, self._started, self.opened)
+        return BrowserHealth(self.alive, self.open, self._started, self.opened, self.rss_bytes)
 
     async def close(self) -> None:
         self.alive = False

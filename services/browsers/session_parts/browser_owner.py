@@ -24,6 +24,10 @@ _LOOK_EVERY_S = 5.0
 _RESTRAIN_EVERY_S = 2.0
 """How often pages are held to their memory: a page may take a gibibyte in a second."""
 
+_BOUNDLESS = 1.5
+"""Times the memory at which a browser is replaced: one that holds so much is ended with its sessions. What pages store
+lies in processes that all of them share, so no single page can be ended for it."""
+
 _ANSWER_S = 15.0
 """A browser under suspicion that opens no plain context within this time hangs."""
 
@@ -38,6 +42,7 @@ class _Process:
     sessions: int = 0
     used_at: float = 0.0
     retired: str = ""  # why it gets no new sessions, "" while it does
+    lost: bool = False  # it is being ended with its sessions
 
 
 class BrowserOwner:
@@ -117,6 +122,7 @@ class BrowserOwner:
 
     async def _lose(self, process: _Process, why: str) -> None:
         """Ends `process` now: its sessions would only wait, each for its own deadline."""
+        process.lost = True
         self.restarts += 1
         self._metrics_delta.add("shoal_browser_restarts")
         log.warning(LogEvent.BROWSER_LOST, worker=self._worker, why=why, sessions=process.users)
@@ -162,14 +168,18 @@ class BrowserOwner:
                     log.warning(LogEvent.PAGES_ENDED, worker=self._worker, pages=ended, why="memory")
 
     async def _look(self) -> None:
-        """Replaces the browser when it is worn out, dead or idle."""
+        """Replaces the browser when it is worn out, dead or idle; ends those that take the machine's memory."""
+        for old in tuple(self._old):
+            if not old.lost and self._is_boundless((await old.browser.health()).rss_bytes):
+                async with self._lock:
+                    await self._lose(old, "boundless")
         process = self._current
         why = await self._worn(process) if process is not None else ""
         if process is None or not why:
             return
         async with self._lock:
             if self._current is process and (why != "idle" or process.users == 0):
-                await (self._lose if why == "dead" else self._retire)(process, why)
+                await (self._lose if why in ("dead", "boundless") else self._retire)(process, why)
 
     async def _worn(self, process: _Process) -> str:
         """Why `process` should be replaced, "" when it should not."""
@@ -181,7 +191,12 @@ class BrowserOwner:
         health = await process.browser.health()
         if not health.alive:
             return "dead"
+        if self._is_boundless(health.rss_bytes):
+            return "boundless"
         return "memory" if health.rss_bytes > self._limits.max_rss_bytes else ""
+
+    def _is_boundless(self, rss_bytes: int) -> bool:
+        return rss_bytes > _BOUNDLESS * self._limits.max_rss_bytes
 
     @property
     def running(self) -> int:

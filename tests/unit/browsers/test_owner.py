@@ -136,6 +136,40 @@ async def test_a_dead_browser_that_nobody_uses_is_counted_too(monkeypatch: pytes
     await owner.close()
 
 
+async def test_a_browser_that_holds_much_is_replaced_and_one_that_takes_all_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(owner_module, "_LOOK_EVERY_S", 0.01)
+    launches = Launches()
+    owner = BrowserOwner(launches, BrowserLimits(max_rss_bytes=1000))
+    async with owner.lend(), asyncio.timeout(5):
+        (first,) = launches.made
+        first.rss_bytes = 1200
+        while not owner._old:
+            await asyncio.sleep(0.005)
+        async with owner.lend() as second:
+            assert second is launches.made[1] and first.alive
+            first.rss_bytes = 1600  # no new sessions, and it grows all the same
+            while first.alive:
+                await asyncio.sleep(0.005)
+            launches.made[1].rss_bytes = 1600
+            while launches.made[1].alive:
+                await asyncio.sleep(0.005)
+    assert (owner.running, owner.restarts) == (0, 2)
+    await owner.close()
+
+
+async def test_pages_of_every_browser_that_runs_are_held_to_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(owner_module, "_RESTRAIN_EVERY_S", 0.01)
+    launches = Launches()
+    owner = BrowserOwner(launches, BrowserLimits(max_sessions=1, page_bytes=77))
+    async with owner.lend(), owner.lend(), asyncio.timeout(5):
+        while not all(one.restrained for one in launches.made):
+            await asyncio.sleep(0.005)
+    assert [set(one.restrained) for one in launches.made] == [{77}, {77}]
+    await owner.close()
+
+
 async def test_an_idle_browser_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(owner_module, "_LOOK_EVERY_S", 0.01)
     launches = Launches()
