@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import shutil
 import time
 from collections.abc import Hashable
@@ -51,7 +50,6 @@ class ChromiumBrowser:
         self._driver = driver
         self._processes = processes
         self._page_processes = PageProcesses(processes)
-        self._restrained = (-math.inf, 0)  # when a page was ended for its memory, and how much it might have
         self.folder = temp  # its own, which it may read whatever else it may; None: it runs elsewhere
         self._window = window
         self._contexts: set[Context] = set()
@@ -210,18 +208,15 @@ class ChromiumBrowser:
         )
 
     async def restrain(self, most_bytes: int) -> int:
-        ended = await asyncio.to_thread(self._page_processes.look, most_bytes, time.monotonic())
-        if ended:
-            self._restrained = (time.monotonic(), most_bytes)
-        return ended
+        return await asyncio.to_thread(self._page_processes.look, most_bytes, time.monotonic())
 
     @property
     def crash_note(self) -> str:
         """What is known of why some page crashed just now, to be told behind that one did; "" where nothing is."""
-        at, most_bytes = self._restrained
-        if time.monotonic() - at > _CRASH_NOTE_S:
+        last = self._page_processes.last_ended
+        if last is None or time.monotonic() - last.at > _CRASH_NOTE_S:
             return ""
-        return f" (a page was ended that held more than {most_bytes >> 20:,} MiB of memory)"
+        return f" (a page was ended that held more than {last.most_bytes >> 20:,} MiB of memory)"
 
     async def close(self) -> None:
         if self._closed:

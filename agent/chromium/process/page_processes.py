@@ -27,12 +27,21 @@ class _Seen:
     back: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A page that was ended for its memory."""
+
+    at: float
+    most_bytes: int  # what it might have held
+
+
 class PageProcesses:
     """The processes of pages below one browser, from one look to the next."""
 
     def __init__(self, tree: ProcessTree) -> None:
         self._tree = tree
         self._seen: dict[psutil.Process, _Seen | None] = {}  # None: it is not of a page
+        self.last_ended: Ended | None = None
 
     def look(self, most_bytes: int, now: float) -> int:
         """Ends what holds more memory than that, and makes stand back what computes without a pause. May block for
@@ -57,6 +66,7 @@ class PageProcesses:
         try:
             memory = process.memory_info()
             if memory.rss - getattr(memory, "shared", 0) > most_bytes:
+                self.last_ended = Ended(now, most_bytes)  # before the browser can say that the page crashed
                 process.kill()
                 return True
             _stand_back(process, seen, now)
