@@ -10,7 +10,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.testing.browser import FakeContext
-from shoal.agent.types import Checkpoint
+from shoal.agent.types import Checkpoint, Outcome
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.worker import Worker
@@ -146,4 +146,31 @@ async def test_a_browser_that_was_lost_inside_an_action_is_replaced_though_the_s
         (end,) = (await worker.pull(mark.serial, mark.serial)).reports()
     assert end.outcome is not None and end.outcome.status is Status.UNSURE
     assert parts.owner.restarts == 1
+    await worker.close()
+
+
+class CutOff(FakeParts):
+    """Parts that say of every session that its pages were cut off."""
+
+    def ended(self, work: Work) -> str:
+        return "the session's pages have sent more than 8 MiB"
+
+
+async def test_a_session_whose_pages_were_cut_off_says_so_however_it_ends() -> None:
+    config = WorkerConfig(slots=1, artifacts_url="memory:")
+    worker = Worker("w", config, CutOff([], lambda: FakeBrowser({URL: FakePage(read={"n": 1})}), config))
+    gone = {"url": "http://gone.example/", "extract": EXTRACT}
+    good, bad = (JobSpec.model_validate(one) for one in ({"url": URL, "extract": EXTRACT}, gone))
+    await worker.submit([Work(n, 1, n, "t", 1, 0, spec, None, None, None, None) for n, spec in ((1, good), (2, bad))])
+    told: dict[int, Outcome] = {}
+    seen = 0
+    async with asyncio.timeout(10):
+        while len(told) < 2:
+            for report in (await worker.pull(seen, 0)).reports():
+                seen = report.serial
+                if report.outcome is not None:
+                    told[report.session] = report.outcome
+    assert told[1].status is Status.COMPLETED and told[1].reason.endswith("have sent more than 8 MiB")
+    assert told[2].error is not None and told[2].error.code == "host_unreachable"
+    assert told[2].error.message.endswith("(the session's pages have sent more than 8 MiB)")
     await worker.close()
