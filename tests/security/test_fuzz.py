@@ -133,8 +133,9 @@ def test_specs_from_the_jobs_own_schema(served: Served, mode: GenerationMode) ->
 def test_requests_from_the_whole_document(served: Served, mode: GenerationMode) -> None:
     document = schemathesis.openapi.from_url(f"{served.url}/openapi.json")
     operations = [found.ok() for found in document.get_all_operations()]
-    # Streams that never end have tests of their own.
-    operations = [one for one in operations if not one.path.endswith("/events")]
+    # Streams that never end have tests of their own. A try waits for workers, of which there are none here; the body of
+    # its request is that of /v1/jobs.
+    operations = [one for one in operations if not one.path.endswith(("/events", "/jobs:try"))]
     for operation in operations:
 
         @hypothesis_settings(INPUTS // 4 // len(operations))

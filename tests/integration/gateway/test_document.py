@@ -64,7 +64,7 @@ def test_answers_are_what_the_document_says(served: str) -> None:
     seen = set()
     for found in document.get_all_operations():
         operation = found.ok()
-        if operation.path.endswith("/events"):  # streams that never end: tests of their own
+        if operation.path.endswith(("/events", "/jobs:try")):  # streams that never end, and waiting for workers
             continue
         seen.add(f"{operation.method.upper()} {operation.path}")
 
