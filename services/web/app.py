@@ -18,6 +18,7 @@ from shoal.services.web.api.questions import question_routes
 from shoal.services.web.api.results import result_routes
 from shoal.services.web.api.sessions import session_routes
 from shoal.services.web.api.status import status_routes
+from shoal.services.web.api.submitter import Submitter
 from shoal.services.web.api.tries import try_routes
 from shoal.services.web.api.views import ProblemView, ResultView, SubmittedView
 from shoal.services.web.api.webhooks import webhook_routes
@@ -54,7 +55,8 @@ def create_app(deps: GatewayDeps) -> FastAPI:
         redoc_url=None,
     )
     problems.install(app)
-    app.include_router(submit_routes(deps, authenticator, gate, quota))
+    submitter = Submitter(deps, gate, quota)
+    app.include_router(submit_routes(deps, authenticator, submitter))
     app.include_router(batch_routes(deps, authenticator, gate, quota))
     app.include_router(try_routes(deps, authenticator, gate, quota))
     app.include_router(job_routes(deps, authenticator))
@@ -67,7 +69,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     app.include_router(workflow_routes(deps, authenticator))
     app.include_router(status_routes(deps, authenticator))
     if deps.options.dashboard:
-        add_dashboard(app, deps, authenticator)
+        add_dashboard(app, deps, authenticator, submitter)
     app.add_middleware(RequestContext, metrics=deps.metrics)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend the document
     return app

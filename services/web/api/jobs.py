@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
@@ -10,25 +9,23 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.routing import APIRoute
 
 from shoal.agent.status import FINAL, Status
-from shoal.services import tracing
-from shoal.services.errors import BadInput, NotFound, ServiceError
+from shoal.services.errors import BadInput, NotFound
 from shoal.services.store import ids
 from shoal.services.store.records import JobFilter, JobRow
 from shoal.services.store.store import Store
+from shoal.services.web.api.submitter import Submitter
 from shoal.services.web.api.views import JobPage, JobSummary, JobView, SubmittedJob
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
-from shoal.services.web.http.quota import Quota
 from shoal.services.web.results.dropping import drop_small
-from shoal.services.web.specs.specs import SpecGate
 
 Verb = Literal["cancel", "pause", "resume", "retry"]
 JSON = "application/json"
 
 
-def submit_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, quota: Quota) -> APIRouter:
+def submit_routes(deps: GatewayDeps, authenticator: Authenticator, submitter: Submitter) -> APIRouter:
     """The route of single submissions. The app should ask it first: it is the one that is called most."""
     router = APIRouter(prefix="/v1", tags=["jobs"], route_class=BareRoute)
     store = deps.store
@@ -48,21 +45,9 @@ def submit_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGat
     async def submit(request: Request) -> Response:
         """Stores one job. 201 for a new one; 200 with the earlier one when the idempotency key is known."""
         caller = await may_submit(request)
-        began = time.time()
         require_type(request, JSON_TYPES)
         body = await read_body(request, deps.options.body_limit)
-        try:
-            job = await gate.check(body, caller.tenant, idempotency_key=request.headers.get("idempotency-key"))
-            if not all(await quota.admits(caller.tenant, [job])):
-                raise quota.exceeded(caller.tenant)
-            (done,) = await store.submit([job])
-        except ServiceError as error:
-            deps.metrics.submissions_refused.labels(error.code).inc()
-            raise
-        if done.created:
-            quota.taken(caller.tenant)
-            tracing.record("submit", tracing.job_place(done.job), below=None, began=began, tenant=caller.tenant)
-            deps.metrics.jobs_submitted.labels("single").inc()
+        done = await submitter.submit(body, caller, idempotency_key=request.headers.get("idempotency-key"))
         # A new job is queued; reading it back would cost as much as storing it.
         status = Status.QUEUED if done.created else (await store.job(done.job)).status
         return Response(

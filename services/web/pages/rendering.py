@@ -52,14 +52,18 @@ class Pages:
 
     def page(self, request: Request, template: str, *, status: int = 200, **context: Json) -> Response:
         """One page."""
-        text = self._environment.get_template(template).render(
+        text = self.part(request, template, **context)
+        return HTMLResponse(text, status_code=status, headers=PAGE_HEADERS)
+
+    def part(self, request: Request, template: str, **context: Json) -> str:
+        """The HTML of a template, which may be a part of a page."""
+        return self._environment.get_template(template).render(
             path=request.url.path,
             query=dict(request.query_params),
             needs_login=self._door.required,
             token=self._door.form_token(request),
             **{"caller": None, **context},
         )
-        return HTMLResponse(text, status_code=status, headers=PAGE_HEADERS)
 
     def refusal(self, request: Request, error: ServiceError) -> Response:
         """The page that says why something was refused."""

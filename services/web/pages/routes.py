@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from shoal.agent.status import Status
 from shoal.services.errors import NotFound, Unauthenticated
+from shoal.services.web.api.submitter import Submitter
 from shoal.services.web.cluster_state.overview import overview
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
@@ -23,6 +24,7 @@ from shoal.services.web.pages.jobs.page import add_job_page
 from shoal.services.web.pages.login import Door, local_path
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
 from shoal.services.web.pages.sessions.page import add_session_page
+from shoal.services.web.pages.submit.page import add_submit_page
 
 STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 STATIC: Mapping[str, bytes] = {path.name: path.read_bytes() for path in sorted((HERE / "static").iterdir())}
@@ -32,7 +34,7 @@ _TAGS = {name: f'"{hashlib.sha256(content).hexdigest()[:16]}"' for name, content
 _API = "/v1/"
 
 
-def add_dashboard(app: FastAPI, deps: GatewayDeps, authenticator: Authenticator) -> None:
+def add_dashboard(app: FastAPI, deps: GatewayDeps, authenticator: Authenticator, submitter: Submitter) -> None:
     """Adds all pages to `app`. To browsers, an address that nothing has answers with a page, too."""
     door = Door(authenticator, deps.options.cookie_secret, secure=deps.options.secure_cookies)
     pages = Pages(door)
@@ -42,6 +44,7 @@ def add_dashboard(app: FastAPI, deps: GatewayDeps, authenticator: Authenticator)
     add_job_page(router, deps, door, pages)
     add_attention(router, deps, door, pages)
     add_session_page(router, deps, door, pages)
+    add_submit_page(router, deps, door, pages, submitter)
     _add_status(router, deps, door, pages)
     _add_static(router)
     app.include_router(router)

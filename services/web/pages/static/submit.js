@@ -1,0 +1,170 @@
+// The page on which people hand in jobs: asks the gateway while they write, and shows what it says. The form is the
+// job; the JSON beside it is the same job, and whichever was written last counts.
+"use strict";
+
+(() => {
+  const CHECK_AFTER_MS = 350;
+  const form = document.getElementById("job-form");
+  const fields = document.getElementById("fields");
+  const json = document.getElementById("json");
+  const verdict = document.getElementById("verdict");
+  const list = document.getElementById("faults");
+  let asked = 0;
+  let timer = 0;
+  let jsonCounts = false; // the JSON was written last
+
+  form.classList.add("scripted");
+
+  async function check() {
+    const mine = ++asked;
+    verdict.dataset.state = "asking";
+    const body = new URLSearchParams(new FormData(form));
+    if (!jsonCounts) body.delete("#json");
+    let told;
+    try {
+      const answer = await fetch("/new/check", { method: "POST", body, credentials: "same-origin" });
+      if (answer.redirected) throw new Error("You are logged out. Log in in another tab, then go on here.");
+      if (answer.status === 429) throw new Error("Not checked: too many requests at the moment.");
+      if (!answer.ok) throw new Error(`Not checked: the gateway says ${answer.status}.`);
+      told = await answer.json();
+    } catch (error) {
+      if (mine === asked) say("unknown", error instanceof TypeError ? "Not checked: the gateway is away." : error.message);
+      return;
+    }
+    if (mine !== asked) return; // something was written since
+    if (told.form !== undefined && told.faults.every((fault) => fault.field !== "body")) {
+      fields.innerHTML = told.form;
+      document.dispatchEvent(new CustomEvent("shoal:fields"));
+    }
+    show(told);
+  }
+
+  function say(state, words) {
+    verdict.dataset.state = state;
+    verdict.textContent = words;
+  }
+
+  function show(told) {
+    const faults = told.message ? [{ field: "", reason: told.message }, ...told.faults] : told.faults;
+    if (told.valid) say("valid", "Valid: it can be handed in.");
+    else say("invalid", faults.length === 1 ? "One thing is missing or wrong." : `${faults.length} things are missing or wrong.`);
+    list.replaceChildren(...faults.map(faultLine));
+    mark(told.faults);
+    if (!jsonCounts) json.value = told.texts.json;
+    for (const name of ["curl", "cli", "python"]) document.querySelector(`#as-${name} pre`).textContent = told.texts[name];
+  }
+
+  function faultLine(fault) {
+    const line = document.createElement("li");
+    if (fault.field) {
+      const code = document.createElement("code");
+      code.textContent = fault.field;
+      line.append(code, " ");
+    }
+    line.append(fault.reason);
+    return line;
+  }
+
+  // The field of the job that a part of the form stands for: an entry of a map goes by its name.
+  function jobPath(part) {
+    let path = part.dataset.path;
+    for (let entry = part.closest("[data-entry]"); entry; entry = entry.parentElement.closest("[data-entry]")) {
+      const key = entry.querySelector("input")?.value ?? "";
+      path = path.replace(entry.dataset.path, entry.dataset.path.replace(/\[[^\]]*\]$/, `.${key}`));
+    }
+    return path;
+  }
+
+  function mark(faults) {
+    for (const old of fields.querySelectorAll(".fault")) old.remove();
+    for (const input of fields.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
+    if (form.dataset.touched === undefined) return; // an empty form is not full of faults
+    const parts = new Map();
+    for (const part of fields.querySelectorAll("[data-path]")) {
+      parts.set(part.dataset.path, part);
+      parts.set(jobPath(part), part);
+    }
+    for (const fault of faults) {
+      let path = fault.field;
+      while (path && !parts.has(path)) path = path.replace(/(\.[^.[]*|\[[^[]*\])$|^[^.[]*$/, "");
+      const part = parts.get(path);
+      if (!part) continue;
+      const line = document.createElement("p");
+      line.className = "fault";
+      line.textContent = path === fault.field ? fault.reason : `${fault.field}: ${fault.reason}`;
+      const input = part.querySelector("input:not([type=hidden]), select, textarea");
+      if (part.matches(".field")) part.append(line);
+      else part.querySelector(".fields").prepend(line);
+      if (part.matches(".field")) input?.setAttribute("aria-invalid", "true");
+    }
+  }
+
+  function soon(event) {
+    form.dataset.touched = "";
+    jsonCounts = event?.target === json;
+    clearTimeout(timer);
+    timer = setTimeout(check, CHECK_AFTER_MS);
+  }
+
+  // --- entries of maps -------------------------------------------------------------------------------
+
+  function add(map) {
+    const entries = map.querySelector("[data-entries]");
+    const taken = [...entries.children].map((entry) => Number(/\[(\d+)\]$/.exec(entry.dataset.path)[1]));
+    const number = taken.length ? Math.max(...taken) + 1 : 0;
+    const holder = document.createElement("template");
+    holder.innerHTML = map.querySelector("template").innerHTML.replaceAll("[NEW]", `[${number}]`);
+    const entry = holder.content.firstElementChild;
+    entries.append(entry);
+    entry.querySelector("input").focus();
+  }
+
+  form.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    if (button.dataset.add !== undefined) add(button.closest("[data-map]"));
+    if (button.dataset.remove !== undefined) {
+      const map = button.closest("[data-map]");
+      button.closest("[data-entry]").remove();
+      map.querySelector("[data-add]").focus();
+      soon();
+    }
+  });
+
+  // --- the same job ----------------------------------------------------------------------------------
+
+  const tabs = [...form.querySelectorAll("[role=tab]")];
+  function choose(tab) {
+    for (const one of tabs) {
+      one.setAttribute("aria-selected", String(one === tab));
+      one.tabIndex = one === tab ? 0 : -1;
+      document.getElementById(one.getAttribute("aria-controls")).hidden = one !== tab;
+    }
+  }
+  for (const tab of tabs) tab.addEventListener("click", () => choose(tab));
+  form.querySelector("[role=tablist]").addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const at = tabs.indexOf(event.target);
+    if (!step || at < 0) return;
+    const next = tabs[(at + step + tabs.length) % tabs.length];
+    choose(next);
+    next.focus();
+  });
+  document.getElementById("copy").addEventListener("click", async (event) => {
+    const shown = form.querySelector("[role=tabpanel]:not([hidden])");
+    const text = shown.querySelector("textarea")?.value ?? shown.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      event.target.textContent = "Copied";
+    } catch {
+      event.target.textContent = "Not allowed";
+    }
+    setTimeout(() => { event.target.textContent = "Copy"; }, 1500);
+  });
+
+  form.addEventListener("input", soon);
+  form.addEventListener("change", (event) => { if (event.target !== json) soon(event); });
+  form.addEventListener("submit", () => { json.disabled = !jsonCounts; setTimeout(() => { json.disabled = false; }); });
+  if (list.children.length) form.dataset.touched = "";
+  check();
+})();

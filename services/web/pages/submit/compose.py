@@ -1,0 +1,178 @@
+"""From the inputs of the form to the job that they spell out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
+
+from shoal.agent.support.json_value import Json
+from shoal.services.errors import BadInput
+from shoal.services.web.pages.submit.fields import KEY, PRESENT, FormField, blank_form
+from shoal.services.web.specs.specs import parse_json
+
+_ENTRY = re.compile(r"\[(\d{1,6})\]")
+_WHOLE = re.compile(r"[+-]?\d{1,30}")
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A job as a person has written it so far."""
+
+    spec: Mapping[str, Json]
+    faults: tuple[Mapping[str, str], ...] = ()  # {field, reason} of what is not even a value of its kind
+
+
+class Inputs:
+    """What a form sent: one or several texts by name."""
+
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+        self._texts: dict[str, list[str]] = {}
+        for name, text in pairs:
+            self._texts.setdefault(name, []).append(text)
+        self._entries: dict[str, dict[int, None]] = {}
+        for name in self._texts:
+            for found in _ENTRY.finditer(name):
+                self._entries.setdefault(name[: found.start()], {})[int(found[1])] = None
+
+    @classmethod
+    def of_body(cls, body: bytes) -> Inputs:
+        """The inputs of a urlencoded body.
+
+        Raises:
+            BadInput: it is none.
+        """
+        try:
+            return cls(parse_qsl(body.decode(), keep_blank_values=True, errors="strict"))
+        except ValueError:
+            raise BadInput("The form's body cannot be read: it is no urlencoded UTF-8 text.") from None
+
+    def one(self, name: str) -> str:
+        """The text of an input; "" without it."""
+        return self._texts.get(name, [""])[-1].replace("\r\n", "\n")
+
+    def every(self, name: str) -> list[str]:
+        """The texts of all inputs of this name."""
+        return self._texts.get(name, [])
+
+    def has(self, name: str) -> bool:
+        """Whether an input of this name was sent."""
+        return name in self._texts
+
+    def entries(self, path: str) -> list[int]:
+        """The numbers of a map's entries, in order."""
+        return sorted(self._entries.get(path, ()))
+
+
+def composed(inputs: Inputs) -> Draft:
+    """The job that the form's inputs spell out. An empty input gives nothing."""
+    composer = _Composer(inputs)
+    spec = composer.group(blank_form(), "")
+    return Draft(spec, tuple(composer.faults))
+
+
+def read_draft(text: str) -> Draft:
+    """A job that was written as JSON.
+
+    Raises:
+        BadInput: it is no JSON object; with line and column.
+    """
+    spec = parse_json(text.encode())
+    if not isinstance(spec, dict):
+        raise BadInput("The job must be a JSON object.", errors=[{"field": "body", "reason": "must be an object"}])
+    return Draft(spec)
+
+
+@dataclass(slots=True)
+class _Composer:
+    inputs: Inputs
+    faults: list[Mapping[str, str]] = field(default_factory=list)
+
+    def group(self, fields: Sequence[FormField], prefix: str) -> dict[str, Json]:
+        """The properties that are given of an object at `prefix`."""
+        given = {one.name: self.value(one, f"{prefix}{one.name}") for one in fields}
+        return {name: value for name, value in given.items() if value is not _ABSENT}
+
+    def value(self, one: FormField, path: str) -> Json:
+        """What is given for a field, or `_ABSENT`."""
+        match one.kind:
+            case "group":
+                inner = self.group(one.fields, f"{path}.")
+                return inner if inner or self.inputs.has(f"{path}.{PRESENT}") else _ABSENT
+            case "map":
+                return self.entries(one, path) or _ABSENT
+            case "choices":
+                chosen = [text for text in self.inputs.every(path) if text]
+                return chosen or _ABSENT
+        text = self.inputs.one(path)
+        if not text.strip():
+            return _ABSENT
+        match one.kind:
+            case "integer" | "number":
+                return self.number(one, path, text.strip())
+            case "flag":
+                return self.flag(path, text.strip())
+            case "json":
+                return self.json(path, text)
+            case "lines":
+                return [self.line(path, n, line) for n, line in enumerate(_lines(text))] or _ABSENT
+        return text.strip()
+
+    def entries(self, one: FormField, path: str) -> dict[str, Json]:
+        """What is given of a map. An entry without a name is a fault, unless it is empty altogether."""
+        found: dict[str, Json] = {}
+        for number in self.inputs.entries(path):
+            here = f"{path}[{number}]"
+            key = self.inputs.one(f"{here}.{KEY}").strip()
+            value: Json = self.group(one.fields, f"{here}.") if one.fields else self.inputs.one(here).strip()
+            if not key:
+                if value:
+                    self.fault(f"{here}.{KEY}", "needs a name")
+                continue
+            if key in found:
+                self.fault(f"{here}.{KEY}", f"{key!r} is there twice")
+            found[key] = value
+        return found
+
+    def number(self, one: FormField, path: str, text: str) -> Json:
+        if _WHOLE.fullmatch(text):
+            return int(text)
+        try:
+            value = float(text) if one.kind == "number" else None
+        except ValueError:
+            value = None
+        if value is None or value != value or value in (float("inf"), float("-inf")):
+            return self.fault(path, "must be a whole number" if one.kind == "integer" else "must be a number")
+        return value
+
+    def flag(self, path: str, text: str) -> Json:
+        if text not in ("true", "false"):
+            return self.fault(path, "must be true or false")
+        return text == "true"
+
+    def json(self, path: str, text: str) -> Json:
+        try:
+            return parse_json(text.encode())
+        except BadInput as error:
+            return self.fault(path, error.message.removeprefix("The body ").removesuffix("."))
+
+    def line(self, path: str, number: int, text: str) -> Json:
+        """One line of a list: a text that begins with a quotation mark is JSON."""
+        if not text.startswith('"'):
+            return text
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return text
+        return value if isinstance(value, str) else self.fault(f"{path}[{number}]", "must be a text")
+
+    def fault(self, path: str, reason: str) -> Json:
+        self.faults.append({"field": path, "reason": reason})
+        return _ABSENT
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in (line.strip() for line in text.split("\n")) if line]

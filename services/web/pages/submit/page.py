@@ -1,0 +1,221 @@
+"""The page on which people hand in jobs, and what it asks while they write."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse
+
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.masking import HIDDEN, shown_spec
+from shoal.services.errors import BadInput, NotFound, ServiceError
+from shoal.services.store import ids
+from shoal.services.web.api.submitter import Submitter
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.body import read_body
+from shoal.services.web.http.problems import faults_of
+from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.rendering import Pages, let_in
+from shoal.services.web.pages.submit.compose import Draft, Inputs, composed, read_draft
+from shoal.services.web.pages.submit.equivalents import equivalents
+from shoal.services.web.pages.submit.fields import as_line, filled_form, strangers
+from shoal.services.web.pages.submit.loop_values import SAMPLE_ROWS, loop_values, read_table
+from shoal.services.web.pages.submit.presets import PRESETS
+from shoal.services.web.pages.submit.sections import sections
+from shoal.services.web.specs.specs import field_name
+
+FORM_BYTES = 4
+"""A form may be so many times as long as a job: `%` and two digits stand for most characters that are no letters."""
+FILE_BYTES = 8
+"""A file may be so many times as long as a job: not every column becomes a part of it."""
+AS_JSON, FROM, KEY = "#json", "#from", "#draft"
+"""Inputs that are no field: the job as JSON, which then counts alone; the job that it began as; a key of this form."""
+TOKEN_HEADER = "x-shoal-form"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A draft with what the API says of it."""
+
+    draft: Draft
+    faults: tuple[Mapping[str, str], ...] = field(default=())
+    message: str = ""  # why it would be refused, where that is no fault of a field
+
+    @property
+    def valid(self) -> bool:
+        """Whether it would be taken now."""
+        return not self.faults and not self.message
+
+
+def add_submit_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages, submitter: Submitter) -> None:
+    """Adds the page and what its form and its scripts ask."""
+    desk = _Desk(deps, door, pages, submitter)
+
+    @router.get("/new")
+    async def form(
+        request: Request,
+        caller: Caller = Depends(let_in(door, "submit")),
+        job: str = Query("", alias="from", max_length=40),
+        preset: str = Query("", max_length=40),
+    ) -> Response:
+        draft = await desk.beginning(job, preset, caller)
+        return desk.page(request, caller, Checked(draft), origin=job)
+
+    @router.post("/new")
+    async def submit(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
+        inputs = await desk.inputs(request)
+        checked = await desk.checked(inputs, caller)
+        if not checked.valid:
+            return desk.page(request, caller, checked, origin=inputs.one(FROM), key=inputs.one(KEY), status=400)
+        body = json.dumps(checked.draft.spec, ensure_ascii=False).encode()
+        key = None
+        if inputs.one(KEY) and "idempotency_key" not in checked.draft.spec:
+            key = f"{inputs.one(KEY)[:64]}-{hashlib.sha256(body).hexdigest()[:32]}"  # a second click is the same job
+        done = await submitter.submit(body, caller, idempotency_key=key)
+        return RedirectResponse(f"/jobs/{ids.job_id(done.job)}", status_code=303)
+
+    @router.post("/new/check")
+    async def check(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
+        """What the API would say of the job in the form, and the same job for other ways in. Nothing is stored."""
+        inputs = await desk.inputs(request)
+        checked = await desk.checked(inputs, caller)
+        told = desk.told(request, checked)
+        if inputs.has(AS_JSON):
+            told["form"] = desk.fields(request, checked.draft.spec)
+            told["strangers"] = strangers(checked.draft.spec)
+        return JSONResponse(told)
+
+    @router.post("/new/values")
+    async def values(
+        request: Request,
+        caller: Caller = Depends(let_in(door, "submit")),
+        mapping: str = Query("", max_length=100_000),
+    ) -> Response:
+        """The columns and first rows of a file; with a mapping (JSON: names by column), the values of a loop."""
+        door.check_form(request, request.headers.get(TOKEN_HEADER, ""))
+        content = await read_body(request, FILE_BYTES * deps.options.body_limit)
+        try:
+            table = read_table(content)
+            found = loop_values(table, _names_by_column(mapping)) if mapping else []
+        except BadInput as error:
+            return JSONResponse({"fault": error.message})
+        sample = [[row.get(column) for column in table.columns] for row in table.rows[:SAMPLE_ROWS]]
+        told = {"columns": table.columns, "rows": len(table.rows), "sample": sample}
+        return JSONResponse({**told, "values": "\n".join(map(as_line, found))})
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    deps: GatewayDeps
+    door: Door
+    pages: Pages
+    submitter: Submitter
+
+    async def beginning(self, job: str, preset: str, caller: Caller) -> Draft:
+        """What the form begins with: a job that is there, a preset, or nothing."""
+        if job:
+            row = await self.deps.store.job(ids.parse_job(job), tenant=caller.sees)
+            spec = shown_spec(row.spec)
+            spec.pop("idempotency_key", None)
+            return Draft(spec)
+        if preset:
+            if preset not in PRESETS:
+                raise NotFound(f"there is no preset {preset!r}")
+            return Draft(PRESETS[preset].spec)
+        return Draft({})
+
+    async def inputs(self, request: Request) -> Inputs:
+        """What the form sent.
+
+        Raises:
+            NotAllowed: it is not a form of this login.
+            TooLarge, BadInput.
+        """
+        inputs = Inputs.of_body(await read_body(request, FORM_BYTES * self.deps.options.body_limit))
+        self.door.check_form(request, inputs.one("token"))
+        return inputs
+
+    async def checked(self, inputs: Inputs, caller: Caller) -> Checked:
+        """The job in the form, and what the API's own check says of it."""
+        try:
+            draft = read_draft(inputs.one(AS_JSON)) if inputs.one(AS_JSON).strip() else composed(inputs)
+        except BadInput as error:
+            return Checked(Draft({}), tuple(faults_of(error)) or ({"field": "body", "reason": error.message},))
+        faults = [*draft.faults]
+        if inputs.one(FROM):
+            faults += [{"field": path, "reason": "is hidden here: give it again"} for path in _hidden(draft.spec, ())]
+        try:
+            await self.submitter.check(json.dumps(draft.spec, ensure_ascii=False).encode(), caller)
+        except BadInput as error:
+            known = {fault["field"] for fault in faults}
+            faults += [fault for fault in faults_of(error) if fault["field"] not in known]
+        except ServiceError as error:
+            return Checked(draft, tuple(faults), error.message)
+        return Checked(draft, tuple(faults))
+
+    def told(self, request: Request, checked: Checked) -> dict[str, Json]:
+        """What the page's script shows."""
+        texts = equivalents(checked.draft.spec, self.gateway(request), keys=self.door.required)
+        return {
+            "valid": checked.valid,
+            "message": checked.message,
+            "faults": list(checked.faults),
+            "texts": texts.texts(),
+        }
+
+    def gateway(self, request: Request) -> str:
+        """The address under which the caller has reached this gateway."""
+        scheme = "https" if self.deps.options.secure_cookies else request.url.scheme
+        return f"{scheme}://{request.url.netloc}"
+
+    def fields(self, request: Request, spec: Mapping[str, Json]) -> str:
+        """The fields of the form with what `spec` gives, as HTML."""
+        return self.pages.part(request, "submit/fields.html", sections=sections(filled_form(spec)))
+
+    def page(
+        self, request: Request, caller: Caller, checked: Checked, *, origin: str, key: str = "", status: int = 200
+    ) -> Response:
+        """The whole page."""
+        return self.pages.page(
+            request,
+            "submit/page.html",
+            status=status,
+            caller=caller,
+            sections=sections(filled_form(checked.draft.spec)),
+            strangers=strangers(checked.draft.spec),
+            faults=checked.faults,
+            message=checked.message,
+            texts=equivalents(checked.draft.spec, self.gateway(request), keys=self.door.required).texts(),
+            presets=PRESETS.values(),
+            origin=origin,
+            key=key or secrets.token_urlsafe(12),
+        )
+
+
+def _names_by_column(text: str) -> dict[str, str]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
+        raise BadInput("The mapping must be a JSON object with a name for each column.")
+    return found
+
+
+def _hidden(value: Json, path: tuple[str | int, ...]) -> Iterator[str]:
+    """Where a job that began as another still has the mark that stands for a password of that one."""
+    if isinstance(value, str):
+        if HIDDEN in value:
+            yield field_name(path)
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _hidden(part, (*path, name))
+    elif isinstance(value, list | tuple):
+        for index, part in enumerate(value):
+            yield from _hidden(part, (*path, index))

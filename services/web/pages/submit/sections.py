@@ -1,0 +1,51 @@
+"""The fields of a job in the order in which people think of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shoal.services.web.pages.submit.fields import FormField
+
+_SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("what", "What to do", ("url", "goal", "extract", "loop", "data")),
+    ("login", "Login, secrets and people", ("login", "secrets", "totp", "help")),
+    (
+        "decide",
+        "Who decides, and by what",
+        (
+            *("policy", "complete_criterion", "allow_terminate", "error_codes", "budget"),
+            *("grounding", "sight", "action_sets"),
+        ),
+    ),
+    ("limits", "Limits", ("max_steps", "deadline_s", "max_attempts", "repeatable", "priority")),
+    ("browser", "Browser and sites", ("browser", "politeness")),
+    ("evidence", "Evidence and messages", ("artifacts", "webhook")),
+    ("labels", "Labels", ("labels", "idempotency_key")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Some fields under one title."""
+
+    name: str
+    title: str
+    fields: tuple[FormField, ...]
+
+    @property
+    def given(self) -> bool:
+        """Whether something is given for one of its fields."""
+        return any(field.present or field.value or field.chosen for field in self.fields)
+
+
+def sections(form: Sequence[FormField]) -> tuple[Section, ...]:
+    """All fields of a form. One that no section names is in the last."""
+    by_name = {field.name: field for field in form}
+    found = [
+        Section(name, title, tuple(by_name.pop(field) for field in fields if field in by_name))
+        for name, title, fields in _SECTIONS
+    ]
+    if by_name:
+        found.append(Section("other", "Other", tuple(by_name.values())))
+    return tuple(found)
