@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
 import pytest
 import pytest_asyncio
-import uvicorn
-from playwright.async_api import Browser, Page, Route, async_playwright, expect
+from playwright.async_api import Page, Route, expect
 
-from shoal.agent.chromium.process.find import find_chromium
-from tests.gateway_world import World, completed, loop_of, world
-from tests.integration.dashboard.seed import Seeder
+from tests.gateway_world import completed, loop_of
+from tests.integration.dashboard.served import Site, served_site
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 expect.set_options(timeout=20_000)  # tests share the processors with those of other files
@@ -31,28 +28,10 @@ EventSource.prototype.addEventListener = function (name, listener) {
 PAGES = ("/", "/jobs/j1", "/jobs/j2", "/jobs/j5", "/jobs/j7", "/status", "/login", "/jobs/j999", "{session}")
 
 
-@dataclass
-class Site:
-    url: str
-    world: World
-    browser: Browser
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def seeded() -> AsyncIterator[Site]:
-    async with world() as made, async_playwright() as playwright:
-        await Seeder(made).fill()
-        config = uvicorn.Config(made.app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1)
-        server, socket = uvicorn.Server(config), config.bind_socket()
-        task = asyncio.create_task(server.serve([socket]))
-        browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=["--no-sandbox"])
-        try:
-            yield Site(f"http://127.0.0.1:{socket.getsockname()[1]}", made, browser)
-        finally:
-            await browser.close()
-            server.should_exit = True
-            await task
-            socket.close()
+    async with served_site() as made:
+        yield made
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -1,0 +1,77 @@
+"""The dashboard over a filled store, served for real, with a Chromium beside it: for its tests and its pictures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from playwright.async_api import Browser, Page, async_playwright
+
+from shoal.agent.chromium.process.find import find_chromium
+from tests.gateway_world import World, world
+from tests.integration.dashboard.seed import Seeder
+from tests.sites.registry import cache
+
+AXE = "axe-core@4.10.3"
+
+
+@dataclass
+class Site:
+    """A served dashboard."""
+
+    url: str
+    world: World
+    browser: Browser
+
+    async def page(self, path: str, width: int = 1280, scheme: str = "light") -> tuple[Page, list[str]]:
+        """A page in a context of its own, and what its console complains about."""
+        context = await self.browser.new_context(viewport={"width": width, "height": 850}, color_scheme=scheme)
+        page = await context.new_page()
+        complaints: list[str] = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
+        await page.goto(self.url + path)
+        return page, complaints
+
+
+@asynccontextmanager
+async def served_site() -> AsyncIterator[Site]:
+    """A site whose store holds what the seeder puts there."""
+    async with world() as made, async_playwright() as playwright:
+        await Seeder(made).fill()
+        config = uvicorn.Config(made.app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1)
+        server, socket = uvicorn.Server(config), config.bind_socket()
+        task = asyncio.create_task(server.serve([socket]))
+        browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=["--no-sandbox"])
+        try:
+            yield Site(f"http://127.0.0.1:{socket.getsockname()[1]}", made, browser)
+        finally:
+            await browser.close()
+            server.should_exit = True
+            await task
+            socket.close()
+
+
+def axe_source() -> str:
+    """The script of axe-core.
+
+    Raises:
+        Unreachable: npm does not give it.
+    """
+    return (Path(cache.npm(AXE)) / "axe.min.js").read_text()
+
+
+async def serious_faults(page: Page, axe: str) -> list[str]:
+    """What axe-core finds on a page that keeps people out: rule and place, of serious and critical findings."""
+    await page.evaluate(axe)
+    found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{one['id']}: {node['target'][0]}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"][:3]
+    ]

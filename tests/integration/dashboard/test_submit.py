@@ -1,0 +1,168 @@
+"""Handing in a job in a real browser: by form, by JSON, from a file, as a clone; and the other ways in really work."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from tests.integration.dashboard.seed import EVIL
+from tests.integration.dashboard.served import Site, axe_source, serious_faults, served_site
+from tests.sites.registry.cache import Unreachable
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+expect.set_options(timeout=20_000)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site() -> AsyncIterator[Site]:
+    async with served_site() as made:
+        yield made
+
+
+async def spec_of(site: Site, page: Page) -> dict[str, object]:
+    """What the job holds whose page was opened by handing it in."""
+    await page.wait_for_url("**/jobs/j*")
+    job = page.url.rsplit("/", 1)[1]
+    spec = (await site.world.client.get(f"/v1/jobs/{job}")).json()["spec"]
+    spec.pop("idempotency_key")
+    return spec
+
+
+async def test_a_job_is_written_in_the_form_with_faults_at_their_fields_and_handed_in(site: Site) -> None:
+    page, complaints = await site.page("/new?preset=pages")
+    await page.get_by_label("url required", exact=True).first.fill("shop.example")
+    address = page.locator('[data-path="url"]')
+    await expect(address.locator(".fault")).to_contain_text("must start with http:// or https://")
+    await expect(page.locator("#verdict")).to_have_text("One thing is missing or wrong.")
+    await page.get_by_label("url required", exact=True).first.fill("https://shop.example/")
+    await expect(address.locator(".fault")).to_have_count(0)
+    await page.get_by_label("Name of the field").first.fill("title")
+    await page.get_by_label("Name of the field").first.press("Tab")
+    await page.get_by_label("Type of price").select_option("integer")
+    await page.get_by_label("price is required").check()
+    await page.locator("summary", has_text="Labels").click()
+    await page.get_by_role("button", name="Add a label").click()
+    await page.keyboard.type("team")
+    await page.keyboard.press("Tab")
+    await page.keyboard.type(EVIL)
+    await expect(page.locator("#json")).to_have_value(re.compile("onerror"))
+    await expect(page.locator("#verdict")).to_have_text("Valid: it can be handed in.")
+    await page.get_by_role("button", name="Hand in").click()
+    spec = await spec_of(site, page)
+    assert spec["labels"] == {"team": EVIL}
+    assert spec["loop"] == {"from": {"select": "entries"}}
+    assert spec["extract"]["schema"] == {
+        "type": "object",
+        "properties": {"title": {"type": "string"}, "price": {"type": "integer"}},
+        "required": ["title", "price"],
+    }
+    assert await page.title() != "owned"
+    assert complaints == []
+
+
+async def test_the_form_follows_the_json_and_the_json_the_form(site: Site) -> None:
+    page, complaints = await site.page("/new")
+    text = {"url": "https://a.example/", "goal": "read", "gaol": 1, "loop": {"values": ["a", "b"]}}
+    await page.locator("#json").fill(json.dumps(text))
+    await expect(page.locator('textarea[name="goal"]')).to_have_value("read")
+    await expect(page.locator('textarea[name="loop.values"]')).to_have_value("a\nb")
+    await expect(page.locator("#faults")).to_contain_text("is not a field of a job; did you mean 'goal'?")
+    await page.locator("#json").fill('{"url": ')
+    await expect(page.locator("#faults")).to_contain_text("line 1")
+    await expect(page.locator('textarea[name="goal"]')).to_have_value("read")  # what was written is not lost
+    text.pop("gaol")
+    await page.locator("#json").fill(json.dumps(text))
+    await expect(page.locator("#verdict")).to_have_text("Valid: it can be handed in.")
+    await page.locator('textarea[name="goal"]').fill("read on")
+    await expect(page.locator("#json")).to_have_value(re.compile("read on"))
+    await page.get_by_role("button", name="Hand in").click()
+    assert await spec_of(site, page) == {**text, "goal": "read on"}
+    assert complaints == []
+
+
+async def test_values_come_from_a_file_whose_columns_are_mapped(site: Site) -> None:
+    page, complaints = await site.page("/new?preset=values")
+    await page.locator('input[name="url"]').fill("https://a.example/form")
+    await page.locator('textarea[name="goal"]').fill("send the form")
+    content = f'name,city,skip\nAda,Wien,1\n"{EVIL.replace(chr(34), chr(34) * 2)}",Graz,2\n'
+    files = {"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": content.encode()}
+    await page.locator('input[type="file"]').set_input_files(files)
+    await expect(page.locator(".columns-of-file")).to_contain_text(f"{EVIL}.csv has 2 rows.")
+    await page.get_by_label("Use of skip").select_option("not used")
+    await page.get_by_label("Name of city").fill("town")
+    await page.get_by_role("button", name="Use 2 rows").click()
+    await expect(page.locator('textarea[name="loop.values"]')).to_have_value(re.compile("Wien"))
+    await expect(page.locator("#verdict")).to_have_text("Valid: it can be handed in.")
+    await page.get_by_role("button", name="Hand in").click()
+    spec = await spec_of(site, page)
+    rows = [json.loads(row) for row in spec["loop"]["values"]]
+    assert rows == [{"name": "Ada", "town": "Wien"}, {"name": EVIL, "town": "Graz"}]
+    assert await page.title() != "owned"
+    assert complaints == []
+
+
+async def test_a_job_is_cloned_from_its_page_and_changed(site: Site) -> None:
+    job = await site.world.submit(goal=EVIL, extract={"fields": {"price": {"select": ".p"}}}, labels={"team": EVIL})
+    page, complaints = await site.page(f"/jobs/{job}")
+    await page.get_by_role("link", name="Clone").click()
+    await expect(page.locator('textarea[name="goal"]')).to_have_value(EVIL)
+    await page.locator('textarea[name="goal"]').fill("other")
+    await expect(page.locator("#verdict")).to_have_text("Valid: it can be handed in.")
+    await page.get_by_role("button", name="Hand in").click()
+    spec = await spec_of(site, page)
+    assert (spec["goal"], spec["labels"]) == ("other", {"team": EVIL})
+    assert spec["extract"] == {"fields": {"price": {"select": ".p"}}}
+    assert await page.title() != "owned"
+    assert complaints == []
+
+
+async def test_the_same_job_goes_in_by_curl_command_line_and_python(site: Site, tmp_path: Path) -> None:
+    page, _ = await site.page("/new")
+    goal = "say \"hello\" to 'Ada' $HOME `id` \\ ü"
+    await page.locator('input[name="url"]').fill("https://a.example/")
+    await page.locator('textarea[name="goal"]').fill(goal)
+    await expect(page.locator("#as-curl pre")).to_contain_text("hello")
+    texts = {name: await page.locator(f"#as-{name} pre").text_content() for name in ("curl", "cli", "python")}
+    python = texts["python"].partition("    for result")[0] + "    print(job.id)\n"
+    shell = f'PATH="{Path(sys.executable).parent}:$PATH"\n'
+    for name, command in (
+        ("curl", ["bash", "-c", texts["curl"]]),
+        ("cli", ["bash", "-c", shell + texts["cli"]]),
+        ("python", [sys.executable, "-c", python]),
+    ):
+        before = len((await site.world.client.get("/v1/jobs?limit=500")).json()["jobs"])
+        environment = {**os.environ, "HOME": str(tmp_path)}
+        ended = await asyncio.create_subprocess_exec(
+            *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env=environment
+        )
+        out, _ = await asyncio.wait_for(ended.communicate(), 60)
+        found = (await site.world.client.get("/v1/jobs?limit=500")).json()["jobs"]
+        assert (ended.returncode, len(found)) == (0, before + 1), (name, out.decode())
+        assert found[0]["goal"] == goal, name
+
+
+@pytest.mark.parametrize("path", ["/new", "/new?preset=pages", "/nothing"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_serious_and_the_page_fits(site: Site, path: str, scheme: str) -> None:
+    try:
+        axe = await asyncio.to_thread(axe_source)
+    except Unreachable as error:
+        pytest.skip(str(error))
+    for width in (1280, 390):
+        page, _ = await site.page(path, width, scheme)
+        if path.startswith("/new"):
+            await expect(page.locator("#verdict")).not_to_have_text("Checked as you type.")
+            await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        excess = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert excess == 0, (path, width)
+        assert await serious_faults(page, axe) == [], (path, width, scheme)
+        await page.context.close()
