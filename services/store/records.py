@@ -357,8 +357,34 @@ class JobFilter:
     tenant: str | None = None
     statuses: tuple[Status, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""  # each of its words is in the job's goals, address or labels, or is the job's id
+    site: str = ""  # host of its first page
+    since: datetime | None = None  # created then or later
+    until: datetime | None = None  # created before
     before: int | None = None  # keyset: job ids below this one
     limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ActivitySpan:
+    """What ended in a span of time. Items and costs count in the span in which their job ended."""
+
+    since: datetime
+    jobs: int
+    jobs_completed: int
+    items: int
+    items_completed: int
+    items_canceled: int
+    tokens: int
+    model_calls: int
+    pages: int
+    seconds: float  # from the first session of each job to its end, summed up
+
+    @property
+    def success(self) -> float | None:
+        """The share of items that reached their goal, of those that were given the chance; None: there were none."""
+        tried = self.items - self.items_canceled
+        return self.items_completed / tried if tried else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,9 @@ from shoal.services.store.jobs import bulk_operations, control, retention, submi
 from shoal.services.store.jobs.changes import change_job
 from shoal.services.store.loops import pending_children
 from shoal.services.store.loops.fanout import children_in, hosts_needed, stage
-from shoal.services.store.read import reading, snapshots
+from shoal.services.store.read import activity, item_map, reading, snapshots
 from shoal.services.store.records import (
+    ActivitySpan,
     ApiKey,
     ArtifactRow,
     BulkProgress,
@@ -159,6 +160,19 @@ class Store:
 
     async def session(self, session: int, *, tenant: str | None = None) -> SessionDetail:
         return await self._db.read(lambda tx: reading.session_detail(tx, session, tenant))
+
+    async def item_states(self, job: int, *, tenant: str | None = None) -> bytes:
+        """A byte for each item of a job, in item order: the position of its status in `Status`. Items of a long loop
+        that are not rows yet are left out."""
+        return await self._db.read(lambda tx: item_map.item_states(tx, job, tenant))
+
+    async def item_session(self, job: int, place: int, *, tenant: str | None = None) -> int:
+        """The session of the item at a place of `item_states`."""
+        return await self._db.read(lambda tx: item_map.item_session(tx, job, place, tenant))
+
+    async def activity(self, *, tenant: str | None, span_s: int, spans: int) -> list[ActivitySpan]:
+        """What ended in each of the last spans of time, the oldest first."""
+        return await self._db.read(lambda tx: activity.activity(tx, tenant, span_s, spans))
 
     async def put_off(self, job: int) -> dict[int | None, datetime]:
         """When the last try begins that a loop of this job has put off, by the loop's session; None: the job's own."""

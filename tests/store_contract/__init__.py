@@ -13,6 +13,7 @@ from tests.store_contract.fixtures import short_slices as short_slices
 from tests.store_contract.fixtures import w as w
 from tests.store_contract.leases import *  # noqa: F403
 from tests.store_contract.long_loops import *  # noqa: F403
+from tests.store_contract.looking_up import *  # noqa: F403
 from tests.store_contract.loops import *  # noqa: F403
 from tests.store_contract.news import *  # noqa: F403
 from tests.store_contract.outbox import *  # noqa: F403

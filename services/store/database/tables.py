@@ -135,6 +135,16 @@ job_label = Table(
 )
 Index("job_label_job", job_label.c.job)
 
+job_words = Table(
+    "job_words",
+    metadata,
+    # By which jobs are looked up. Not in `job`: its rows are written with every group of outcomes.
+    Column("job", Id, ForeignKey("job.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("host", Text, nullable=False),  # of its first page
+    Column("words", Text, nullable=False),  # goals, address and labels, in lower case
+)
+Index("job_words_host", job_words.c.host, job_words.c.job)
+
 deleted = Table(
     "deleted",
     metadata,

@@ -16,6 +16,7 @@ from shoal.services.store.database import codec, tables
 from shoal.services.store.database.states import State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import counts_json
+from shoal.services.store.jobs.words import words_of
 from shoal.services.store.records import Counts, NewJob, Submitted
 
 Key = tuple[str, str]  # tenant, idempotency key
@@ -124,6 +125,8 @@ def _insert(tx: Tx, fresh: Sequence[tuple[int, NewJob]]) -> None:
     tx.each("add_roots", [_root_row(tx, id, root, job) for id, root, job in placed])
     labels = [{"name": name, "value": value, "job": id} for id, job in fresh for name, value in job.spec.labels.items()]
     tx.each("add_labels", labels)
+    words = [{"job": id, "host": job.domain, "words": words_of(job.spec)} for id, job in fresh]
+    tx.each("add_words", words)
     counts = counts_json(Counts(expected=1))
     for id, job in fresh:
         tx.event(id, job.tenant, JobEvent.SUBMITTED, {"url": job.spec.url, "counts": counts})

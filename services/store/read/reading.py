@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Row, Select, exists, or_, select
+from sqlalchemy import ColumnElement, Row, Select, exists, or_, select
 
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.masking import masker_of, shown_item
@@ -25,6 +25,7 @@ from shoal.services.store.records import ArtifactRow, EventRow, JobFilter, JobRo
 from shoal.services.store.waiting_causes import WaitingCause
 
 _CURSOR = re.compile(r"([0-9a-f]*):(\d{1,9})")
+_JOB_ID = re.compile(r"j([0-9]{1,18})", re.ASCII)
 _STEP_LENGTH = 4 << 20
 """Outcomes that are read at once have about so many characters: as many as the last ones let hope."""
 _MOST_STEP = 500
@@ -82,10 +83,25 @@ def matching(wanted: JobFilter) -> Select[Any]:
             query = query.where(table.c.finished_at.is_(None))  # says no more, but its index holds open jobs only
     if wanted.before is not None:
         query = query.where(table.c.id < wanted.before)
+    if wanted.since is not None:
+        query = query.where(table.c.created_at >= wanted.since.timestamp())
+    if wanted.until is not None:
+        query = query.where(table.c.created_at < wanted.until.timestamp())
+    if wanted.site:
+        query = query.where(_worded(tables.job_words.c.host == wanted.site.lower()))
+    for word in wanted.text.lower().split():
+        found = _worded(tables.job_words.c.words.contains(word, autoescape=True))
+        number = _JOB_ID.fullmatch(word)
+        query = query.where(or_(found, table.c.id == int(number[1])) if number else found)
     for name, value in wanted.labels.items():
         label = tables.job_label.alias()
         query = query.where(exists().where(label.c.name == name, label.c.value == value, label.c.job == table.c.id))
     return query
+
+
+def _worded(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether the words of a job are so."""
+    return exists().where(tables.job_words.c.job == tables.job.c.id, condition)
 
 
 def _job_row(tx: Tx, row: Row[Any], running: Leased) -> JobRow:

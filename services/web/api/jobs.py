@@ -7,6 +7,7 @@ from typing import Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.routing import APIRoute
+from pydantic import AwareDatetime
 
 from shoal.agent.status import FINAL, Status
 from shoal.services.errors import BadInput, NotFound
@@ -70,6 +71,10 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         caller: Caller = Depends(guard(authenticator, "read")),
         status: list[Status] = Query(default=[], description="only these statuses"),
         label: list[str] = Query(default=[], description="only jobs with this label, as `name:value`"),
+        text: str = Query("", max_length=300, description="only jobs with these words in goal, address or labels"),
+        site: str = Query("", max_length=300, description="only jobs that start on this host"),
+        since: AwareDatetime | None = Query(None, description="only jobs submitted then or later (ISO 8601)"),
+        until: AwareDatetime | None = Query(None, description="only jobs submitted before (ISO 8601)"),
         cursor: str | None = Query(None, description="`next` of the page before"),
         limit: int = Query(50, ge=1, le=500),
     ) -> Response:
@@ -78,6 +83,10 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
             tenant=caller.sees,
             statuses=tuple(status),
             labels=labels_of(label),
+            text=text.replace("\0", ""),
+            site=site.replace("\0", ""),
+            since=since,
+            until=until,
             before=job_cursor(cursor),
             limit=limit + 1,
         )

@@ -18,9 +18,13 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.http.problems import of_http
+from shoal.services.web.pages.activity import add_activity
 from shoal.services.web.pages.attention import add_attention
+from shoal.services.web.pages.jobs.compare import add_compare
+from shoal.services.web.pages.jobs.item_map import add_item_map
 from shoal.services.web.pages.jobs.listing import add_job_list
 from shoal.services.web.pages.jobs.page import add_job_page
+from shoal.services.web.pages.jobs.records import add_records
 from shoal.services.web.pages.login import Door, local_path
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
 from shoal.services.web.pages.sessions.page import add_session_page
@@ -41,7 +45,11 @@ def add_dashboard(app: FastAPI, deps: GatewayDeps, authenticator: Authenticator,
     router = APIRouter(include_in_schema=False, route_class=pages.route_class())
     _add_login(router, door, pages)
     add_job_list(router, deps, door, pages)
+    add_records(router, deps, door, pages)
+    add_item_map(router, deps, door)
+    add_compare(router, deps, door, pages)
     add_job_page(router, deps, door, pages)
+    add_activity(router, deps, door, pages)
     add_attention(router, deps, door, pages)
     add_session_page(router, deps, door, pages)
     add_submit_page(router, deps, door, pages, submitter)

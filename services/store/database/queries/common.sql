@@ -697,6 +697,10 @@ rows(id bigint, tenant text, key text, spec text, priority smallint, politeness 
 -- Stores labels of jobs.
 insert into job_label (name, value, job) rows(name text, value text, job bigint)
 
+-- name: add_words
+-- Stores the words of jobs.
+insert into job_words (job, host, words) rows(job bigint, host text, words text)
+
 -- name: add_roots
 -- Stores the root sessions of jobs.
 insert into session (id, job, depth, idx, path, domain, state)
@@ -715,3 +719,11 @@ on conflict (tenant) do update set completed = total.completed + excluded.comple
 insert into delivery (tenant, job, event, url, body, state, due_at, created_at)
 rows(tenant text, job bigint, event text, url text, body text, state smallint, at double precision,
   at double precision order by n integer)
+
+-- name: item_states
+-- How each item of a job stands, in item order.
+select state from session where job = :job and depth > 0 and children = 0 order by path
+
+-- name: item_at
+-- The session of an item, by its place among all items of its job.
+select id from session where job = :job and depth > 0 and children = 0 order by path limit 1 offset :place

@@ -56,7 +56,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
         reason, answer = await job_end(store, row)
         return pages.page(
             request,
-            "job.html",
+            "job/page.html",
             caller=caller,
             job=look(row, await store.now()),
             seen=seen,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +16,8 @@ from shoal.services.web.api.jobs import Verb
 FAILED = (Status.FAILED, Status.TERMINATED, Status.UNSURE)
 FAILURES_READ = 500
 """Failures that are looked at for the groups; the page says so when there are more."""
+PAGES_SHOWN = 4
+"""Of each group of failures."""
 RESULTS_SHOWN = 15
 COLUMNS_SHOWN = 8
 
@@ -98,13 +99,22 @@ _ADDRESS = re.compile(r"https?://\S+?(?=[:,;]?(\s|$))")
 
 
 @dataclass(frozen=True, slots=True)
+class FailedPage:
+    """Where a session ended without reaching its goal."""
+
+    session: int
+    url: str  # of the page, or the item's value where none was opened
+
+
+@dataclass(frozen=True, slots=True)
 class FailureGroup:
     """Sessions that ended for the same reason."""
 
     code: str
     message: str
     count: int
-    sample: int  # one of the sessions
+    status: Status
+    pages: tuple[FailedPage, ...]  # some of them
 
 
 async def failures(store: Store, job: JobRow) -> tuple[list[FailureGroup], bool]:
@@ -112,14 +122,19 @@ async def failures(store: Store, job: JobRow) -> tuple[list[FailureGroup], bool]
     if job.counts.final == job.counts.completed + job.counts.canceled:
         return [], False
     rows, after = await store.sessions(job.id, statuses=FAILED, limit=FAILURES_READ)
-    counts: Counter[tuple[str, str]] = Counter()
-    samples: dict[tuple[str, str], int] = {}
+    groups: dict[tuple[str, str], list[SessionRow]] = {}
     for row in rows:
-        reason = _reason(row)
-        counts[reason] += 1
-        samples.setdefault(reason, row.id)
-    groups = [FailureGroup(code, message, n, samples[code, message]) for (code, message), n in counts.most_common()]
-    return groups, after is not None
+        groups.setdefault(_reason(row), []).append(row)
+    found = [
+        FailureGroup(code, message, len(group), group[0].status, tuple(_page(row) for row in group[:PAGES_SHOWN]))
+        for (code, message), group in groups.items()
+    ]
+    return sorted(found, key=lambda group: -group.count), after is not None
+
+
+def _page(row: SessionRow) -> FailedPage:
+    url = row.outcome.url if row.outcome is not None else ""
+    return FailedPage(row.id, url or (row.item.value if row.item is not None else row.domain))
 
 
 def _reason(row: SessionRow) -> tuple[str, str]:

@@ -1,0 +1,93 @@
+"""What lists, maps and charts read: jobs by their words, items by their place, what ended by spans of time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from shoal.agent.status import Status
+from shoal.agent.types import Outcome, Usage
+from shoal.services.errors import NotFound
+from shoal.services.store.ids import job_id
+from shoal.services.store.records import JobFilter, NewJob
+from tests.store_world import BROKEN, DONE, World, spec
+
+S = Status
+
+
+async def test_jobs_are_found_by_words_of_their_goal_address_and_labels(w: World) -> None:
+    async def add(host: str, tenant: str = "acme", **fields: object) -> int:
+        one = spec(url=f"https://{host}/lamps", **fields)
+        (done,) = await w.store.submit([NewJob(tenant, one, host)])
+        return done.job
+
+    async def found(text: str = "", **wanted: object) -> list[int]:
+        return [row.id for row in await w.store.jobs(JobFilter(text=text, **wanted))]
+
+    lamps = await add("shop.example", goal="Read 100% of the LAMPS_", labels={"team": "Red"})
+    words = await add("other.example", extract={"goal": "every chair"})
+    foreign = await add("shop.example", tenant="other", goal="lamps")
+    assert await found("lamps") == [foreign, words, lamps]  # the address counts
+    assert await found("LAMPS of") == [lamps]
+    assert await found("100%") == await found("lamps_") == await found("team:red") == [lamps]
+    assert await found("1_0%") == []
+    assert await found("chair") == [words]
+    assert await found(job_id(words)) == [words]
+    assert await found(site="Shop.example") == [foreign, lamps]
+    assert await found(site="shop") == []
+    assert await found("lamps", tenant="acme") == [words, lamps]
+    assert await found("lamps", site="shop.example", labels={"team": "Red"}) == [lamps]
+
+
+async def test_jobs_are_found_by_the_time_of_their_submission(w: World) -> None:
+    ids = []
+    for _ in range(3):
+        ids += [done.job for done in await w.store.submit([NewJob("acme", spec(), "shop.example")])]
+        w.clock.now += 60
+    first = datetime.fromtimestamp(w.clock.now - 180, UTC)
+    second = datetime.fromtimestamp(w.clock.now - 120, UTC)
+
+    async def found(**wanted: object) -> list[int]:
+        return [row.id for row in await w.store.jobs(JobFilter(**wanted))]
+
+    assert await found(since=second) == [ids[2], ids[1]]
+    assert await found(until=second) == [ids[0]]
+    assert await found(since=first, until=second) == [ids[0]]
+
+
+async def test_the_map_of_a_loop_has_a_byte_for_each_item_and_leads_to_its_session(w: World) -> None:
+    job, _ = await w.open_loop(5)
+    held = await w.claim(2)
+    await w.finish((held[1], BROKEN))
+    order = list(Status)
+    codes = [order[code] for code in await w.store.item_states(job)]
+    assert codes == [S.RUNNING, S.FAILED, S.QUEUED, S.QUEUED, S.QUEUED]
+    assert await w.store.item_session(job, 1) == held[1].work.session
+    for place in (5, 100):
+        with pytest.raises(NotFound):
+            await w.store.item_session(job, place)
+    with pytest.raises(NotFound):
+        await w.store.item_states(job, tenant="other")
+    with pytest.raises(NotFound):
+        await w.store.item_session(job, 0, tenant="other")
+    await w.store.pause(job)
+    assert {order[code] for code in await w.store.item_states(job)} == {S.RUNNING, S.FAILED, S.PAUSED}
+
+
+async def test_what_ended_is_summed_up_by_spans_of_time(w: World) -> None:
+    w.clock.now = 1_000_000_000.0 - 1_000_000_000 % 3600 + 10
+    usage = Usage(model_calls=2, prompt_tokens=100, completion_tokens=10, pages=3)
+    for tenant, outcome in (("acme", DONE), ("acme", BROKEN), ("other", Outcome(S.COMPLETED, usage=usage))):
+        await w.store.submit([NewJob(tenant, spec(max_attempts=1), "shop.example")])
+        (held,) = await w.claim(1)
+        w.clock.now += 5
+        await w.finish((held, outcome))
+    w.clock.now += 3600
+    before, mine, now = await w.store.activity(tenant="acme", span_s=3600, spans=3)
+    assert (before.jobs, before.success, now.jobs) == (0, None, 0)
+    assert (mine.jobs, mine.jobs_completed, mine.items, mine.items_completed, mine.success) == (2, 1, 2, 1, 0.5)
+    assert mine.seconds == 10.0
+    assert mine.since.timestamp() % 3600 == 0
+    every = await w.store.activity(tenant=None, span_s=3600, spans=2)
+    assert (every[0].jobs, every[0].tokens, every[0].model_calls, every[0].pages) == (3, 110, 2, 3)

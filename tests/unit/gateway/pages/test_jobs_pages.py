@@ -1,0 +1,227 @@
+"""Pages around jobs: looked up, kept filters, records, maps, comparisons, charts; each tenant sees its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from shoal.agent.status import Status
+from shoal.agent.types import FieldSource, Record
+from shoal.services.store import ids
+from shoal.services.web.pages.jobs.compare import best_key, compared, differing
+from tests.gateway_world import AT, World, completed, failed, loop_of, world
+
+EVIL = "<script>alert(1)</script>\"'&"
+
+
+@pytest.fixture
+async def here() -> AsyncIterator[World]:
+    async with world() as made:
+        yield made
+
+
+def token_of(text: str) -> str:
+    found = re.search(r'name="token" value="([^"]+)"', text)
+    assert found is not None
+    return found[1]
+
+
+def listed(text: str) -> list[str]:
+    return re.findall(r'<td class="goal">\s*<a href="/jobs/(j\d+)">', text)
+
+
+async def test_the_list_shows_what_is_looked_for_and_says_it_in_its_address(here: World) -> None:
+    lamps = await here.submit(url="https://lamps.example/all", goal="Read every lamp", labels={"team": "red"})
+    chairs = await here.submit(url="https://chairs.example/", goal="Read every chair")
+
+    async def seen(query: str) -> list[str]:
+        page = await here.client.get(f"/?{query}")
+        assert page.status_code == 200, page.text
+        return listed(page.text)
+
+    assert await seen("q=every") == [chairs, lamps]
+    assert await seen("q=LAMP+every") == await seen("site=lamps.example") == await seen("label=team:red") == [lamps]
+    assert await seen(f"q={chairs}") == [chairs]
+    assert await seen("since=2020-01-01&q=chair") == [chairs]
+    assert await seen("until=2020-01-01") == await seen("q=%25") == await seen("status=failed&q=every") == []
+    text = (await here.client.get("/?q=every&site=lamps.example")).text
+    assert 'href="/?q=every&amp;status=queued&amp;site=lamps.example"' in text
+    api = (await here.client.get("/v1/jobs", params={"text": "lamp", "site": "lamps.example"})).json()["jobs"]
+    assert [job["id"] for job in api] == [lamps]
+    assert (await here.client.get("/v1/jobs?since=2030-01-01T00:00:00Z")).json()["jobs"] == []
+    assert (await here.client.get("/v1/jobs?since=soon")).status_code == 400
+    for wrong in ("since=soon", "until=0001-01-01", "label=x", "status=x"):
+        assert (await here.client.get(f"/?{wrong}")).status_code == 400, wrong
+
+
+async def test_a_filter_is_kept_under_its_name_for_the_tenant_and_removed(here: World) -> None:
+    token = token_of((await here.client.get("/?q=every")).text)
+    form = {"token": token, "name": EVIL[:20], "query": "q=every&status=failed&evil=1"}
+    answer = await here.client.post("/filters", data=form)
+    assert answer.headers["location"] == "/?q=every&status=failed"
+    page = (await here.client.get("/?q=other")).text
+    assert "<script>alert" not in page
+    assert '<a href="/?q=every&amp;status=failed">' in page
+    removal = re.search(r'action="(/filters/[0-9a-f]+/remove)"', page)
+    assert removal is not None
+    for wrong in ({"name": ""}, {"name": "x" * 100}, {"query": "status=nothing"}):
+        assert (await here.client.post("/filters", data={**form, **wrong})).status_code == 400, wrong
+    assert (await here.client.post("/filters", data={**form, "token": ""})).status_code == 403
+    assert (await here.client.post(removal[1], data={"token": "x"})).status_code == 403
+    assert (await here.client.post(removal[1], data={"token": token})).status_code == 303
+    assert (await here.client.post(removal[1], data={"token": token})).status_code == 404
+
+
+async def test_kept_filters_are_bounded(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.services.web.pages.saved.MOST", 2)
+    token = token_of((await here.client.get("/?q=x")).text)
+    statuses = [
+        (await here.client.post("/filters", data={"token": token, "name": name, "query": "q=x"})).status_code
+        for name in ("a", "b", "c", "b")
+    ]
+    assert statuses == [303, 303, 400, 303]
+
+
+async def recorded(here: World, prices: dict[str, float | str], **spec: object) -> str:
+    """A job with a record for each price; where the price is a text, the item fails with it."""
+    values = list(prices)
+
+    def each(work):
+        price = prices[work.item.value]
+        if isinstance(price, str):
+            return failed("fields_missing", price)
+        sources = {
+            "name": FieldSource("json-ld", "$.name", True, "certain"),
+            "price": FieldSource("label", "Price", price < 50, "likely", why="two prices"),
+        }
+        value = {"name": work.item.value, "price": price}
+        return replace(completed(), records=(Record(value, sources, f"https://shop.example/{work.item.value}", AT),))
+
+    job = await here.submit(loop={"values": values}, **spec)
+    await here.run(loop_of(values, each))
+    return job
+
+
+async def test_records_are_sorted_filtered_and_say_how_sure_they_are(here: World) -> None:
+    job = await recorded(here, {"axe": 30.5, "bow": 99, EVIL: 7, "cup": EVIL})
+
+    async def rows(query: str) -> list[str]:
+        page = await here.client.get(f"/jobs/{job}/records?{query}")
+        assert page.status_code == 200, page.text
+        assert "<script>alert" not in page.text
+        return re.findall(r'<td class="cell number" title="([\d.]+)', page.text)
+
+    assert await rows("") == ["30.5", "99", "7"]
+    assert await rows("sort=price") == ["7", "30.5", "99"]
+    assert await rows("sort=price&order=down") == ["99", "30.5", "7"]
+    assert await rows("q=bow") == await rows("sure=unconfirmed") == ["99"]
+    assert await rows("sure=likely&sort=price") == ["7", "30.5"]
+    assert await rows("status=failed") == []
+    text = (await here.client.get(f"/jobs/{job}/records?status=failed")).text
+    assert "1 lines match" in text
+    sources = (await here.client.get(f"/jobs/{job}/records?sources=1")).text
+    assert "json-ld: $.name" in sources and 'aria-label="unconfirmed"' in sources
+    for wrong in ("sure=x", "order=x", "status=x", "skip=-1"):
+        assert (await here.client.get(f"/jobs/{job}/records?{wrong}")).status_code == 400, wrong
+
+
+async def test_records_go_on_from_page_to_page(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.services.web.pages.jobs.records.LINES_SHOWN", 2)
+    monkeypatch.setattr("shoal.services.web.pages.jobs.records.LINES_SORTED", 4)
+    job = await recorded(here, {f"n{number}": number for number in range(5)})
+    for query, whole in (("", 5), ("?sort=price", 4)):
+        seen, address = [], query
+        for _ in range(4):
+            text = (await here.client.get(f"/jobs/{job}/records{address}")).text
+            seen += re.findall(r'<td class="cell number" title="([\d.]+)', text)
+            following = re.search(r'<a href="([^"]+)">Next records', text)
+            if following is None:
+                break
+            address = following[1].replace("&amp;", "&")
+        assert seen == [str(n) for n in range(whole)], query
+    assert "of the first 4; download for the rest" in text
+
+
+async def test_the_map_of_a_loop_leads_to_its_sessions(here: World) -> None:
+    job = await recorded(here, {"a": 1, "b": "broken"})
+    cells = await here.client.get(f"/jobs/{job}/map")
+    assert [tuple(Status)[code] for code in cells.content] == [Status.COMPLETED, Status.FAILED]
+    to = (await here.client.get(f"/jobs/{job}/map/1")).headers["location"]
+    assert "broken" in (await here.client.get(to)).text
+    assert (await here.client.get(f"/jobs/{job}/map/2")).status_code == 404
+    page = (await here.client.get(f"/jobs/{job}")).text
+    assert f'data-map-of="{job}"' in page
+    groups = re.search(r"<code>fields_missing</code>.*?</tr>", page, re.DOTALL)
+    assert groups is not None and 'title="https://shop.example/p/9"' in groups[0]
+
+
+async def test_two_runs_are_compared_record_by_record(here: World) -> None:
+    old = await recorded(here, {"a": 1, "b": 2, "gone": 3})
+    new = await recorded(here, {"a": 1, "b": 2.5, EVIL: 4})
+    page = (await here.client.get(f"/jobs/{new}/compare")).text
+    assert f'<option value="{old}"' in page
+    page = (await here.client.get(f"/jobs/{new}/compare?with={old}")).text
+    assert "<script>alert" not in page
+    assert [int(n) for n in re.findall(r"<dd>(\d+)</dd>", page)] == [1, 1, 1, 1]
+    assert re.search(r'<b>price</b></td><td class="wrap old">2</td><td class="wrap fresh">2.5</td>', page)
+    assert (await here.client.get(f"/jobs/{new}/compare?with=j99")).status_code == 404
+
+
+def line(value: object, item: str | None = None) -> dict[str, object]:
+    return {"record": value, "item": item and {"value": item}, "url": "https://same.example/", "session": "s1"}
+
+
+def test_records_without_a_key_of_their_own_are_counted_and_not_guessed() -> None:
+    old = [line({"n": "a", "p": 1}), line({"n": "a", "p": 2}), line({"n": "b", "p": 1}), line({"p": 1})]
+    new = [line({"n": "a", "p": 1}), line({"n": "b", "p": True})]
+    found = compared(old, new, "n")
+    assert (len(found.changed), found.same, len(found.appeared), len(found.went)) == (1, 0, 0, 0)
+    assert found.unmatched == 4
+    assert found.changed[0].fields == {"p": (1, True)}
+    assert best_key(old, new) == "n"
+    assert differing({"a": 1}, {"a": 1.0, "b": None}) == {}
+
+
+async def test_what_ended_of_late_is_drawn_and_listed(here: World) -> None:
+    await recorded(here, {"a": 1, "b": "broken"})
+    for over in ("hour", "day", "week"):
+        page = (await here.client.get(f"/activity?range={over}")).text
+        assert "2 items of 1 jobs" in page and "50.0 % of 2 items" in page
+        assert 'style="' not in page
+    assert (await here.client.get("/activity?range=year")).status_code == 400
+
+
+async def test_every_page_of_another_tenants_job_is_not_found_and_strangers_are_sent_to_the_login() -> None:
+    async with world(auth=True) as locked:
+        theirs = {"Authorization": f"Bearer {await locked.key('submit', tenant='other')}"}
+        spec = {"url": "https://lamps.example/", "goal": "theirs", "loop": {"values": ["a"]}}
+        job = (await locked.client.post("/v1/jobs", json=spec, headers=theirs)).json()["id"]
+        await locked.run(loop_of(["a"], lambda work: completed({"n": 1})))
+        paths = [f"/jobs/{job}/{name}" for name in ("records", "map", "map/0", "compare")]
+        for path in [*paths, "/activity", "/?q=lamps"]:
+            assert (await locked.client.get(path)).status_code == 303, path
+        await locked.client.post("/login", data={"key": await locked.key("read", tenant="acme"), "next": "/"})
+        for path in paths:
+            assert (await locked.client.get(path)).status_code == 404, path
+        assert listed((await locked.client.get("/?q=lamps")).text) == []
+        assert "0 items of 0 jobs" in (await locked.client.get("/activity")).text
+        mine = (
+            await locked.client.post(
+                "/v1/jobs", json=spec, headers={"Authorization": f"Bearer {await locked.key('submit')}"}
+            )
+        ).json()["id"]
+        assert (await locked.client.get(f"/jobs/{mine}/compare?with={job}")).status_code == 404
+        assert job not in (await locked.client.get(f"/jobs/{mine}/compare")).text
+        page = (await locked.client.get("/?q=x")).text
+        kept = {"token": token_of(page), "name": "mine", "query": "q=x"}
+        assert (await locked.client.post("/filters", data=kept)).status_code == 403  # a reader keeps nothing
+        await locked.client.post("/login", data={"key": await locked.key("read", "submit"), "next": "/"})
+        page = (await locked.client.get("/?q=x")).text
+        assert (await locked.client.post("/filters", data={**kept, "token": token_of(page)})).status_code == 303
+        assert ">mine</a>" in (await locked.client.get("/")).text
+        await locked.client.post("/login", data={"key": await locked.key("read", tenant="other"), "next": "/"})
+        assert ">mine</a>" not in (await locked.client.get("/")).text
+        assert ids.parse_job(job) != ids.parse_job(mine)
