@@ -17,7 +17,12 @@ from tests.integration.dashboard.served import Site, served_site  # noqa: E402  
 
 DOCS = {"dashboard": "/jobs/j1", "new-job": "/new?preset=pages"}
 """Pictures in docs/, by name."""
-PAGES = {**DOCS, "jobs": "/", "status": "/status", "attention": "/attention", "unknown": "/nothing", "login": "/login"}
+PAGES = {
+    **DOCS,
+    **{"jobs": "/", "search": "/?q=prices", "records": "/jobs/j1/records?sources=1&sort=price"},
+    **{"compare": "/jobs/j1/compare?with=j6", "activity": "/activity?range=hour", "job-running": "/jobs/j7"},
+    **{"status": "/status", "attention": "/attention", "unknown": "/nothing", "login": "/login"},
+}
 SETTLED_MS = 900
 
 
