@@ -184,6 +184,8 @@ def transcript(ask: Ask, replies: list[Reply]) -> str:
             "text": _clean_text(reply.text),
             "finish_reason": reply.finish_reason,
             "seconds": round(reply.seconds, 3),
+            "prompt_tokens": reply.usage.prompt_tokens,
+            "completion_tokens": reply.usage.completion_tokens,
             **({"tokens": "estimated: the server does not count them"} if reply.estimated else {}),
         }
         for reply in replies

@@ -111,6 +111,8 @@ _expires = text("expires_at is not null")
 Index("job_expires", job.c.expires_at, postgresql_where=_expires, sqlite_where=_expires)
 _left_out = text("finished_at is not null and not in_totals")
 Index("job_left_out", job.c.id, postgresql_where=_left_out, sqlite_where=_left_out)
+_doubtful = text("unsure > 0")
+Index("job_unsure", job.c.id, postgresql_where=_doubtful, sqlite_where=_doubtful)
 
 total = Table(
     "total",

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, exists, or_, select
+from sqlalchemy import ColumnElement, Row, Select, exists, or_, select, text
 
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.masking import masker_of, shown_item
@@ -81,6 +81,8 @@ def matching(wanted: JobFilter) -> Select[Any]:
         query = query.where(table.c.status.in_([State[status.name] for status in wanted.statuses]))
         if not FINAL.intersection(wanted.statuses):
             query = query.where(table.c.finished_at.is_(None))  # says no more, but its index holds open jobs only
+    if wanted.unsure:
+        query = query.where(text("job.unsure > 0"))  # as its index has it
     if wanted.before is not None:
         query = query.where(table.c.id < wanted.before)
     if wanted.since is not None:

@@ -1,12 +1,17 @@
-"""What needs a person: questions of running sessions, and webhooks that no receiver took."""
+"""What needs a person: questions of running sessions, unsure sessions, and webhooks that no receiver took."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends, Form, Request, Response
-from fastapi.responses import RedirectResponse
+from dataclasses import dataclass
 
+from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse
+
+from shoal.agent.status import Status
+from shoal.agent.types import Checkpoint
 from shoal.services.store import ids
-from shoal.services.store.records import DeliveryFilter, DeliveryState
+from shoal.services.store.records import DeliveryFilter, DeliveryState, JobFilter, SessionRow
+from shoal.services.store.store import Store
 from shoal.services.web.api.questions import answer_question, open_questions
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
@@ -14,6 +19,17 @@ from shoal.services.web.pages.login import Door
 from shoal.services.web.pages.rendering import Pages, let_in
 
 DELIVERIES_SHOWN = 50
+UNSURE_SHOWN = 20
+"""Unsure sessions that are shown; more are seen when these are settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnsureSession:
+    """A session of which only a person can know whether its action was done."""
+
+    row: SessionRow
+    checkpoint: Checkpoint | None  # what is known of it
+    screenshot: str | None  # the last picture of its page that is kept
 
 
 def add_attention(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
@@ -28,12 +44,20 @@ def add_attention(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages
             "attention.html",
             caller=caller,
             questions=await open_questions(store, caller),
+            unsure=await unsure_sessions(store, caller),
+            shown=UNSURE_SHOWN,
             dead=await store.deliveries(wanted),
             counts=await store.count_deliveries(tenant=caller.sees),
             now=await store.now(),
             states=DeliveryState,
             can_control=caller.may("control"),
         )
+
+    @router.get("/attention/count")
+    async def count(caller: Caller = Depends(let_in(door, "read"))) -> Response:
+        """How much waits for a person, for the mark beside the page's name."""
+        waiting = len(await open_questions(store, caller)) + len(await unsure_sessions(store, caller, detailed=False))
+        return JSONResponse({"waiting": waiting, "at_most": UNSURE_SHOWN})
 
     @router.post("/questions/{question}")
     async def answer(
@@ -62,3 +86,20 @@ def add_attention(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages
         door.check_form(request, token)
         await store.resend(ids.parse_delivery(delivery), tenant=caller.sees)
         return RedirectResponse("/attention", status_code=303)
+
+
+async def unsure_sessions(store: Store, caller: Caller, *, detailed: bool = True) -> list[UnsureSession]:
+    """The unsure sessions that `caller` may see, those of the newest jobs first; without what is known of them where
+    that is not wanted."""
+    found: list[UnsureSession] = []
+    for job in await store.jobs(JobFilter(tenant=caller.sees, unsure=True, limit=UNSURE_SHOWN)):
+        left = UNSURE_SHOWN - len(found)
+        rows, _ = await store.sessions(job.id, statuses=(Status.UNSURE,), limit=left) if left else ([], None)
+        for row in rows:
+            if not detailed:
+                found.append(UnsureSession(row, None, None))
+                continue
+            detail = await store.session(row.id, tenant=caller.sees)
+            pictures = [artifact.id for artifact in detail.artifacts if artifact.kind == "screenshot"]
+            found.append(UnsureSession(row, detail.checkpoint, pictures[-1] if pictures else None))
+    return found

@@ -28,6 +28,7 @@ from shoal.services.web.pages.jobs.records import add_records
 from shoal.services.web.pages.login import Door, local_path
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
 from shoal.services.web.pages.sessions.page import add_session_page
+from shoal.services.web.pages.sessions.steps import add_steps
 from shoal.services.web.pages.submit.page import add_submit_page
 
 STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -52,6 +53,7 @@ def add_dashboard(app: FastAPI, deps: GatewayDeps, authenticator: Authenticator,
     add_activity(router, deps, door, pages)
     add_attention(router, deps, door, pages)
     add_session_page(router, deps, door, pages)
+    add_steps(router, deps, door, pages)
     add_submit_page(router, deps, door, pages, submitter)
     _add_status(router, deps, door, pages)
     _add_static(router)

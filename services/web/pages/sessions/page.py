@@ -31,7 +31,7 @@ def add_session_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pa
         known = {artifact.id for artifact in detail.artifacts}
         return pages.page(
             request,
-            "session.html",
+            "session/page.html",
             caller=caller,
             detail=detail,
             session=detail.row,
@@ -48,11 +48,14 @@ def add_session_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pa
         session: str,
         how: Literal["done", "retry"] = Form(),
         token: str = Form(""),
+        back: Literal["session", "attention"] = Form("session"),
         caller: Caller = Depends(let_in(door, "control")),
     ) -> Response:
         door.check_form(request, token)
-        await deps.store.resolve_unsure(ids.parse_session(session), how, tenant=caller.sees)
-        return RedirectResponse(f"/sessions/{session}", status_code=303)
+        number = ids.parse_session(session)
+        await deps.store.resolve_unsure(number, how, tenant=caller.sees)
+        there = "/attention" if back == "attention" else f"/sessions/{ids.session_id(number)}"
+        return RedirectResponse(there, status_code=303)
 
     @router.get("/artifacts/{artifact}")
     async def artifact(artifact: str, caller: Caller = Depends(let_in(door, "read"))) -> Response:

@@ -1,0 +1,156 @@
+"""The steps of a session one by one: what was seen, what the model was asked and said, what was done and came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Step, Task
+from shoal.services.errors import ArtifactMissing, NotFound
+from shoal.services.store import ids
+from shoal.services.store.records import SessionDetail
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.rendering import Pages, let_in
+
+PROMPT_BYTES = 2 << 20
+"""A longer transcript is offered as a file alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedStep:
+    """A step with its place among all steps of its session."""
+
+    attempt: int  # from 1
+    number: int  # within its attempt, from 1
+    task: Task
+    step: Step
+    before: str | None  # artifact id of the picture on which it was decided
+    after: str | None  # of the picture that was taken next
+
+    @property
+    def failed(self) -> bool:
+        """Whether one of its actions did not work."""
+        return any(result.error is not None for result in self.step.results)
+
+
+@dataclass(frozen=True, slots=True)
+class SaidMessage:
+    """One message to a model."""
+
+    role: str
+    text: str
+    images: int
+
+
+@dataclass(frozen=True, slots=True)
+class SaidReply:
+    """One reply of a model."""
+
+    text: str
+    seconds: float
+    prompt_tokens: int | None  # None: the transcript does not say
+    completion_tokens: int | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What a model was asked, and what it said."""
+
+    messages: Sequence[SaidMessage]
+    replies: Sequence[SaidReply]
+
+
+def add_steps(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+    """Adds the pages of steps."""
+
+    @router.get("/sessions/{session}/steps/{attempt}/{number}")
+    async def step_page(
+        request: Request,
+        session: str,
+        attempt: int = Path(ge=1, le=1000),
+        number: int = Path(ge=1, le=100_000),
+        caller: Caller = Depends(let_in(door, "read")),
+    ) -> Response:
+        detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
+        steps = list(placed_steps(detail))
+        here = next((n for n, one in enumerate(steps) if (one.attempt, one.number) == (attempt, number)), None)
+        if here is None:
+            raise NotFound(f"{session} has no step {number} in its attempt {attempt}")
+        exchanges, told = await _exchanges(deps, detail, steps[here].step.prompt)
+        return pages.page(
+            request,
+            "session/step.html",
+            caller=caller,
+            session=detail.row,
+            steps=steps,
+            one=steps[here],
+            earlier=steps[here - 1] if here else None,
+            later=steps[here + 1] if here + 1 < len(steps) else None,
+            exchanges=exchanges,
+            told=told,
+            known={artifact.id for artifact in detail.artifacts},
+            downloads=[artifact for artifact in detail.artifacts if artifact.kind == "download"],
+        )
+
+
+def placed_steps(detail: SessionDetail) -> Iterator[PlacedStep]:
+    """All steps of a session, attempt by attempt."""
+    known = {artifact.id for artifact in detail.artifacts}
+    last = detail.row.outcome.screenshot if detail.row.outcome is not None else None
+    for attempt, tasks in enumerate(detail.attempts, 1):
+        steps = [(task, step) for task in tasks for step in task.steps]
+        pictures = [step.screenshot if step.screenshot in known else None for _, step in steps]
+        ends = last if attempt == len(detail.attempts) and last in known else None
+        for n, (task, step) in enumerate(steps):
+            after = pictures[n + 1] if n + 1 < len(steps) else ends
+            yield PlacedStep(attempt, n + 1, task, step, pictures[n], after if after != pictures[n] else None)
+
+
+async def _exchanges(deps: GatewayDeps, detail: SessionDetail, prompt: str | None) -> tuple[list[Exchange], str]:
+    """What a step asked the model, and why that is not shown where it is not."""
+    row = next((artifact for artifact in detail.artifacts if artifact.id == prompt), None)
+    if row is None:
+        return [], "" if prompt is None else "The prompt is not kept any more."
+    if row.bytes > PROMPT_BYTES:
+        return [], "The prompt is too long to be shown here; open it as a file."
+    try:
+        found = json.loads(await deps.artifacts.get(row.key))
+    except ArtifactMissing:
+        return [], "The prompt is not kept any more."
+    except ValueError:
+        return [], "The prompt cannot be read; open it as a file."
+    return list(exchanges_of(found)), ""
+
+
+def exchanges_of(found: Json) -> Iterator[Exchange]:
+    """The exchanges of a transcript: one, or a list of them."""
+    if isinstance(found, list):
+        for one in found:
+            yield from exchanges_of(one)
+    elif isinstance(found, Mapping):
+        messages = [
+            SaidMessage(str(one.get("role", "")), str(one.get("text", "")), len(one.get("images") or ()))
+            for one in found.get("messages") or ()
+        ]
+        yield Exchange(messages, [_reply(one) for one in found.get("replies") or ()])
+
+
+def _reply(one: Mapping[str, Json]) -> SaidReply:
+    text = str(one.get("text", ""))
+    with contextlib.suppress(ValueError):  # a reply that is no JSON is shown as it came
+        text = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    return SaidReply(
+        text,
+        float(one.get("seconds") or 0.0),
+        one.get("prompt_tokens"),
+        one.get("completion_tokens"),
+        str(one.get("tokens", "")),
+    )
