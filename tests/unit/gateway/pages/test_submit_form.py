@@ -107,7 +107,6 @@ def test_every_property_of_the_published_schema_has_a_field_and_a_place_on_the_p
     assert shown["extract.fields"].fields and shown["secrets"].fields
     placed = [field.name for section in sections(blank_form()) for field in section.fields]
     assert sorted(placed) == sorted(schema["properties"])
-    assert "other" not in [section.name for section in sections(blank_form())]
 
 
 def test_what_is_not_available_is_shown_as_such() -> None:
