@@ -1,6 +1,6 @@
 """The words of each job, for looking jobs up by text and by site. Jobs that are there already get theirs.
 
-Revision: 0018, after 0017.
+Revision: 0019, after 0018.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import json
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0018"
-down_revision = "0017"
+revision = "0019"
+down_revision = "0018"
 branch_labels = None
 depends_on = None
 

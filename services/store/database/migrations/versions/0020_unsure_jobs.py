@@ -1,6 +1,6 @@
 """An index of the jobs that have unsure sessions: a person is to look at them first.
 
-Revision: 0019, after 0018.
+Revision: 0020, after 0019.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0019"
-down_revision = "0018"
+revision = "0020"
+down_revision = "0019"
 branch_labels = None
 depends_on = None
 
