@@ -30,6 +30,7 @@ from shoal.services.web.http.quota import Quota
 from shoal.services.web.http.requests import RequestContext
 from shoal.services.web.pages.routes import add_dashboard
 from shoal.services.web.specs.specs import SpecGate
+from shoal.services.web.tries.trier import Trier
 
 _SECURITY = {"apiKey": {"type": "http", "scheme": "bearer", "description": "an API key, `shoal_…`"}}
 _MODELS: tuple[tuple[type[BaseModel], Literal["validation", "serialization"]], ...] = (
@@ -56,9 +57,10 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     )
     problems.install(app)
     submitter = Submitter(deps, gate, quota)
+    trier = Trier(deps, gate, quota)
     app.include_router(submit_routes(deps, authenticator, submitter))
     app.include_router(batch_routes(deps, authenticator, gate, quota))
-    app.include_router(try_routes(deps, authenticator, gate, quota))
+    app.include_router(try_routes(deps, authenticator, trier))
     app.include_router(job_routes(deps, authenticator))
     app.include_router(change_routes(deps, authenticator))
     app.include_router(session_routes(deps, authenticator))
@@ -69,7 +71,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     app.include_router(workflow_routes(deps, authenticator))
     app.include_router(status_routes(deps, authenticator))
     if deps.options.dashboard:
-        add_dashboard(app, deps, authenticator, submitter)
+        add_dashboard(app, deps, authenticator, submitter, trier)
     app.add_middleware(RequestContext, metrics=deps.metrics)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend the document
     return app

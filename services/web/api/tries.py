@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from shoal.services.errors import ServiceError
 from shoal.services.web.api.jobs import JSON, SPEC_BODY
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.http.auth import Authenticator, guard, require_scope
+from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
-from shoal.services.web.http.quota import Quota
-from shoal.services.web.specs.specs import SpecGate
-from shoal.services.web.tries.trial import run_try, sample_of
+from shoal.services.web.tries.trier import Trier
 from shoal.services.web.tries.views import TryView
 
 DEFAULT_ITEMS = 3
@@ -21,7 +18,7 @@ _GONE = 499
 """What servers note for a caller that has closed the connection; no caller sees it."""
 
 
-def try_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, quota: Quota) -> APIRouter:
+def try_routes(deps: GatewayDeps, authenticator: Authenticator, trier: Trier) -> APIRouter:
     """POST /v1/jobs:try."""
     router = APIRouter(prefix="/v1", tags=["jobs"])
 
@@ -43,23 +40,13 @@ def try_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, 
         The sample is a job while it runs, and is deleted before the answer is given. It needs the scopes `submit` and
         `read`.
         """
-        require_scope(caller, "read")
         require_type(request, JSON_TYPES)
         body = await read_body(request, deps.options.body_limit)
-        try:
-            job = sample_of(await gate.check(body, caller.tenant), items=items, timeout_s=timeout_s)
-            if not all(await quota.admits(caller.tenant, [job])):
-                raise quota.exceeded(caller.tenant)
-        except ServiceError as error:
-            deps.metrics.submissions_refused.labels(error.code).inc()
-            raise
-        quota.taken(caller.tenant)
-        deps.metrics.jobs_submitted.labels("try").inc()
 
         async def listens() -> bool:
             return not await request.is_disconnected()
 
-        view = await run_try(deps, job, timeout_s=timeout_s, listens=listens)
+        view = await trier.attempt(body, caller, items=items, timeout_s=timeout_s, listens=listens)
         return Response(status_code=_GONE) if view is None else Response(view.json_bytes(), media_type=JSON)
 
     return router

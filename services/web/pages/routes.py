@@ -30,6 +30,7 @@ from shoal.services.web.pages.rendering import HERE, Pages, let_in
 from shoal.services.web.pages.sessions.page import add_session_page
 from shoal.services.web.pages.sessions.steps import add_steps
 from shoal.services.web.pages.submit.page import add_submit_page
+from shoal.services.web.tries.trier import Trier
 
 STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 STATIC: Mapping[str, bytes] = {path.name: path.read_bytes() for path in sorted((HERE / "static").iterdir())}
@@ -39,7 +40,9 @@ _TAGS = {name: f'"{hashlib.sha256(content).hexdigest()[:16]}"' for name, content
 _API = "/v1/"
 
 
-def add_dashboard(app: FastAPI, deps: GatewayDeps, authenticator: Authenticator, submitter: Submitter) -> None:
+def add_dashboard(
+    app: FastAPI, deps: GatewayDeps, authenticator: Authenticator, submitter: Submitter, trier: Trier
+) -> None:
     """Adds all pages to `app`. To browsers, an address that nothing has answers with a page, too."""
     door = Door(authenticator, deps.options.cookie_secret, secure=deps.options.secure_cookies)
     pages = Pages(door)
@@ -54,7 +57,7 @@ def add_dashboard(app: FastAPI, deps: GatewayDeps, authenticator: Authenticator,
     add_attention(router, deps, door, pages)
     add_session_page(router, deps, door, pages)
     add_steps(router, deps, door, pages)
-    add_submit_page(router, deps, door, pages, submitter)
+    add_submit_page(router, deps, door, pages, submitter, trier)
     _add_status(router, deps, door, pages)
     _add_static(router)
     app.include_router(router)

@@ -162,6 +162,49 @@
     setTimeout(() => { event.target.textContent = "Copy"; }, 1500);
   });
 
+  // --- try first -------------------------------------------------------------------------------------
+
+  const tryButton = document.getElementById("try");
+  const tried = document.getElementById("tried");
+  let trying = null; // ends the try that runs
+  tryButton.hidden = false;
+  tryButton.addEventListener("click", async () => {
+    if (trying) return trying.abort();
+    trying = new AbortController();
+    tryButton.textContent = "Trying: press to stop";
+    tried.replaceChildren();
+    const body = new URLSearchParams(new FormData(form));
+    if (!jsonCounts) body.delete("#json");
+    try {
+      const answer = await fetch("/new/try", { method: "POST", body, credentials: "same-origin", signal: trying.signal });
+      if (!answer.ok || answer.redirected) throw new Error(`It was not tried: the gateway says ${answer.status}.`);
+      const told = await answer.json();
+      if (told.fault) throw new Error(told.fault);
+      tried.innerHTML = told.html;
+      document.getElementById("use-places")?.addEventListener("click", () => usePlaces(told.places));
+    } catch (error) {
+      if (error.name !== "AbortError") {
+        const line = document.createElement("p");
+        line.className = "fault in";
+        line.textContent = error instanceof TypeError ? "It was not tried: the gateway is away." : error.message;
+        tried.replaceChildren(line);
+      }
+    } finally {
+      trying = null;
+      tryButton.textContent = "Try first";
+    }
+  });
+
+  // Writes the places that the sample found into the job, where it names none itself.
+  function usePlaces(places) {
+    const spec = JSON.parse(json.value);
+    spec.extract ??= {};
+    spec.extract.fields = { ...places.fields, ...spec.extract.fields };
+    if (places.records && !spec.extract.records) spec.extract.records = places.records;
+    json.value = JSON.stringify(spec, null, 2);
+    json.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
   form.addEventListener("input", soon);
   form.addEventListener("change", (event) => { if (event.target !== json) soon(event); });
   form.addEventListener("submit", () => { json.disabled = !jsonCounts; setTimeout(() => { json.disabled = false; }); });

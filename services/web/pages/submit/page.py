@@ -29,11 +29,14 @@ from shoal.services.web.pages.submit.loop_values import SAMPLE_ROWS, loop_values
 from shoal.services.web.pages.submit.presets import PRESETS
 from shoal.services.web.pages.submit.sections import sections
 from shoal.services.web.specs.specs import field_name
+from shoal.services.web.tries.trier import Trier
 
 FORM_BYTES = 4
 """A form may be so many times as long as a job: `%` and two digits stand for most characters that are no letters."""
 FILE_BYTES = 8
 """A file may be so many times as long as a job: not every column becomes a part of it."""
+TRIED_ITEMS, TRY_S = 3, 90.0
+"""Items of a loop that a try opens, and seconds until its answer comes in any case."""
 AS_JSON, FROM, KEY = "#json", "#from", "#draft"
 """Inputs that are no field: the job as JSON, which then counts alone; the job that it began as; a key of this form."""
 TOKEN_HEADER = "x-shoal-form"
@@ -53,7 +56,9 @@ class Checked:
         return not self.faults and not self.message
 
 
-def add_submit_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages, submitter: Submitter) -> None:
+def add_submit_page(
+    router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages, submitter: Submitter, trier: Trier
+) -> None:
     """Adds the page and what its form and its scripts ask."""
     desk = _Desk(deps, door, pages, submitter)
 
@@ -90,6 +95,24 @@ def add_submit_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pag
             told["form"] = desk.fields(request, checked.draft.spec)
             told["strangers"] = strangers(checked.draft.spec)
         return JSONResponse(told)
+
+    @router.post("/new/try")
+    async def attempt(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
+        """What a sample of the job in the form gives, as HTML; it is kept nowhere."""
+        inputs = await desk.inputs(request)
+        checked = await desk.checked(inputs, caller)
+        if not checked.valid:
+            return JSONResponse({"fault": checked.message or "The job is not valid yet."})
+        body = json.dumps(checked.draft.spec, ensure_ascii=False).encode()
+
+        async def listens() -> bool:
+            return not await request.is_disconnected()
+
+        view = await trier.attempt(body, caller, items=TRIED_ITEMS, timeout_s=TRY_S, listens=listens)
+        if view is None:
+            return Response(status_code=204)  # nobody waits for it any more
+        places = {"fields": view.fields, "records": view.record_place}
+        return JSONResponse({"html": pages.part(request, "submit/tried.html", tried=view), "places": places})
 
     @router.post("/new/values")
     async def values(

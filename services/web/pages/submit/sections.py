@@ -18,7 +18,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             *("grounding", "sight", "action_sets"),
         ),
     ),
-    ("limits", "Limits", ("max_steps", "deadline_s", "max_attempts", "repeatable", "priority")),
+    ("limits", "Limits", ("max_steps", "deadline_s", "max_attempts", "repeatable", "priority", "sample")),
     ("browser", "Browser and sites", ("browser", "politeness")),
     ("evidence", "Evidence and messages", ("artifacts", "webhook")),
     ("labels", "Labels", ("labels", "idempotency_key")),

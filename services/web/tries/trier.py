@@ -1,0 +1,47 @@
+"""Trying a job: for the API, and for the page on which people hand in jobs."""
+
+from __future__ import annotations
+
+from shoal.services.errors import ServiceError
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.auth import require_scope
+from shoal.services.web.http.quota import Quota
+from shoal.services.web.specs.specs import SpecGate
+from shoal.services.web.tries.trial import Listens, run_try, sample_of
+from shoal.services.web.tries.views import TryView
+
+
+class Trier:
+    """Runs samples of jobs, under the same rules as jobs."""
+
+    def __init__(self, deps: GatewayDeps, gate: SpecGate, quota: Quota) -> None:
+        self._deps = deps
+        self._gate = gate
+        self._quota = quota
+
+    async def attempt(
+        self, body: bytes, caller: Caller, *, items: int, timeout_s: float, listens: Listens
+    ) -> TryView | None:
+        """What a sample of the job that `body` spells out gave; None where its caller has gone.
+
+        Args:
+            caller: who may submit; needs the scope `read`, too.
+            items: of each loop that are opened.
+            timeout_s: seconds until the answer comes in any case.
+            listens: whether the caller still waits.
+
+        Raises:
+            NotAllowed, BadInput, QuotaExceeded, StoreAway.
+        """
+        require_scope(caller, "read")
+        try:
+            job = sample_of(await self._gate.check(body, caller.tenant), items=items, timeout_s=timeout_s)
+            if not all(await self._quota.admits(caller.tenant, [job])):
+                raise self._quota.exceeded(caller.tenant)
+        except ServiceError as error:
+            self._deps.metrics.submissions_refused.labels(error.code).inc()
+            raise
+        self._quota.taken(caller.tenant)
+        self._deps.metrics.jobs_submitted.labels("try").inc()
+        return await run_try(self._deps, job, timeout_s=timeout_s, listens=listens)
