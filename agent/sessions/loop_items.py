@@ -1,11 +1,21 @@
-"""A loop's items while they are found: the first are kept, the others go to the journal."""
+"""A session's loop: its items while they are found, what is told of them, and how it went once all are final."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncGenerator, AsyncIterable
+from dataclasses import replace
 
+from shoal.agent.decisions.plan import Plan
+from shoal.agent.errors import LoopFailed
+from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.sessions.dependencies import Journal
-from shoal.agent.types import LoopItem
+from shoal.agent.sessions.page import LazyContext
+from shoal.agent.sessions.sample import SampledItems
+from shoal.agent.spec import LoopSpec
+from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import is_web
+from shoal.agent.types import ChildrenSummary, LoopItem, Task
 
 FIRST_ITEMS = 250
 """Items that become sessions at once: more than a dispatcher claims at first, few enough to run within a blink."""
@@ -34,3 +44,91 @@ async def gather(found: AsyncIterable[LoopItem], journal: Journal) -> tuple[tupl
     if more:
         await journal.items(FIRST_ITEMS + later, more)
     return tuple(first), later + len(more)
+
+
+async def loop_values(state: SessionState, page: LazyContext, policy: Policy, plan: Plan) -> AsyncGenerator[LoopItem]:
+    """The loop's items, numbered from 0: none that a page or a model makes of a link that leaves the web."""
+    loop = state.loop
+    limit = loop.max_items if loop else None
+    given = loop is not None and loop.values is not None  # what the caller names fails under its own name
+    n = 0
+    async for item in _found(state, policy, plan):
+        if item.is_link and not given and not is_web(item.value):
+            state.left_out += 1
+            continue
+        if not given and not item.is_link and page.opened and page.url != state.spec.url:
+            item = replace(item, page=page.url)
+        yield item if item.index == n else replace(item, index=n)
+        n += 1
+        if n == limit:
+            break
+
+
+async def _found(state: SessionState, policy: Policy, plan: Plan) -> AsyncGenerator[LoopItem]:
+    if plan.loop_values is None:
+        async for item in policy.collect(state, plan):
+            yield item
+        return
+    for index, value in enumerate(plan.loop_values):
+        yield LoopItem(index, value, plan.is_loop_value_link)
+
+
+def loop_result(state: SessionState, found: int, sample: SampledItems | None) -> dict[str, Json]:
+    """What is known of a list when `found` items of it were collected, or a sample of them."""
+    result: dict[str, Json] = {"expected": found}
+    if state.listed is not None and state.listed > found:
+        result["shown"] = state.listed  # the list says that it has more
+    if state.cut:
+        result["cut"] = state.cut
+    limit = state.loop.max_items if state.loop else None
+    if state.limited or (limit is not None and found >= limit):
+        result["limited"] = True  # by the caller: what is left out was not asked for
+    if sample is not None:
+        result |= {"limited": True, "sample": {**sample.told(), "shown": state.listed}}
+    if state.doubt:
+        result["doubt"] = state.doubt
+    if state.left_out:
+        result["left_out"] = state.left_out
+    return result
+
+
+def came_back(state: SessionState, children: ChildrenSummary) -> None:
+    """Writes into the session's history how its loop went.
+
+    Raises:
+        LoopFailed: it went wrong altogether, or the job wants to stop at the first item that does. The history tells
+            how it went all the same.
+    """
+    counts = {"expected": children.expected, "completed": children.completed, "failed": children.failed}
+    told: dict[str, Json] = {**counts, "first_records": list(children.samples)}
+    waiting = next((t for t in reversed(state.history) if t.status is Status.WAITING), None)
+    if waiting is not None and isinstance(waiting.result, dict):
+        told = {**waiting.result, **told}
+    if children.failures:
+        told["failures"] = list(children.failures)
+    whole = children.failed == 0 and not told.keys() & {"cut", "doubt", "shown"}
+    ends = waiting is not None and waiting.ends_goal and whole
+    done = Task("loop", waiting.plan if waiting else "", Status.COMPLETED, result=told, ends_goal=ends)
+    state.history = (*(t for t in state.history if t is not waiting), done)
+    stop = state.loop is not None and state.loop.on_error == "stop"
+    if children.expected and (children.completed == 0 or (stop and children.failed)):
+        raise LoopFailed(f"{children.failed} of {children.expected} items failed", **counts)
+
+
+def left_out(n: int) -> str:
+    """How many links became no items, in words; "" for none."""
+    if not n:
+        return ""
+    return f"{n:,} link{'s' if n > 1 else ''} left out: only http and https addresses are opened"
+
+
+def nothing_found(loop: LoopSpec | None, url: str, why: str) -> str:
+    """Why a loop has no items, and what to change."""
+    source = loop.source if loop else None
+    said = f"the loop found no items on {url}" + (f": {why}" if why else "")
+    if source is None:
+        return said
+    return (
+        f"{said}; `loop.from.select` is {source.select!r}: name the items by a CSS selector that matches them, or by "
+        "the words of their heading, and see the page as Shoal sees it by `shoal observe`"
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -45,19 +45,18 @@ from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
 from shoal.agent.sessions.human_help import helping
 from shoal.agent.sessions.login import is_done, is_login_page, login_spec
-from shoal.agent.sessions.loop_items import gather
+from shoal.agent.sessions.loop_items import came_back, gather, left_out, loop_result, loop_values, nothing_found
 from shoal.agent.sessions.once import action_name, begun_anew, in_doubt, page_of
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.sample import sampled, sends_form
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.sessions.shortfall import incomplete
 from shoal.agent.sessions.token_budget import tokens
-from shoal.agent.spec import ExtractSpec, LoopSpec
+from shoal.agent.spec import ExtractSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import masker_of
 from shoal.agent.support.redaction import Redactor, revealed
-from shoal.agent.support.web_addresses import is_web
 from shoal.agent.types import (
     Action,
     ActionResult,
@@ -65,7 +64,6 @@ from shoal.agent.types import (
     Effect,
     ErrorInfo,
     FanOut,
-    LoopItem,
     Outcome,
     Record,
     Step,
@@ -143,25 +141,6 @@ def _reading(work: Work, policy: Policy) -> bool:
     return linked and policy.instant and spec.extract is not None and not spec.data and spec.loop_at(work.depth) is None
 
 
-def _left_out(n: int) -> str:
-    """How many links became no items, in words; "" for none."""
-    if not n:
-        return ""
-    return f"{n:,} link{'s' if n > 1 else ''} left out: only http and https addresses are opened"
-
-
-def nothing_found(loop: LoopSpec | None, url: str, why: str) -> str:
-    """Why a loop has no items, and what to change."""
-    source = loop.source if loop else None
-    said = f"the loop found no items on {url}" + (f": {why}" if why else "")
-    if source is None:
-        return said
-    return (
-        f"{said}; `loop.from.select` is {source.select!r}: name the items by a CSS selector that matches them, or by "
-        "the words of their heading, and see the page as Shoal sees it by `shoal observe`"
-    )
-
-
 class _Session:
     def __init__(self, work: Work, deps: SessionDependencies) -> None:
         self.work = work
@@ -230,7 +209,7 @@ class _Session:
         if self.work.checkpoint and self.work.checkpoint.pending_action:
             return self._unsure(self.work.checkpoint.pending_action)
         if self.work.children is not None:
-            self._loop_came_back()
+            came_back(self.state, self.work.children)
         if self.work.spec.login is not None and self.work.depth == 0 and not self._has_logged_in:
             await self._log_in()
             await self._checkpoint()
@@ -341,80 +320,23 @@ class _Session:
 
     async def _loop(self, plan: Plan) -> tuple[Task, Outcome | None]:
         """Collects the loop's values and ends this run with a fan-out; the session goes on when the last is final."""
-        sample = None
+        state = self.state
+        values, sample = loop_values(state, self.page, self.deps.policy, plan), None
         if self.work.spec.sample is None:
-            items, later = await gather(self._values(plan), self.deps.journal)
+            items, later = await gather(values, self.deps.journal)
         else:
-            sample = await sampled(self._values(plan), self.work.spec.sample)
+            sample = await sampled(values, self.work.spec.sample)
             items, later = sample.items, 0
         if not items:
-            why = "; ".join(filter(None, (self.state.doubt, _left_out(self.state.left_out))))
-            raise EmptyLoop(nothing_found(self.state.loop, self.page.url, why))
-        found = len(items) + later
-        result: dict[str, Json] = {"expected": found}
-        if self.state.listed is not None and self.state.listed > found:
-            result["shown"] = self.state.listed  # the list says that it has more
-        if self.state.cut:
-            result["cut"] = self.state.cut
-        limit = self.state.loop.max_items if self.state.loop else None
-        if self.state.limited or (limit is not None and found >= limit):
-            result["limited"] = True  # by the caller: what is left out was not asked for
-        if sample is not None:
-            result |= {"limited": True, "sample": {**sample.told(), "shown": self.state.listed}}
-        if self.state.doubt:
-            result["doubt"] = self.state.doubt
-        if self.state.left_out:
-            result["left_out"] = self.state.left_out
-        self.state.items_only_read = plan.items_only_read
+            why = "; ".join(filter(None, (state.doubt, left_out(state.left_out))))
+            raise EmptyLoop(nothing_found(state.loop, self.page.url, why))
+        state.items_only_read = plan.items_only_read
+        result = loop_result(state, len(items) + later, sample)
         task = Task("loop", plan.plan or "", Status.WAITING, result=result, ends_goal=plan.ends_goal)
-        self.state.history = (*self.state.history, task)
-        on_error = self.state.loop.on_error if self.state.loop else "continue"
+        state.history = (*state.history, task)
+        on_error = state.loop.on_error if state.loop else "continue"
         fan_out = FanOut(items, await self._snapshot(), on_error, later)
         return task, self._end(Status.WAITING, fan_out=fan_out)
-
-    async def _values(self, plan: Plan) -> AsyncGenerator[LoopItem]:
-        """The loop's items, numbered from 0: none that a page or a model makes of a link that leaves the web."""
-        loop = self.state.loop
-        limit = loop.max_items if loop else None
-        given = loop is not None and loop.values is not None  # what the caller names fails under its own name
-        n = 0
-        async for item in self._found(plan):
-            if item.is_link and not given and not is_web(item.value):
-                self.state.left_out += 1
-                continue
-            if not given and not item.is_link and self.page.opened and self.page.url != self.work.spec.url:
-                item = replace(item, page=self.page.url)
-            yield item if item.index == n else replace(item, index=n)
-            n += 1
-            if n == limit:
-                break
-
-    async def _found(self, plan: Plan) -> AsyncGenerator[LoopItem]:
-        if plan.loop_values is None:
-            async for item in self.deps.policy.collect(self.state, plan):
-                yield item
-            return
-        for index, value in enumerate(plan.loop_values):
-            yield LoopItem(index, value, plan.is_loop_value_link)
-
-    def _loop_came_back(self) -> None:
-        """Writes into the history how the loop went, and ends the session if it went wrong altogether."""
-        children = self.work.children
-        assert children is not None
-        counts = {"expected": children.expected, "completed": children.completed, "failed": children.failed}
-        told = {**counts, "first_records": list(children.samples)}
-        waiting = next((t for t in reversed(self.state.history) if t.status is Status.WAITING), None)
-        if waiting is not None and isinstance(waiting.result, dict):
-            told = {**waiting.result, **told}
-        if children.failures:
-            told["failures"] = list(children.failures)
-        whole = children.failed == 0 and not told.keys() & {"cut", "doubt", "shown"}
-        ends = waiting is not None and waiting.ends_goal and whole
-        done = Task("loop", waiting.plan if waiting else "", Status.COMPLETED, result=told, ends_goal=ends)
-        self.state.history = (*(t for t in self.state.history if t is not waiting), done)
-        stop = self.state.loop is not None and self.state.loop.on_error == "stop"
-        if children.expected and (children.completed == 0 or (stop and children.failed)):
-            raise LoopFailed(f"{children.failed} of {children.expected} items failed", **counts)
 
     # --- extract -------------------------------------------------------------------------------------
 
@@ -663,7 +585,7 @@ class _Session:
         answered = next((task for task in reversed(self.state.history) if isinstance(task.result, str)), None)
         loops = [result for result in results if isinstance(result, dict)]
         told = [str(result[word]) for result in loops for word in ("doubt", "cut") if word in result]
-        told += [_left_out(int(result.get("left_out", 0))) for result in loops]
+        told += [left_out(int(result.get("left_out", 0))) for result in loops]
         missing = incomplete(self.state.history, many=self._asks_for_many)
         if missing is not None and missing.why:
             told += [missing.why] if missing.why not in told else []
