@@ -133,6 +133,12 @@ class Effect:
     dom_changed: bool = False
     focus: str | None = None  # bid that has the focus now, None when unchanged
     value: str | None = None  # value now in the field that was acted on
+    appeared: tuple[str, ...] = ()  # the first elements and texts that came into sight: link "Edit"
+    appeared_count: int = 0  # of all of them
+    went: tuple[str, ...] = ()  # the first of those that can no longer be seen
+    went_count: int = 0
+    invalid: tuple[str, ...] = ()  # fields that are marked as wrong now and were not before
+    unchanged: bool = False  # nothing of all this was seen to change, nor anything else on the page
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,21 @@ An element is named by its `bid`, which an observation gives: digits, with a let
 (`12`, `a46`, `ab7`). It stays the same for the life of the page; an element that a framework rendered anew is found
 again where only one looks like it. A failed action raises a typed error, which the next observation tells; of them only
 `help_missing`, where a `human` action gets no answer, ends the session. A click that may have reached the page is never
-repeated. Each action has a time limit, and afterwards says what changed: address, new tab, dialog, download, document,
-focus, the field's value.
+repeated. Where another control or a dialog lies over an element, nothing is clicked and the action fails; where the
+click hit something else, it says what, and fails.
+
+Each action has a time limit, and afterwards says what changed: the address, a new tab, a dialog, a download, the
+elements and texts that appeared or went (how many, and the first five by name), fields that are marked as wrong now,
+what a field now holds, or that nothing changed. Where nothing changed, 0.3 s are waited for it. In a frame with more
+than 3,000 controls or texts it is not told what appeared and went. A fill types key by key where the field listens for
+keys or suggests values, and waits up to 0.5 s for the list; each choice in it has an id.
 """
 
 NOTATIONS = {
-    "browsergym": "BrowserGym's calls in Python syntax, one or several",
+    "browsergym": (
+        "BrowserGym's calls in Python syntax, one or several, on one line or in fenced blocks; its names of arguments "
+        "are understood as well"
+    ),
     "webvoyager": "WebVoyager's `Thought: … Action: …`",
     "seeact": "SeeAct's ELEMENT / ACTION / VALUE lines with lettered elements",
     "stepjson": "the step reply of Shoal's own prompts: JSON with an `action_type`",

@@ -30,7 +30,17 @@ class Target:
     spot: tuple[float, float] | None  # of an area: where it lies on its picture, which takes the clicks for it
     open: bool  # it lies in the window with nothing over it
     file: bool  # it says that it gives a file
+    keys: bool  # it listens for single keys
+    suggests: bool  # it is a field that opens a list of what fits what is typed
     expanded: bool | None  # what it opens is open; None: it does not say
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What lies over an element."""
+
+    name: str  # in words: dialog "Cookies"
+    bid: str  # of the control or dialog that would take the click; "" where it is neither
 
 
 class ActionContext(Protocol):
@@ -70,6 +80,22 @@ class ActionContext(Protocol):
 
     async def opens(self, bid: str) -> bool:
         """Brings the element into the window; whether nothing lies over it there."""
+        ...
+
+    async def over(self, bid: str) -> Cover | None:
+        """What lies over the middle of the element; None when nothing does, or when its frame cannot tell."""
+        ...
+
+    async def watch_click(self, bid: str) -> None:
+        """Begins to note what the next click in the element's frame hits."""
+        ...
+
+    async def click_hit(self, bid: str) -> str | None:
+        """What the click since `watch_click` hit, in words, where that was not the element."""
+        ...
+
+    async def list_opens(self, bid: str, within_s: float) -> bool:
+        """Whether something that can be chosen came since `before_opening`; that is waited for."""
         ...
 
     async def options(self, bid: str) -> list[tuple[str, str, bool]]:

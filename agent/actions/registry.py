@@ -17,6 +17,11 @@ Sends = Literal["never", "page", "always"]
 that it follows a plain link or only fills a field (`Context.harmless`); always, as far as anything here can tell."""
 
 
+_MAY_CHANGE_NOTHING = frozenset(
+    {"hover", "focus", "check", "uncheck", "scroll_element", "scroll_at", "mouse_move", "download", "upload_file"}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Primitive:
     """One action that can be taken: a function, and what is said about it."""
@@ -26,11 +31,21 @@ class Primitive:
     sends: Sends
     limit: Limit = "action"
     changes: bool = True  # whether it can change the page at all, so that its effect is worth looking for
+    aliases: tuple[tuple[str, str], ...] = ()  # other names that replies use for its arguments, and these
     unsafe: bool = False  # off unless the operator turns it on
 
     @property
     def name(self) -> str:
         return self.function.__name__
+
+    def argument(self, name: str) -> str:
+        """The name of an argument that a reply may call otherwise."""
+        return next((own for other, own in self.aliases if other == name), name)
+
+    @property
+    def tells(self) -> bool:
+        """Whether it came to nothing when nothing on the page changed: late effects are waited for then."""
+        return self.group in ("element", "coordinate", "keyboard") and self.name not in _MAY_CHANGE_NOTHING
 
     @property
     def signature(self) -> str:
@@ -67,11 +82,11 @@ PRIMITIVES: tuple[Primitive, ...] = (
     Primitive(element.hover, "element", "never"),
     Primitive(element.focus, "element", "page"),
     Primitive(element.clear, "element", "page"),
-    Primitive(element.fill, "element", "page"),
+    Primitive(element.fill, "element", "page", aliases=(("text", "value"),)),
     Primitive(element.check, "element", "page"),
     Primitive(element.uncheck, "element", "page"),
-    Primitive(element.press, "element", "page"),
-    Primitive(element.select_option, "element", "page"),
+    Primitive(element.press, "element", "page", aliases=(("key", "key_comb"), ("keys", "key_comb"))),
+    Primitive(element.select_option, "element", "page", aliases=(("option", "options"),)),
     Primitive(element.drag_and_drop, "element", "always"),
     Primitive(element.upload_file, "element", "page"),
     Primitive(element.scroll_element, "element", "never"),
@@ -82,11 +97,11 @@ PRIMITIVES: tuple[Primitive, ...] = (
     Primitive(coordinate.mouse_click, "coordinate", "always"),
     Primitive(coordinate.mouse_dblclick, "coordinate", "always"),
     Primitive(coordinate.mouse_drag_and_drop, "coordinate", "always"),
-    Primitive(coordinate.scroll_at, "coordinate", "never"),
+    Primitive(coordinate.scroll_at, "coordinate", "never", aliases=(("delta_x", "dx"), ("delta_y", "dy"))),
     Primitive(coordinate.mouse_upload_file, "coordinate", "always"),
-    Primitive(keyboard.keyboard_down, "keyboard", "page"),
-    Primitive(keyboard.keyboard_up, "keyboard", "page"),
-    Primitive(keyboard.keyboard_press, "keyboard", "page"),
+    Primitive(keyboard.keyboard_down, "keyboard", "page", aliases=(("key_comb", "key"),)),
+    Primitive(keyboard.keyboard_up, "keyboard", "page", aliases=(("key_comb", "key"),)),
+    Primitive(keyboard.keyboard_press, "keyboard", "page", aliases=(("key", "key_comb"),)),
     Primitive(keyboard.keyboard_type, "keyboard", "page"),
     Primitive(keyboard.keyboard_insert_text, "keyboard", "page"),
     Primitive(tab.new_tab, "tab", "never", limit="navigation"),
@@ -97,11 +112,11 @@ PRIMITIVES: tuple[Primitive, ...] = (
     Primitive(navigation.go_forward, "navigation", "always", limit="navigation"),
     Primitive(navigation.reload, "navigation", "always", limit="navigation"),
     Primitive(navigation.search, "navigation", "never", limit="navigation"),
-    Primitive(misc.scroll, "misc", "never"),
+    Primitive(misc.scroll, "misc", "never", aliases=(("delta_x", "dx"), ("delta_y", "dy"))),
     Primitive(misc.noop, "misc", "never", limit="wait"),
     Primitive(misc.wait_for, "misc", "never", limit="wait"),
     Primitive(misc.save_as_pdf, "misc", "never", changes=False),
-    Primitive(misc.send_msg_to_user, "misc", "never", changes=False),
+    Primitive(misc.send_msg_to_user, "misc", "never", changes=False, aliases=(("message", "text"), ("msg", "text"))),
     Primitive(misc.report_infeasible, "misc", "never", changes=False),
     Primitive(misc.answer, "misc", "never", changes=False),
     Primitive(human.solve_captcha, "human", "always", limit="human"),

@@ -11,8 +11,8 @@ import orjson
 
 from shoal.agent.types import Box, Element
 
-WALKER = Path(__file__).with_name("walker.js").read_text(encoding="utf-8")
-"""JavaScript that, run once in a document's world, gives that world `shoalWalker`."""
+WALKER = "\n".join(Path(__file__).with_name(one).read_text(encoding="utf-8") for one in ("walker.js", "changes.js"))
+"""JavaScript that, run once in a document's world, gives that world `shoalWalker` and `shoalChanges`."""
 
 _VISIBLE, _IN_VIEW, _CLICKABLE, _FRAME, _AROUND = 1, 2, 4, 8, 16
 _STATES = (

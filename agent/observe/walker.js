@@ -70,7 +70,8 @@ globalThis.shoalWalker ??= (() => {
     return bits & KEYS && !canFocus(element) ? bits & ~KEYS : bits; // keys come to nothing that cannot have the focus
   };
   const OF_CONTROLS = HOVERS | CONTEXT_MENU | KEYS; // of a part of the page with controls in it, said of them
-  const POINTER = 1, MUTE = 2, FADED = 4, STRUCK = 8, CODE = 16;
+  const POINTER = 1, MUTE = 2, FADED = 4, STRUCK = 8, CODE = 16, BELOW = 32;
+  const LISTS = set('listbox menu tree');
   const DELETED = set('DEL S STRIKE');
   const CELLS = set('cell gridcell columnheader rowheader');
   const APART_PX = 3; // of margin, border and padding between two words that no space parts
@@ -722,7 +723,8 @@ globalThis.shoalWalker ??= (() => {
       if (tag === 'IFRAME' || tag === 'FRAME') { emitFrame(node, box, out); return; }
       const role = node.getAttribute('role') || '';
       let kind = kindOf(node, tag, role);
-      if (kind === 4 && delegates(node)) kind = 0;
+      if ((kind === 4 || kind === 5) && delegates(node)) kind = 0;
+      else if (kind === 2 && LISTS.has(role)) delegates(node);
       if (kind && kind !== 7) { emitControl(node, tag, kind, null, out, depth); return; }
       const style = getComputedStyle(node);
       let inner = mode & FADED;
@@ -733,12 +735,18 @@ globalThis.shoalWalker ??= (() => {
       if (kind) { emitControl(node, tag, kind, null, out, depth); return; }
       if (style.visibility !== 'visible') inner |= MUTE;
       if (style.opacity === '0') inner |= FADED;
-      emitContainer(node, tag, role, inner | (mode & (STRUCK | CODE)), depth, out, style);
+      emitContainer(node, tag, role, inner | (mode & (STRUCK | CODE | BELOW)), depth, out, style);
     };
+    const isItem = element => (element.tagName === 'LI' && !element.hasAttribute('role')) || (element.getAttribute('tabindex') === '-1' && /^(UL|OL|MENU)$/.test(element.parentElement?.tagName));
     // A list that listens for its like children, as frameworks do: each child is a target, the list is not.
     const delegates = element => {
       let list = element;
-      while (list.childElementCount === 1) list = list.firstElementChild;
+      while (list.childElementCount === 1 && !isItem(list.firstElementChild)) list = list.firstElementChild;
+      if (list.childElementCount && [...list.children].every(isItem)) { // a list, however short, and what can be focused by scripts alone
+        if ([...list.querySelectorAll(CANDIDATES)].some(one => kindOf(one, upper(one), one.getAttribute('role') || ''))) return false;
+        for (const child of list.children) delegated.add(child);
+        return true;
+      }
       if (list.childElementCount < 3 || list.querySelector(CANDIDATES)) return false;
       const first = list.firstElementChild;
       const alike = [...list.children].every(child => child.tagName === first.tagName &&
@@ -757,9 +765,14 @@ globalThis.shoalWalker ??= (() => {
       return VISIBLE | (inView ? IN_VIEW : 0);
     };
     // In view or not, told by a box of its own; without one, as what is around it.
-    const seenOf = element => {
+    // Of what follows below the window in one list only each sixteenth is asked: a box costs as much as a row's text.
+    const seenOf = (element, out, mode) => {
+      if (mode & BELOW) return VISIBLE;
+      if (out.far && out.far++ % 16) return VISIBLE;
       const box = element.getBoundingClientRect();
-      return box.width || box.height ? flagsOf(box) : VISIBLE | AROUND;
+      if (!box.width && !box.height) return VISIBLE | AROUND;
+      out.far = box.top >= view.bottom ? (out.far || 0) + 1 : 0;
+      return flagsOf(box);
     };
     const place = box => [Math.round(box.left), Math.round(box.top), Math.round(box.width), Math.round(box.height)];
 
@@ -843,7 +856,7 @@ globalThis.shoalWalker ??= (() => {
       if (!name && (leaf || kind <= 2)) name = lastName(element, tag) || (leaf ? '' : joined);
       name = clip(name, NAME_CHARS);
       if (kind !== 7) flags |= CLICKABLE;
-      const id = idOf(element), struck = state.struck.slice(struckBefore).join(', ');
+      const id = idOf(element), struck = state.struck.length > struckBefore ? state.struck.slice(struckBefore).join(', ') : '';
       let attributes = attributesOf(element, tag), states = statesOf(element, tag);
       if (struck) attributes = { ...attributes || {}, struck: clip(struck, NAME_CHARS) };
       if (element.hasAttribute('style') && isPlaced(element)) states |= PLACED;
@@ -895,6 +908,9 @@ globalThis.shoalWalker ??= (() => {
       const struck = !(mode & (STRUCK | FADED | MUTE)) && (DELETED.has(tag) || (element.attributes.length && style.textDecorationLine.includes('line-through')));
       if (struck) mode |= STRUCK;
       if (!meaning && INLINE.has(tag) && !shadow && !struck) { visitInline(element, style, mode, depth + 1, out); return; }
+      // What is in a block that lies below the window lies there, too.
+      const cell = CELLS.has(meaning), plain = meaning && !cell && !role && PLAIN.has(tag), seen = plain ? seenOf(element, out, mode) : 0;
+      if (plain && !(seen & (IN_VIEW | AROUND)) && out.far) mode |= BELOW;
       let inner = [];
       // A label's words are its field's name already.
       if (tag === 'LABEL' && element.control && (element.control.checkVisibility() || standIn(element.control, upper(element.control)))) mode |= FADED;
@@ -905,8 +921,8 @@ globalThis.shoalWalker ??= (() => {
       if (!meaning || tooHigh) {
         out.broken = true;
         const placed = inner.length && !tooHigh && element.hasAttribute('style') && isPlaced(element, style);
-        if (placed) out.push(['div', 0, '', '', '', 0, 0, PLACED, place(element.getBoundingClientRect()), seenOf(element), inner]);
-        else if (inner.length > 1 && !tooHigh) out.push(['div', 0, '', '', '', 0, 0, 0, 0, seenOf(element), inner]);
+        if (placed) out.push(['div', 0, '', '', '', 0, 0, PLACED, place(element.getBoundingClientRect()), seenOf(element, out, mode), inner]);
+        else if (inner.length > 1 && !tooHigh) out.push(['div', 0, '', '', '', 0, 0, 0, 0, seenOf(element, out, mode), inner]);
         else out.push(...inner);
         raise(out, heightOf(inner) + (placed || (inner.length > 1 && !tooHigh) ? 1 : 0));
         if (inner.length) out.broken = true;
@@ -920,12 +936,11 @@ globalThis.shoalWalker ??= (() => {
       }
       let text = '', children = inner;
       if (inner.length === 1 && typeof inner[0] === 'string') { text = inner[0]; children = []; }
-      const cell = CELLS.has(meaning);
       if (meaning === 'row' && children.length && children.every(isBlank)) return;
       if (PLAIN.has(tag) && !role) {
         if (!text && !children.length && !cell) return;
         const spans = cell && (element.colSpan > 1 || element.rowSpan > 1) ? { colspan: String(element.colSpan), rowspan: String(element.rowSpan) } : 0;
-        out.push([tag.toLowerCase(), 0, meaning, name, text, spans, 0, 0, 0, cell ? VISIBLE | AROUND : seenOf(element), children]);
+        out.push([tag.toLowerCase(), 0, meaning, name, text, spans, 0, 0, 0, cell ? VISIBLE | AROUND : seen, children]);
       } else {
         if (!name && meaning === 'heading') name = clip(squeeze(plainText(inner)), NAME_CHARS);
         const box = element.getBoundingClientRect();
@@ -981,6 +996,16 @@ globalThis.shoalWalker ??= (() => {
     if (element.isContentEditable) return element.innerText;
     return element.getAttribute('aria-checked') ?? element.getAttribute('aria-selected') ?? element.getAttribute('aria-valuenow');
   };
+  // An element in a word or two, for what is told about it.
+  const brief = element => {
+    const tag = upper(element), role = roleOf(element, tag, element.getAttribute('role')) || tag.toLowerCase();
+    const name = givenName(element, tag) || (FIELDS.has(tag) ? '' : squeeze(element.textContent)) || lastName(element, tag);
+    return `${role}${name ? ' ' + JSON.stringify(clip(name, 60)) : ''}`;
+  };
+  // Whether a field looks up what is typed into it and shows what fits.
+  const suggests = element => FIELDS.has(element.tagName) && (element.getAttribute('role') === 'combobox' ||
+    /^(list|both)$/.test(element.getAttribute('aria-autocomplete') || '') || (!!element.getAttribute('aria-haspopup') && element.getAttribute('aria-haspopup') !== 'false') ||
+    (element.getAttribute('autocomplete') === 'off' && !!(handling.get(element) & KEYS)) || /autocomplete|typeahead|suggest|tt-input|select2|choices/.test(element.className));
   // What an action may have changed; the first call begins to watch.
   const pulse = id => {
     if (!observer) {
@@ -992,6 +1017,7 @@ globalThis.shoalWalker ??= (() => {
       mutations, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: whole(valueOf(element)),
       tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
       options: element?.tagName === 'SELECT' ? choosable(element) : undefined,
+      keys: !!(element && handling.get(element) & KEYS), suggests: !!element && suggests(element),
       open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       spot: element?.tagName === 'AREA' ? spotOf(element) : null,
@@ -1147,6 +1173,9 @@ globalThis.shoalWalker ??= (() => {
 
   return {
     locate: selectors => selectors.map(onlyOne), selectors: selectorsOf,
+    // For changes.js.
+    places, squeeze, clip, parentOf, idOf, brief, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
+    opened: () => choicesIn(places(), null).some(item => !before.has(item)),
     walk, find, pulse, around, expose, choice, beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); }, closedSays, scrollRegion, scrollPage,
     options: id => { // of a select, or those that an input suggests
       const element = find(id), list = element?.tagName === 'SELECT' ? element : element?.tagName === 'INPUT' ? element.list : null;

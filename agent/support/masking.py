@@ -160,6 +160,9 @@ class Masker:
                 effect,
                 url=self.text(effect.url) if effect.url else effect.url,
                 value=self.text(effect.value) if effect.value else effect.value,
+                appeared=tuple(map(self.text, effect.appeared)),
+                went=tuple(map(self.text, effect.went)),
+                invalid=tuple(map(self.text, effect.invalid)),
             ),
             value=self.json(result.value),
         )

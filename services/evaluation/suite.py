@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from shoal.agent.gym import MiniWob
+from shoal.agent.gym.miniwob import MiniWob
 from shoal.services.errors import BadInput
 from shoal.services.evaluation.episode import Episode, Label, Line
 

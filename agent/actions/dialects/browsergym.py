@@ -13,39 +13,59 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from shoal.agent.actions.registry import Primitive, parameters, primitive
+from shoal.agent.actions.registry import Primitive, parameters, primitive, primitives_of
 from shoal.agent.actions.schema import arguments
 from shoal.agent.errors import ActionInvalid, ReplyUnparsable
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
 
-_FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.DOTALL)
+_FENCE = re.compile(r"```(\w*)[ \t]*\n(.*?)```", re.DOTALL)
+_OURS = ("", "python", "py")
 _MAX_CHARS = 100_000
+_LONG_STRING = r"""'''(?:[^\\]|\\.)*?'''|"{3}(?:[^\\]|\\.)*?"{3}"""
+_STRING = r"""'(?:[^'\\\n]|\\.)*'|["](?:[^"\\\n]|\\.)*["]"""
+_TOKEN = re.compile(rf"{_LONG_STRING}|{_STRING}|\#[^\n]*|[()\[\]]", re.DOTALL)
+"""What a scan for the ends of calls has to tell apart: strings, comments and brackets."""
+_NEXT_CALL = re.compile(r"[ \t]*[A-Za-z_]\w*\(")
 
 
-def parse(text: str, *, multiaction: bool = True) -> list[Action]:
-    """The actions of a reply, in order. A fenced block is taken alone where there is one.
+def parse(text: str, *, multiaction: bool = True, sets: Iterable[str] | None = None) -> list[Action]:
+    """The actions of a reply, in order: one a line, or several. Where blocks are fenced, all of them and nothing else.
+
+    Args:
+        multiaction: whether a reply may hold more than one.
+        sets: the action sets whose actions are allowed; None for all.
 
     Raises:
-        ReplyUnparsable: it holds anything but calls of known primitives with literal arguments.
+        ReplyUnparsable: it holds anything but calls of allowed primitives with literal arguments.
     """
     if len(text) > _MAX_CHARS:
         raise ReplyUnparsable(f"the reply has {len(text)} characters; {_MAX_CHARS} are read", place="")
-    fenced = _FENCE.search(text)
-    source = (fenced.group(1) if fenced else text).strip()
+    source = _source(text).strip()
     try:
         # Indentation that a model adds by habit means nothing between calls.
-        tree = ast.parse(_dedented(source))
+        tree = ast.parse(_a_line_each(_dedented(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         place = f"line {line}" if line else "the reply"
         raise ReplyUnparsable(f"{place}: {getattr(error, 'msg', error)}", place=place) from error
-    actions = [_action(statement) for statement in tree.body]
+    allowed = None if sets is None else {one.name for one in primitives_of(sets)}
+    actions = [_action(statement, allowed) for statement in tree.body]
     if not actions:
         raise ReplyUnparsable("the reply holds no action", place="the reply")
     if len(actions) > 1 and not multiaction:
         raise ReplyUnparsable(f"the reply holds {len(actions)} actions; one is allowed", place="line 2")
     return actions
+
+
+def _source(text: str) -> str:
+    """What is to be read as calls: all fenced blocks, or the whole text where there is none."""
+    blocks = _FENCE.findall(text)
+    for number, (language, _) in enumerate(blocks, 1):
+        if language.lower() not in _OURS:
+            place = f"block {number}"
+            raise ReplyUnparsable(f"{place}: holds {language}; blocks hold calls of actions only", place=place)
+    return "\n".join(block.rstrip() for _, block in blocks) if blocks else text
 
 
 def _dedented(source: str) -> str:
@@ -55,11 +75,23 @@ def _dedented(source: str) -> str:
     return "\n".join(line.lstrip() if line.lstrip() and _starts_call(line) else line for line in lines)
 
 
+def _a_line_each(source: str) -> str:
+    """Calls that follow each other on one line, on lines of their own; what is between quotes stays as it is."""
+    parts, depth, last = [], 0, 0
+    for found in _TOKEN.finditer(source):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(found.group(), 0)
+        if found.group() == ")" and depth == 0 and _NEXT_CALL.match(source, found.end()):
+            parts.append(source[last : found.end()])
+            last = found.end()
+    parts.append(source[last:])
+    return "\n".join(part.lstrip(" \t") if index else part for index, part in enumerate(parts))
+
+
 def _starts_call(line: str) -> bool:
     return re.match(r"\s*[A-Za-z_]+\(", line) is not None
 
 
-def _action(statement: ast.stmt) -> Action:
+def _action(statement: ast.stmt, allowed: set[str] | None) -> Action:
     place = f"line {statement.lineno}"
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         raise ReplyUnparsable(f"{place}: only calls of actions are allowed, such as click('a12')", place=place)
@@ -70,6 +102,8 @@ def _action(statement: ast.stmt) -> Action:
         one = primitive(call.func.id)
     except ActionInvalid as error:
         raise ReplyUnparsable(f"{place}: {error.message}", place=place) from error
+    if allowed is not None and one.name not in allowed:
+        raise not_allowed(one.name, place)
     return Action(one.name, _args(one, call, place))
 
 
@@ -81,15 +115,21 @@ def _args(one: Primitive, call: ast.Call, place: str) -> dict[str, Json]:
     for name, node in zip(names, call.args, strict=False):
         args[name] = _literal(node, f"{place}: {one.name}: argument {name!r}", place)
     for keyword in call.keywords:
-        if keyword.arg is None or keyword.arg not in names or keyword.arg in args:
+        name = one.argument(keyword.arg) if keyword.arg is not None else ""
+        if name not in names or name in args:
             said = "unpacking is not allowed" if keyword.arg is None else f"argument {keyword.arg!r} is not expected"
             raise ReplyUnparsable(f"{place}: {one.name}: {said}; it is called as {one.signature}", place=place)
-        args[keyword.arg] = _literal(keyword.value, f"{place}: {one.name}: argument {keyword.arg!r}", place)
+        args[name] = _literal(keyword.value, f"{place}: {one.name}: argument {keyword.arg!r}", place)
     try:
         arguments(Action(one.name, args))
     except ActionInvalid as error:
         raise ReplyUnparsable(f"{place}: {error.message}", place=place) from error
     return args
+
+
+def not_allowed(name: str, place: str) -> ReplyUnparsable:
+    """The refusal of an action that is in none of the chosen sets."""
+    return ReplyUnparsable(f"{place}: the action {name!r} is not among those that may be used here", place=place)
 
 
 def _literal(node: ast.expr, where: str, place: str) -> Json:

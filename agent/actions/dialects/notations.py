@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from shoal.agent.actions.dialects import automa, browsergym, seeact, stepjson, webaction, webvoyager
 from shoal.agent.actions.dialects.ui_element import UiElement, describer, resolver
+from shoal.agent.actions.registry import primitives_of
 from shoal.agent.browser import Context
 from shoal.agent.observe.letters import lettered
 from shoal.agent.observe.tree import clickable_elements
@@ -16,33 +17,43 @@ Dialect = Literal["browsergym", "webvoyager", "seeact", "stepjson", "webaction",
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 
 
-def read_reply(dialect: Dialect, text: str, page: Element) -> list[Action]:
+def read_reply(dialect: Dialect, text: str, page: Element, *, sets: Iterable[str] | None = None) -> list[Action]:
     """The actions of a reply in `dialect`, for the observed elements `page`.
 
-    Letters stand for the page's clickable elements in document order.
+    Letters stand for the page's clickable elements in document order. With `sets` only their actions are allowed.
 
     Raises:
-        ReplyUnparsable: it is not in that notation.
+        ReplyUnparsable: it is not in that notation, or holds an action that is not allowed.
     """
     readers: Mapping[Dialect, Callable[[], list[Action]]] = {
-        "browsergym": lambda: browsergym.parse(text),
+        "browsergym": lambda: browsergym.parse(text, sets=sets),
         "webvoyager": lambda: webvoyager.parse(text),
         "seeact": lambda: seeact.parse(text, choices(page)),
         "stepjson": lambda: stepjson.parse(text),
         "webaction": lambda: webaction.parse(text, resolver(page)),
         "automa": lambda: automa.parse(text, resolver(page)),
     }
-    return readers[dialect]()
+    return _allowed(readers[dialect](), sets)
 
 
-async def read_reply_on(dialect: Dialect, text: str, page: Element, context: Context) -> list[Action]:
+def _allowed(actions: list[Action], sets: Iterable[str] | None) -> list[Action]:
+    names = None if sets is None else {one.name for one in primitives_of(sets)}
+    for number, action in enumerate(actions, 1):
+        if names is not None and action.name not in names:
+            raise browsergym.not_allowed(action.name, f"action {number}")
+    return actions
+
+
+async def read_reply_on(
+    dialect: Dialect, text: str, page: Element, context: Context, *, sets: Iterable[str] | None = None
+) -> list[Action]:
     """The same as `read_reply`, where the page itself can be asked: elements are found by their selectors as well.
 
     Raises:
         ReplyUnparsable: it is not in that notation.
     """
     if dialect not in ("webaction", "automa"):
-        return read_reply(dialect, text, page)
+        return read_reply(dialect, text, page, sets=sets)
     parse = webaction.parse if dialect == "webaction" else automa.parse
     named: list[UiElement] = []
 
@@ -53,7 +64,8 @@ async def read_reply_on(dialect: Dialect, text: str, page: Element, context: Con
     parse(text, note)
     wanted = [one for element in named for one in (element.css_selector, element.xpath) if one]
     found = dict(zip(wanted, await context.locate(wanted), strict=True)) if wanted else {}
-    return parse(text, resolver(page, {selector: bid for selector, bid in found.items() if bid is not None}))
+    resolved = resolver(page, {selector: bid for selector, bid in found.items() if bid is not None})
+    return _allowed(parse(text, resolved), sets)
 
 
 async def write_reply_on(dialect: Dialect, actions: Iterable[Action], page: Element, context: Context) -> str:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
+from shoal.agent.actions.registry import primitive
 from shoal.agent.actions.schema import arguments
 from shoal.agent.decisions.step import ACTION_TYPES, WAIT_MS, primitive_of
 from shoal.agent.errors import ActionInvalid, ReplyUnparsable
@@ -33,9 +34,11 @@ def parse(text: str) -> list[Action]:
     Raises:
         ReplyUnparsable: no JSON, or a field that is missing or wrong; its place as in `actions[1].option`.
     """
-    fenced = _FENCE.search(text)
+    fenced = _FENCE.findall(text)
+    if len(fenced) > 1:
+        raise ReplyUnparsable(f"the reply holds {len(fenced)} blocks of JSON; one is read", place="block 2")
     try:
-        said = json.loads(fenced.group(1) if fenced else text)
+        said = json.loads(fenced[0] if fenced else text)
     except (ValueError, RecursionError) as error:
         place = f"line {getattr(error, 'lineno', 1)} column {getattr(error, 'colno', 1)}"
         raise ReplyUnparsable(f"{place}: no JSON: {getattr(error, 'msg', error)}", place=place) from error
@@ -85,7 +88,7 @@ def _check_shape(said: dict[str, Json], kind: str, place: str) -> None:
             or not isinstance(call.get("args", {}), dict)
         ):
             raise ReplyUnparsable(f"{place}.call: needs a name and args", place=f"{place}.call")
-        call.setdefault("args", {})
+        call["args"] = {_argument(call["name"], name): value for name, value in call.get("args", {}).items()}
     errors = said.get("errors") or []
     well = isinstance(errors, list) and all(
         isinstance(e, dict) and isinstance(e.get("error_code"), str) for e in errors
@@ -93,6 +96,13 @@ def _check_shape(said: dict[str, Json], kind: str, place: str) -> None:
     if not well:
         raise ReplyUnparsable(f"{place}.errors: each needs an error_code", place=f"{place}.errors")
     said["errors"] = errors
+
+
+def _argument(action: str, name: str) -> str:
+    try:
+        return primitive(action).argument(name)
+    except ActionInvalid:
+        return name  # the check of the arguments says that there is no such action
 
 
 def format(actions: Iterable[Action]) -> str:

@@ -8,20 +8,25 @@ from typing import Any
 
 from shoal.agent.actions.action_context import ActionContext, Direction, Target
 from shoal.agent.actions.arguments import Bid, Button, Files, Keys, Modifier, Option, Options, Times, keys
-from shoal.agent.errors import ActionError, ActionTimeout, ElementNotUsable
+from shoal.agent.errors import ActionTimeout, ElementNotUsable
 from shoal.agent.types import Download
 
 _PATIENCE_MS = 3000.0
 """How long to wait for an element to come into the open before it is clicked by force."""
 _FORCE_MS = 2000.0
 """How much of an action's time is kept for a click by force."""
+_LIST_S = 0.5
+"""How long a list of suggestions may take to open after the last key: widgets wait 100 to 400 ms before they ask."""
+_TYPED_CHARS = 60
+"""Of a text so much at its end is typed key by key."""
+_WRITTEN = frozenset({"text", "search", "email", "url", "tel", "password", ""})
 _OPTION_TRIES = 6
 _OPTION_PAUSE_S = 0.25
 """How long a list of options may take to open."""
 
 
 async def click(on: ActionContext, bid: Bid, button: Button = "left", modifiers: Sequence[Modifier] = ()) -> None:
-    """Clicks an element: scrolls to it, waits until it takes clicks, clicks by force when something covers it.
+    """Clicks an element: scrolls to it, waits until it takes clicks. Fails, saying so, when the click hits another.
 
     Examples:
         click('12')
@@ -52,8 +57,7 @@ async def _click(on: ActionContext, bid: str, count: int, button: Button, modifi
             await element.click(**how, **_on_picture(target.spot), timeout=on.left_ms)
         return
     if not (target.open or await on.opens(bid) or await _takes_clicks(on, element)):
-        with on.faults():
-            await element.click(**how, force=True, timeout=on.left_ms)
+        await _force(on, bid, element, how)
         return
     try:
         with on.faults():
@@ -61,8 +65,23 @@ async def _click(on: ActionContext, bid: str, count: int, button: Button, modifi
     except ElementNotUsable as error:
         if not _held_back(error):
             raise
-        with on.faults():
-            await element.click(**how, force=True, timeout=on.left_ms)
+        await _force(on, bid, element, how)
+
+
+async def _force(on: ActionContext, bid: str, element: Any, how: dict[str, Any]) -> None:
+    """Clicks where the element is although something lies over it.
+
+    Raises:
+        ElementNotUsable: the click would go to another control or to a dialog, and was not made; or it hit something
+            else than the element.
+    """
+    if (cover := await on.over(bid)) is not None and cover.bid:
+        raise ElementNotUsable(f"element {bid} is covered by [{cover.bid}] {cover.name}; nothing was clicked")
+    await on.watch_click(bid)
+    with on.faults():
+        await element.click(**how, force=True, timeout=on.left_ms)
+    if (hit := await on.click_hit(bid)) is not None:
+        raise ElementNotUsable(f"the click hit {hit}, which lies over element {bid}")
 
 
 def _on_picture(spot: tuple[float, float]) -> dict[str, Any]:
@@ -133,7 +152,8 @@ async def clear(on: ActionContext, bid: Bid) -> None:
 async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu: bool = False) -> None:
     """Replaces what is in a field: text, number, date (2026-03-14), time (14:30), colour (#ff0000), range.
 
-    With enable_autocomplete_menu the last character is really typed, so that a list of suggestions opens.
+    Fields that listen for keys or suggest values, or enable_autocomplete_menu, are typed into key by key; a list that
+    opens is waited for.
 
     Examples:
         fill('237', 'example value')
@@ -147,16 +167,44 @@ async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu
         await select_option(on, bid, value)
         return
     element = await on.element(bid)
+    typed = _is_typed(target, value, enable_autocomplete_menu)
+    if typed:
+        await on.before_opening(bid)
     with on.faults():
         if not _fillable(target):
             await _type_inside(on, element, value)
-        elif enable_autocomplete_menu and value:
-            await element.fill(value[:-1], timeout=min(_PATIENCE_MS, on.left_ms))
-            await element.press_sequentially(value[-1], timeout=on.left_ms)
+        elif typed:
+            await _type(on, element, target, value)
         else:
             await element.fill(value, timeout=min(_PATIENCE_MS, on.left_ms))
     if value and target.tag == "input" and not (await on.target(bid, again=True)).value:
         raise ElementNotUsable(f"the {target.type} field {bid} does not take {value!r}")
+    if typed and (target.suggests or enable_autocomplete_menu):
+        await on.list_opens(bid, _LIST_S)
+
+
+def _is_typed(target: Target, value: str, asked: bool) -> bool:
+    """Whether a field is filled key by key, as a person does: it listens for keys, or opens a list as one types."""
+    written = target.editable or target.tag == "textarea" or (target.tag == "input" and target.type in _WRITTEN)
+    return (
+        written
+        and (asked or target.keys or target.suggests)
+        and not target.readonly
+        and "\n" not in value
+        and value != ""
+    )
+
+
+async def _type(on: ActionContext, element: Any, target: Target, value: str) -> None:
+    """Types over what is in the field. Of a long text only the end is typed; the rest is put in at once."""
+    if target.value:
+        await element.select_text(timeout=min(_PATIENCE_MS, on.left_ms))
+    else:
+        await element.focus(timeout=min(_PATIENCE_MS, on.left_ms))
+    put, typed = value[:-_TYPED_CHARS], value[-_TYPED_CHARS:]
+    if put:
+        await on.page.keyboard.insert_text(put)
+    await on.page.keyboard.type(typed)
 
 
 def _fillable(target: Target) -> bool:
@@ -300,8 +348,7 @@ async def _select_in_widget(on: ActionContext, element: Any, target: Target, wan
         if target.tag == "input" and isinstance(item, str) and not target.readonly:
             if index == 0:  # later on its own list may be open already
                 await on.before_opening(target.bid)
-            await element.fill(item[:-1], timeout=on.left_ms)
-            await element.press_sequentially(item[-1:], timeout=on.left_ms)
+            await _type(on, element, await on.target(target.bid, again=True), item)
         elif target.role != "listbox" and not await _is_open(on, target.bid, item, first=index == 0):
             await on.before_opening(target.bid)
             await element.click(timeout=min(_PATIENCE_MS, on.left_ms))
@@ -377,14 +424,14 @@ async def upload_file(on: ActionContext, bid: Bid, file: Files) -> None:
         await (await chooser.value).set_files(paths, timeout=on.left_ms)
 
 
-async def scroll_element(on: ActionContext, bid: Bid, direction: Direction) -> None:
+async def scroll_element(on: ActionContext, bid: Bid, direction: Direction) -> str | None:
     """Scrolls the region of the page that holds the element, by most of its height or width.
 
     Examples:
         scroll_element('a12', 'down')
     """
-    if not await on.scroll_region(bid, direction):
-        raise ActionError(f"the region around element {bid} cannot be scrolled further {direction}")
+    moved = await on.scroll_region(bid, direction)
+    return None if moved else f"the region around element {bid} is at its end: it does not go further {direction}"
 
 
 async def download(on: ActionContext, bid: Bid) -> dict[str, Any]:

@@ -9,20 +9,19 @@ from pydantic import Field
 
 from shoal.agent.actions.action_context import ActionContext
 from shoal.agent.actions.arguments import Bid
-from shoal.agent.errors import ActionError, ActionInvalid
+from shoal.agent.errors import ActionInvalid
 
 _MAX_WAIT_S = 60.0
 
 
-async def scroll(on: ActionContext, dx: float, dy: float) -> None:
+async def scroll(on: ActionContext, dx: float, dy: float) -> str | None:
     """Scrolls the page by so many pixels to the right and down; negative numbers go left and up.
 
     Examples:
         scroll(0, 600)
         scroll(-50.2, -100.5)
     """
-    if not await on.scroll_page(dx, dy):
-        raise ActionError("the page cannot be scrolled further that way")
+    return None if await on.scroll_page(dx, dy) else "the page is at its end that way"
 
 
 async def noop(on: ActionContext, wait_ms: Annotated[float, Field(ge=0, le=_MAX_WAIT_S * 1000)] = 1000) -> None:

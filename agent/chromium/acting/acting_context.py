@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,7 +20,9 @@ from shoal.agent.actions.dialects.browsergym import format_call
 from shoal.agent.actions.perform import check, perform
 from shoal.agent.actions.registry import Limit
 from shoal.agent.browser import ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.chromium.acting import appearances
 from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
+from shoal.agent.chromium.acting.appearances import Appearances
 from shoal.agent.chromium.acting.blocking import block
 from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import Bounds, Downloads
@@ -51,6 +54,8 @@ from shoal.agent.types import Action, ActionResult, Box, Download, Effect, Error
 _GRACE_S = 2.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
 _LOOK_S = 5.0
+_EFFECT_S, _EFFECT_PAUSE_S = 0.3, 0.05
+"""How long an action that changed nothing is watched for a late effect, and how often."""
 _QUIET_S, _SETTLE_S = 0.05, 1.5
 """How long a page is to be quiet after an action before it is looked at, and how long that is waited for."""
 
@@ -350,7 +355,7 @@ class ActingContext:
                     await self.tab.traffic()  # what the action asks servers for is told by open requests
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
             inside = one.limit != "navigation"
-            before = await self._moment(bid, inside) if one.changes else None
+            before = await self._moment(bid, inside, first=True) if one.changes else None
             after: Moment | None = None
             try:
                 async with self.limits.guard(limit + _GRACE_S, f"{action.name}") as self._stage.guard:
@@ -359,7 +364,7 @@ class ActingContext:
                         after = await self._follow_up(before, bid)
             finally:
                 if before is not None and self._end() is None:
-                    changes = effect(before, after or await self._moment(bid, inside), bid)
+                    changes = await self._changes(before, after, bid, inside=inside, waits=one.tells)
                     self._restless = True
                     if inside:
                         self.tab.acted()
@@ -382,9 +387,33 @@ class ActingContext:
         }
         return limits.get(kind, self.options.action_timeout_s)
 
-    async def _moment(self, bid: str | None, inside: bool) -> Moment:
+    async def _moment(self, bid: str | None, inside: bool, *, first: bool = False) -> Moment:
         async with self.limits.guard(_LOOK_S, "looking for the effect"):
-            return await moment(self, self._stage, bid, inside=inside)
+            now = moment(self, self._stage, bid, inside=inside)
+            if not first or not inside:
+                return await now
+            found, _ = await asyncio.gather(now, appearances.begin(self.tab, split_bid(bid)[0] if bid else ""))
+            return found
+
+    async def _changes(
+        self, before: Moment, after: Moment | None, bid: str | None, *, inside: bool, waits: bool
+    ) -> Effect:
+        """What the action changed. Where that is nothing yet, a moment more is waited for it."""
+        ends = time.monotonic() + _EFFECT_S
+        while True:
+            after = after or await self._moment(bid, inside)
+            seen = Appearances()
+            if inside and after.main and (before.tab, before.document) == (after.tab, after.document):
+                async with self.limits.guard(_LOOK_S, "looking for the effect"):
+                    seen = await appearances.told(self.tab, before.prefix)
+            changes = effect(before, after, bid, seen)
+            if not changes.unchanged or not waits:
+                return replace(changes, unchanged=changes.unchanged and waits)
+            if time.monotonic() >= ends:
+                return changes
+            await asyncio.sleep(_EFFECT_PAUSE_S)
+            self._stage.forget()
+            after = None
 
     async def _follow_up(self, before: Moment, bid: str | None) -> Moment | None:
         """After an action: lets a navigation that it began come to its document, and a new tab to its page.

@@ -18,7 +18,7 @@ from typing import Protocol
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, FrameLocator, Locator, Page
 
-from shoal.agent.actions.action_context import Direction, Target
+from shoal.agent.actions.action_context import Cover, Direction, Target
 from shoal.agent.browser import ContextOptions, Landing
 from shoal.agent.chromium.acting.downloads import Downloads, safe_name
 from shoal.agent.chromium.acting.fetching import fetched
@@ -42,6 +42,7 @@ from shoal.agent.types import Box, Download
 _BID = re.compile(r"([A-Za-z]*)([0-9]{1,15})")
 _MAX_UPLOAD_BYTES = 100_000_000
 _POLL_S = 0.2
+_LIST_POLL_S = 0.05
 _PRINT = {"printBackground": True, "preferCSSPageSize": True}
 _BEGIN_S = 5.0
 """How long after a click a download may begin where the page waits for no server."""
@@ -105,6 +106,37 @@ class ChromiumActionContext:
         self._pulses.clear()
         self._told_last = ""
 
+    def forget(self) -> None:
+        """What was told of elements holds no longer."""
+        self._told_last = ""
+
+    async def watch_click(self, bid: str) -> None:
+        world = await self._world(split_bid(bid)[0])
+        if world is not None:
+            await world.call("shoalChanges.watch()")
+
+    async def over(self, bid: str) -> Cover | None:
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        found = await world.call(f"shoalChanges.over({number})") if world else None
+        return Cover(found["name"], f"{prefix}{found['id']}" if found["id"] else "") if found else None
+
+    async def click_hit(self, bid: str) -> str | None:
+        prefix, number = split_bid(bid)
+        world = await self._world(prefix)
+        return await world.call(f"shoalChanges.hit({number})") if world else None
+
+    async def list_opens(self, bid: str, within_s: float) -> bool:
+        world = await self._world(split_bid(bid)[0])
+        ends = time.monotonic() + within_s
+        while world is not None:
+            if await world.call("shoalWalker.opened()"):
+                return True
+            if time.monotonic() >= ends:
+                return False
+            await asyncio.sleep(_LIST_POLL_S)
+        return False
+
     @contextmanager
     def faults(self) -> Iterator[None]:
         self._told_last = ""  # what comes now may change everything
@@ -137,6 +169,8 @@ class ChromiumActionContext:
             spot=(pulse["spot"][0], pulse["spot"][1]) if pulse["spot"] else None,
             open=pulse["open"] and not split_bid(bid)[0],  # what lies over a frame, the frame cannot tell
             file=pulse["file"],
+            keys=pulse["keys"],
+            suggests=pulse["suggests"],
             expanded={"true": True, "false": False}.get(pulse["expanded"]),
         )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
+from shoal.agent.chromium.acting.appearances import Appearances
 from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import Downloads
 from shoal.agent.chromium.acting.tab import Tab
@@ -17,6 +18,8 @@ from shoal.agent.chromium.devtools.worlds import World
 from shoal.agent.errors import ActionError, BrowserError
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Effect
+
+_FIELDS = frozenset({"input", "textarea", "select"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +118,9 @@ def _outside(context: Watched, tab: Tab, windows: int) -> Moment:
     )
 
 
-def effect(before: Moment, after: Moment, bid: str | None) -> Effect:
-    """What changed between two moments."""
-    return Effect(
+def effect(before: Moment, after: Moment, bid: str | None, seen: Appearances = Appearances()) -> Effect:
+    """What changed between two moments, and what came into sight meanwhile."""
+    changed = Effect(
         url=after.url if after.url != before.url else None,
         new_tab=after.opened > before.opened,
         dialog=after.dialogs > before.dialogs,
@@ -125,7 +128,25 @@ def effect(before: Moment, after: Moment, bid: str | None) -> Effect:
         dom_changed=_document_changed(before, after) or _mutated(before, after),
         focus=_focus(before, after),
         value=_value(before, after, bid),
+        appeared=seen.appeared,
+        appeared_count=seen.appeared_count,
+        went=seen.went,
+        went_count=seen.went_count,
+        invalid=seen.invalid,
     )
+    quiet = replace(changed, focus=None, value=None) == Effect()
+    return replace(changed, unchanged=quiet and not _moved_on(before, after, bid))
+
+
+def _moved_on(before: Moment, after: Moment, bid: str | None) -> bool:
+    """Whether a value, the scroll position or the focus changed; that a button has the focus is no effect of it."""
+    if not before.frame or not after.frame or not before.main or not after.main:
+        return True
+    if before.prefix != after.prefix or before.main["scroll"] != after.main["scroll"]:
+        return True
+    value = before.frame["value"] != after.frame["value"]
+    field = after.frame["tag"] in _FIELDS or after.frame["editable"]
+    return value or (before.frame["focus"] != after.frame["focus"] and (field or bid is None))
 
 
 def _document_changed(before: Moment, after: Moment) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable
 
 _NAME = "__playwright_utility_world"
+_MISSING = re.compile("shoal(Walker|Changes) is not defined")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class World:
     async def call(self, expression: str) -> Json:
         """What `expression` gives, as JSON; the walker is put there first where it is missing."""
         answer = await self._evaluate(expression)
-        if "exceptionDetails" in answer and "shoalWalker" in str(answer["exceptionDetails"]):
+        if "exceptionDetails" in answer and _MISSING.search(str(answer["exceptionDetails"])):
             await self._evaluate(WALKER + ";0")
             answer = await self._evaluate(expression)
         return _value(answer)

@@ -17,6 +17,7 @@ from PIL import Image
 from shoal.agent.actions import ACTION_SETS, catalogue
 from shoal.agent.actions.dialects.browsergym import format_call
 from shoal.agent.actions.dialects.notations import Dialect, read_reply_on
+from shoal.agent.actions.effect_words import effect_words
 from shoal.agent.actions.primitives.navigation import web_address
 from shoal.agent.browser import Context, ObserveOptions
 from shoal.agent.errors import ActionInvalid, ActionRefused
@@ -192,7 +193,8 @@ def _tell_result(result: ActionResult, *, as_json: bool) -> None:
             told["error"] = {"class": error.cls, "code": error.code, "message": error.message}
         if result.value is not None:
             told["value"] = result.value
-        told["effect"] = {name: value for name, value in asdict(result.effect).items() if value not in (None, False)}
+        nothing = (None, False, 0, ())
+        told["effect"] = {name: value for name, value in asdict(result.effect).items() if value not in nothing}
         print(json.dumps(told, ensure_ascii=False))
     elif error is not None:
         print(f"{call}: {error.message}")
@@ -202,15 +204,9 @@ def _tell_result(result: ActionResult, *, as_json: bool) -> None:
 
 def _said(effect: Effect) -> str:
     """What an action changed, in words."""
-    parts = [f"now at {effect.url}"] if effect.url else []
-    parts += [word for word, happened in (
-        ("a new tab", effect.new_tab),
-        ("a dialog", effect.dialog),
-        ("a download", effect.download),
-        ("the page changed", effect.dom_changed and not effect.url),
-    ) if happened]  # fmt: skip
+    parts = list(effect_words(effect))
+    parts += ["the page changed"] if effect.dom_changed and not parts else []
     parts += [f"the focus is on {effect.focus}"] if effect.focus else []
-    parts += [f"the value is {effect.value!r}"] if effect.value is not None else []
     return "".join(f", {part}" for part in parts)
 
 

@@ -166,7 +166,8 @@ async def test_uploads_to_a_field_and_by_a_button(hand: Hand, tmp_path: Path) ->
 
 async def test_scrolling_a_region(hand: Hand) -> None:
     await hand.do("scroll_element", "In box", direction="down")
-    assert (await hand.context.act(Action("scroll_element", {"bid": hand.ids["In box"], "direction": "left"}))).error
+    ended = await hand.context.act(Action("scroll_element", {"bid": hand.ids["In box"], "direction": "left"}))
+    assert ended.error is None and "is at its end" in str(ended.value)
     await hand.do("click", "Deep in box")
 
 
@@ -203,13 +204,14 @@ async def test_waiting_for_what_comes_late(hand: Hand) -> None:
 # --- what is the same wherever the element is ------------------------------------------------------------------
 
 
-async def test_something_covered_is_clicked_by_force(main: Hand) -> None:
+async def test_something_covered_by_another_control_is_not_clicked_and_that_is_said(main: Hand) -> None:
     assert "Under" not in main.ids  # an observation does not offer it
     await main.context.read("() => document.querySelector('#cover i').style.display = 'none'")
     await main.look()
     await main.context.read("() => document.querySelector('#cover i').style.display = ''")
-    await main.do("click", "Under")
-    assert await main.out() == "cover clicked"
+    said = (await main.attempt("click", "Under")).error
+    assert said is not None and "is covered by [" in said.message and said.message.endswith("nothing was clicked")
+    assert await main.out() != "cover clicked"
 
 
 async def test_points_of_the_viewport(main: Hand, tmp_path: Path) -> None:
@@ -261,8 +263,7 @@ async def test_scrolling_the_page(main: Hand) -> None:
     await main.do("scroll", dx=0, dy=500)
     assert (await main.look()).scroll == (0, 500)
     await main.do("scroll", dx=0, dy=-500)
-    at_the_top = await main.attempt("scroll", dx=0, dy=-500)
-    assert at_the_top.error is not None and "further" in at_the_top.error.message
+    assert (await main.do("scroll", dx=0, dy=-500)).value == "the page is at its end that way"
 
 
 async def test_links_and_history(main: Hand, site: Site) -> None:

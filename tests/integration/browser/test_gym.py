@@ -1,74 +1,181 @@
-"""The gym, on MiniWoB++."""
+"""The gym, on MiniWoB++ and on tasks of one's own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import gymnasium
 import pytest
 
-from shoal.agent.gym import BrowserEnv, MiniWob
+from shoal.agent.gym.blocking import Blocking
+from shoal.agent.gym.chat import Message
+from shoal.agent.gym.episode import Episode, EpisodeOptions, EpisodeStep
+from shoal.agent.gym.miniwob import MiniWob
+from shoal.agent.gym.registration import register_task
+from shoal.agent.gym.task import Task
 from shoal.agent.observe.tree import clickable_elements, walk_elements
 from tests.integration.browser.solvers import SOLVERS, Script
 
 pytest.importorskip("miniwob")
 
 
-STEPS = 12
+STEPS = 40
 TIMED = {"button-delay"}
 """The task itself gives less for each tenth of a second that the wait was longer than it asks for."""
 
 
 @pytest.fixture(scope="module")
-def env() -> Iterator[BrowserEnv]:
+def episode() -> Iterator[Episode]:
     """One browser for all tasks."""
-    with BrowserEnv(MiniWob("click-test")) as env:
-        yield env
+    with Episode(partial(MiniWob, "click-test")) as episode:
+        yield episode
 
 
 @pytest.mark.parametrize("task", SOLVERS)
-def test_scripted_solutions_are_rewarded(task: str, env: BrowserEnv) -> None:
-    env.task = MiniWob(task)
-    seen, info = env.reset(seed=1)
-    assert info["goal"] == seen.goal != ""
-    reward, terminated, truncated, told = play(env, SOLVERS[task](seen))
-    assert (terminated, truncated) == (True, False), (seen.goal, told)
-    assert reward > 0 if task in TIMED else reward == 1.0, (seen.goal, told)
+def test_scripted_solutions_are_rewarded(task: str, episode: Episode) -> None:
+    solve(episode, task, seed=1)
 
 
-def play(env: BrowserEnv, script: str | Script) -> tuple[float, bool, bool, Any]:
-    """Plays a solution to its end: reward, whether the task is over, whether its steps are, and what was told."""
+def solve(episode: Episode, task: str, seed: int) -> None:
+    episode.make_task = partial(MiniWob, task)
+    seen = episode.reset(seed=seed)
+    assert seen.goal != ""
+    step = play(episode, SOLVERS[task](seen))
+    assert step.done, (seen.goal, step.info, step.results)
+    assert step.reward > 0 if task in TIMED else step.reward == 1.0, (seen.goal, step.info, step.results)
+
+
+def play(episode: Episode, script: str | Script) -> EpisodeStep:
+    """Plays a solution to its end."""
     if isinstance(script, str):
-        return env.step(script)[1:]
+        return episode.step(script)
     reply = next(script)
     for _ in range(STEPS):
-        seen, reward, terminated, truncated, told = env.step(reply)
-        if terminated:
+        step = episode.step(reply)
+        if step.done:
             break
-        reply = script.send(seen)
-    return reward, terminated, truncated, told
+        reply = script.send(step.seen)
+    return step
 
 
 @pytest.mark.timeout(400)  # 130 tasks
-def test_every_task_loads_can_be_seen_and_acted_on_and_says_how_it_stands(env: BrowserEnv) -> None:
+def test_every_task_loads_can_be_seen_and_acted_on_and_says_how_it_stands(episode: Episode) -> None:
     by_place = []
     for name in MiniWob.names():
-        env.task = MiniWob(name)
-        seen, _ = env.reset(seed=3)
+        episode.make_task = partial(MiniWob, name)
+        seen = episode.reset(seed=3)
         assert sum(1 for _ in walk_elements(seen.elements)) > 2, name
         usable = [one for one in clickable_elements(seen.elements) if "disabled" not in one.states]
         if not usable:
             by_place.append(name)
-        seen, reward, _, _, _ = env.step(f"click('{usable[-1].bid}')" if usable else "mouse_click(80, 120)")
-        assert seen.last_error == "", name
-        assert -1 <= reward <= 1, name
+        step = episode.step(f"click('{usable[-1].bid}')" if usable else "mouse_click(80, 120)")
+        assert step.seen.last_error == "", name
+        assert -1 <= step.reward <= 1, name
     assert by_place == ["chase-circle", "hover-shape"], "what only follows the pointer has nothing to be clicked on"
 
 
-def test_an_unreadable_reply_is_told_in_the_next_observation_and_steps_run_out() -> None:
-    with BrowserEnv(MiniWob("click-test"), max_steps=2) as env:
-        env.reset(seed=1)
-        seen, reward, terminated, truncated, _ = env.step("please click")
-        assert "line 1" in seen.last_error
-        assert (reward, terminated, truncated) == (0.0, False, False)
-        assert env.step("noop(1)")[3]
+def test_an_unreadable_reply_is_told_in_the_next_observation() -> None:
+    with Episode(partial(MiniWob, "click-test"), EpisodeOptions(action_sets=("bid",))) as episode:
+        episode.reset(seed=1)
+        step = episode.step("please click")
+        assert "line 1" in step.seen.last_error
+        assert (step.reward, step.done) == (0.0, False)
+        assert "'goto' is not among" in episode.step("goto('about:blank')").seen.last_error
+
+
+# --- Gymnasium --------------------------------------------------------------------------------------------------
+
+
+class Letter(Task):
+    """Wants a name written into a field, and the user told so."""
+
+    viewport: Mapping[str, int] | None = {"width": 640, "height": 480}
+
+    def setup(self, page: Blocking) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        page.set_content("<title>Letter</title><label>Name <input id=name></label><my-tag role=button>Go</my-tag>")
+        page.locator("#name").fill("nobody")
+        image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}
+        return [{"type": "text", "text": "Write Ann."}, image], {"written": str(page.locator("#name").input_value())}
+
+    def validate(self, page: Blocking, chat_messages: Sequence[Message]) -> tuple[float, bool, str, dict[str, Any]]:
+        right = page.evaluate("() => document.querySelector('#name').value") == "Ann"
+        told = any(one["role"] == "assistant" and "done" in one["message"] for one in chat_messages)
+        return float(right and told), right and told, "" if told else "Tell me when it is done.", {"right": right}
+
+
+register_task("letter", Letter)
+
+
+@pytest.fixture
+def env() -> Iterator[gymnasium.Env[dict[str, Any], str]]:
+    made = gymnasium.make("shoal/letter", max_episode_steps=3, pre_observation_delay=0.01)
+    yield made
+    made.close()
+
+
+def test_an_environment_of_gymnasium_with_the_observations_of_browsergym(
+    env: gymnasium.Env[dict[str, Any], str],
+) -> None:
+    seen, info = env.reset(seed=7)
+    assert env.observation_space.contains(seen)
+    assert info["task_info"] == {"written": "nobody"}
+    assert seen["goal_object"][0] == {"type": "text", "text": "Write Ann."}
+    assert [one["role"] for one in seen["chat_messages"]] == ["assistant", "user", "user_image"]
+    assert seen["screenshot"].shape == (480, 640, 3)
+    assert (seen["url"], seen["open_pages_titles"]) == ("about:blank", ("Letter",))
+    assert seen["active_page_index"].tolist() == [0]
+    field = next(one for one in seen["axtree_object"]["nodes"] if one["role"]["value"] == "textbox")
+    assert (field["name"]["value"], field["value"]["value"]) == ("Name", "nobody")
+    bid = field["browsergym_id"]
+    told = seen["extra_element_properties"][bid]
+    assert (told["visibility"], told["clickable"], told["set_of_marks"], len(told["bbox"])) == (1.0, True, True, 4)
+    strings = seen["dom_object"]["strings"]
+    (nodes,) = (one["nodes"] for one in seen["dom_object"]["documents"])
+    assert "INPUT" in [strings[number] for number in nodes["nodeName"]]
+
+    env.reset()
+    assert [env.step("noop(1)")[3] for _ in range(3)] == [False, False, True]
+
+
+@pytest.mark.parametrize("ending", ["answer('42')", "report_infeasible('no such thing')"])
+def test_an_answer_and_what_is_infeasible_end_an_episode(env: gymnasium.Env[dict[str, Any], str], ending: str) -> None:
+    env.reset()
+    seen, reward, terminated, _, _ = env.step(ending)
+    assert (reward, terminated) == (0.0, True)
+    assert {one["message"] for one in seen["chat_messages"]} & {"42", "no such thing"}
+
+
+def test_tags_of_no_standard_have_no_ids_where_that_is_asked() -> None:
+    for tags, there in (("all", True), ("standard_html", False)):
+        env = gymnasium.make("shoal/letter", tags_to_mark=tags)
+        seen, _ = env.reset()
+        node = next(one for one in seen["axtree_object"]["nodes"] if one["name"]["value"] == "Go")
+        assert ("browsergym_id" in node) is there
+        env.close()
+
+
+def test_the_user_is_waited_for_after_each_message() -> None:
+    said = iter(["go on", "exit"])
+    env = gymnasium.make(
+        "shoal/openended",
+        task_kwargs={"start_url": "about:blank", "goal": "Talk."},
+        wait_for_user_message=True,
+        user_message=lambda: next(said),
+    )
+    env.reset()
+    assert env.step("send_msg_to_user('Hello')")[2] is False
+    seen, _, terminated, _, _ = env.step("send_msg_to_user('Again')")
+    assert terminated and seen["chat_messages"][-1]["message"] == "exit"
+    env.close()
+
+
+def test_every_task_has_a_name_that_gymnasium_knows() -> None:
+    ids = {id for id in gymnasium.registry if id.startswith("shoal/miniwob.")}
+    assert ids == {f"shoal/miniwob.{name}-v0" for name in MiniWob.names()}
+    env = gymnasium.make("shoal/miniwob.click-test-v0")
+    seen, _ = env.reset(seed=1)
+    button = next(one for one in seen["axtree_object"]["nodes"] if one["role"]["value"] == "button")
+    assert env.step(f"click('{button['browsergym_id']}')")[1:3] == (1.0, True)
+    env.close()

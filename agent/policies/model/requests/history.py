@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from shoal.agent.actions.effect_words import effect_words
 from shoal.agent.policies.model.requests.canvas import Canvas
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult, Step, Task
@@ -81,15 +82,8 @@ def _as_told(action: Action, canvas: Canvas | None) -> Action:
 def _outcome(result: ActionResult) -> str:
     if result.error is not None:
         return f"failed: {_short(result.error.message, _ERROR_CHARS)}"
-    effect = result.effect
-    told = [
-        f"the page is now {effect.url}" if effect.url else "",
-        "a new tab opened" if effect.new_tab else "",
-        "a dialog came" if effect.dialog else "",
-        "a file was downloaded" if effect.download else "",
-        f"it gave {_short(str(result.value), _ERROR_CHARS)}" if result.value is not None else "",
-    ]
-    return ", ".join(["done", *(words for words in told if words)])
+    gave = [f"it gave {_short(str(result.value), _ERROR_CHARS)}"] if result.value is not None else []
+    return ", ".join(["done", *effect_words(result.effect), *gave])
 
 
 def _told(task: Task) -> Line:

@@ -57,6 +57,37 @@ class TestBrowserGym:
             browsergym.parse(reply)
         assert "place" in caught.value.details
 
+    def test_calls_on_one_line_and_in_several_blocks_are_all_read(self) -> None:
+        both = [Action("fill", {"bid": "1", "value": "a) b(c) '"}), Action("click", {"bid": "2"})]
+        assert browsergym.parse("fill('1', 'a) b(c) \\'') click('2')") == both
+        assert browsergym.parse("fill('1', 'a) b(c) \\''); click('2')  # then click('3')") == both
+        assert browsergym.parse("First:\n```\nfill('1', 'a) b(c) \\'')\n```\nthen\n```python\nclick('2')\n```") == both
+        with pytest.raises(ReplyUnparsable, match="block 1: holds html"):
+            browsergym.parse("```html\n<p>\n```\n```\nclick('2')\n```")
+        with pytest.raises(ReplyUnparsable, match="one is allowed"):
+            browsergym.parse("```\nclick('1')\n```\n```\nclick('2')\n```", multiaction=False)
+
+    @pytest.mark.parametrize(
+        ("reply", "args"),
+        [
+            ("scroll(delta_x=0, delta_y=200)", {"dx": 0, "dy": 200}),
+            ("keyboard_press(key='Enter')", {"key_comb": "Enter"}),
+            ("fill('1', text='x')", {"bid": "1", "value": "x"}),
+            ("send_msg_to_user(message='x')", {"text": "x"}),
+        ],
+    )
+    def test_other_names_for_arguments_are_understood(self, reply: str, args: dict[str, object]) -> None:
+        assert browsergym.parse(reply)[0].args == args
+
+    def test_only_actions_of_the_chosen_sets_are_read(self) -> None:
+        assert browsergym.parse("click('1')", sets=["element"])
+        with pytest.raises(ReplyUnparsable, match="line 2: the action 'goto' is not among"):
+            browsergym.parse("click('1')\ngoto('https://a.example')", sets=["element"])
+        call = '{"action_type": "CALL", "call": {"name": "scroll", "args": {"delta_x": 0, "delta_y": 5}}}'
+        assert read_reply("stepjson", call, PAGE, sets=["misc"])[0].args == {"dx": 0, "dy": 5}
+        with pytest.raises(ReplyUnparsable, match="action 1: the action 'scroll' is not among"):
+            read_reply("stepjson", call, PAGE, sets=["element"])
+
     def test_one_action_where_one_is_allowed(self) -> None:
         with pytest.raises(ReplyUnparsable, match="one is allowed"):
             browsergym.parse("noop()\nnoop()", multiaction=False)

@@ -1,0 +1,59 @@
+"""What came into sight on a page and what went, told by two looks at its main frame and the frame acted on."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from playwright.async_api import Error as PlaywrightError
+
+from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.devtools.worlds import World
+from shoal.agent.errors import BrowserError
+from shoal.agent.support.json_value import Json
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Appearances:
+    """Between two looks."""
+
+    appeared: tuple[str, ...] = ()  # the first, in words
+    appeared_count: int = 0
+    went: tuple[str, ...] = ()
+    went_count: int = 0
+    invalid: tuple[str, ...] = ()  # fields that are marked as wrong since
+
+
+async def begin(tab: Tab, prefix: str) -> None:
+    """The first look; `prefix` is of the ids of the frame that is acted on."""
+    await _ask(tab, prefix, "shoalChanges.begin()")
+
+
+async def told(tab: Tab, prefix: str) -> Appearances:
+    """The second look. A frame that is gone, or has another document, tells nothing."""
+    answers = [one for one in await _ask(tab, prefix, "shoalChanges.told()") if one]
+    appeared = [name for one in answers for name in one["appeared"][1]]
+    went = [name for one in answers for name in one["went"][1]]
+    return Appearances(
+        tuple(appeared[:_NAMED]),
+        sum(one["appeared"][0] for one in answers),
+        tuple(went[:_NAMED]),
+        sum(one["went"][0] for one in answers),
+        tuple(name for one in answers for name in one["invalid"]),
+    )
+
+
+async def _ask(tab: Tab, prefix: str, expression: str) -> list[Json]:
+    worlds = [await tab.main_world()]
+    if prefix and (inner := (await tab.look()).world_of(prefix)) is not None:
+        worlds.append(inner)
+    return await asyncio.gather(*(_answer(world, expression) for world in worlds))
+
+
+async def _answer(world: World, expression: str) -> Json:
+    try:
+        return await world.call(expression)
+    except (PlaywrightError, BrowserError):
+        return None  # the document is another one by now

@@ -1,0 +1,171 @@
+"""The Gymnasium environment: `gym.make("shoal/miniwob.click-test-v0")`, with the observations of BrowserGym."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+from PIL import Image
+
+from shoal.agent.actions.dialects.notations import Dialect
+from shoal.agent.browser import Browser, ContextOptions, ObserveOptions
+from shoal.agent.chromium.process.launch import LaunchOptions, launch
+from shoal.agent.gym import accessibility
+from shoal.agent.gym.blocking import Blocking
+from shoal.agent.gym.chat import Chat
+from shoal.agent.gym.episode import Episode, EpisodeOptions
+from shoal.agent.gym.spaces import Kind, observation_space
+from shoal.agent.gym.task import Task, goal_text
+from shoal.agent.observe.renderings import render
+from shoal.agent.spec import BrowserSpec
+from shoal.agent.types import Observation
+
+
+class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
+    """A task in a browser. Actions are text in any dialect; an observation has BrowserGym's keys.
+
+    Args:
+        task_entrypoint: makes the task of an episode from its `seed` and `task_kwargs`.
+        viewport, timeout, locale, timezone_id: in place of what the task asks for; `timeout` in milliseconds, of one
+            action.
+        tags_to_mark: "standard_html" leaves elements of other tags without an id.
+        wait_for_user_message: after each message of the agent's `user_message` is asked (standard input by default).
+        terminate_on_infeasible: whether `report_infeasible` ends the episode.
+        action_mapping: rewrites an action before it is read.
+        action_sets: which actions may be called, by the names of `shoal actions` or of BrowserGym's subsets.
+        pre_observation_delay: seconds between an action and the look at the page, which also waits for it to settle.
+    """
+
+    def __init__(
+        self,
+        task_entrypoint: Callable[..., Task],
+        task_kwargs: Mapping[str, Any] | None = None,
+        *,
+        viewport: Mapping[str, int] | None = None,
+        timeout: float | None = None,
+        locale: str | None = None,
+        timezone_id: str | None = None,
+        tags_to_mark: Literal["all", "standard_html"] = "all",
+        headless: bool = True,
+        wait_for_user_message: bool = False,
+        user_message: Callable[[], str] = input,
+        terminate_on_infeasible: bool = True,
+        action_mapping: Callable[[str], str] | None = None,
+        dialect: Dialect = "browsergym",
+        action_sets: Sequence[str] = ("all",),
+        pre_observation_delay: float = 0.0,
+        render_mode: str | None = "rgb_array",
+        start: Callable[[], Awaitable[Browser]] | None = None,
+    ) -> None:
+        super().__init__()
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": 1}
+        if tags_to_mark not in ("all", "standard_html"):
+            raise ValueError(f"tags_to_mark is all or standard_html, not {tags_to_mark!r}")
+        self.render_mode = render_mode
+        self.observation_space = observation_space()
+        self.action_space = Kind(str)
+        self._tags, self._mapping = tags_to_mark, action_mapping
+        asked = {"viewport": viewport, "locale": locale, "timezone": timezone_id}
+        spec = BrowserSpec.model_validate({name: value for name, value in asked.items() if value is not None})
+        context = ContextOptions(browser=spec)
+        self._timeout = timeout
+        self._episode = Episode(
+            partial(self._task, partial(task_entrypoint, **dict(task_kwargs or {}))),
+            EpisodeOptions(
+                dialect,
+                tuple(action_sets),
+                ObserveOptions(screenshot=True, marks=True),
+                context,
+                pre_observation_delay,
+                terminate_on_infeasible,
+                wait_for_user_message,
+            ),
+            start=start or partial(launch, LaunchOptions(headless=headless)),
+            ask=user_message,
+        )
+        self._seen: Observation | None = None
+        self._last_action = ""
+
+    @property
+    def task(self) -> Task | None:
+        """The task of the running episode."""
+        return self._episode.task
+
+    @property
+    def chat(self) -> Chat:
+        """What was said in the running episode."""
+        return self._episode.chat
+
+    @property
+    def page(self) -> Blocking:
+        """The active tab, whose calls block; for scripts beside the agent."""
+        return self._episode.page
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """A fresh context at the beginning of a new task."""
+        super().reset(seed=seed)
+        self._last_action = ""
+        self._seen = self._episode.reset(seed=seed)
+        return self._observed(self._seen), {"task_info": dict(self._episode.task_info), "observation": self._seen}
+
+    def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Takes the actions of a reply. Gymnasium's `max_episode_steps` counts steps, so none is truncated here."""
+        step = self._episode.step(self._mapping(action) if self._mapping is not None else action)
+        self._last_action, self._seen = action, step.seen
+        info = {
+            "task_info": dict(step.info),
+            "action_exec_start": step.began,
+            "action_exec_stop": step.ended,
+            "results": step.results,
+            "observation": step.seen,
+        }
+        return self._observed(step.seen), step.reward, step.done, False, info
+
+    def render(self) -> Any:
+        """What the window shows: an array of height, width and red, green, blue."""
+        return _picture(self._seen.screenshot) if self._seen is not None else None
+
+    def close(self) -> None:
+        """Ends the browser."""
+        self._episode.close()
+
+    def _task(self, make: Callable[..., Task], seed: int | None) -> Task:
+        task = make(seed=seed)
+        if self._timeout is not None:
+            task.timeout = self._timeout
+        return task
+
+    def _observed(self, seen: Observation) -> dict[str, Any]:
+        root = seen.elements if self._tags == "all" else accessibility.standard_only(seen.elements)
+        return {
+            "chat_messages": tuple(dict(one) for one in self.chat.messages),
+            "goal": goal_text(self._episode.goal),
+            "goal_object": tuple(dict(one) for one in self._episode.goal),
+            "open_pages_urls": tuple(tab.url for tab in seen.tabs),
+            "open_pages_titles": tuple(tab.title for tab in seen.tabs),
+            "active_page_index": np.asarray([seen.active_tab], dtype=np.int64),
+            "url": seen.url,
+            "screenshot": _picture(seen.screenshot),
+            "dom_object": accessibility.dom(root),
+            "axtree_object": accessibility.axtree(root),
+            "extra_element_properties": accessibility.properties(seen, root),
+            "focused_element_bid": seen.focused,
+            "last_action": self._last_action,
+            "last_action_error": seen.last_error,
+            "elapsed_time": np.asarray([time.time() - self._episode.started], dtype=np.float64),
+            "text": render(replace(seen, elements=root)),
+        }
+
+
+def _picture(data: bytes | None) -> Any:
+    if data is None:
+        raise RuntimeError("the page gave no picture")
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))

@@ -1,0 +1,222 @@
+"""One task in one browser context, step by step and without awaiting anything.
+
+    with Episode(lambda seed: MiniWob("click-test", seed)) as episode:
+        seen = episode.reset(seed=1)
+        step = episode.step("click('1')")
+
+Needs no Gymnasium; `agent.gym.env` puts its interface around this.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+from shoal.agent.actions.dialects.notations import Dialect, read_reply_on
+from shoal.agent.actions.registry import primitives_of
+from shoal.agent.browser import Browser, ContextOptions, ObserveOptions
+from shoal.agent.chromium.acting.acting_context import ActingContext
+from shoal.agent.chromium.process.launch import launch
+from shoal.agent.errors import ReplyUnparsable
+from shoal.agent.gym.blocking import Blocking
+from shoal.agent.gym.chat import Chat
+from shoal.agent.gym.loop_thread import LoopThread
+from shoal.agent.gym.task import Task, goal_object, goal_text
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import ActionResult, Observation
+
+_GREETING = "I act on the page for you. What is to be done?"
+_ENDING = frozenset({"answer", "complete", "terminate"})
+"""Actions with which an agent ends its task."""
+_PEER_SETS = {"bid": ("element", "misc"), "coord": ("coord", "keyboard"), "infeas": ("infeasible",)}
+"""BrowserGym's names for action subsets where ours differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeOptions:
+    """How an episode is run."""
+
+    dialect: Dialect = "browsergym"
+    action_sets: tuple[str, ...] = ("all",)  # what may be called; names of ours or of BrowserGym's subsets
+    observe: ObserveOptions = ObserveOptions()
+    context: ContextOptions = ContextOptions()
+    delay_s: float = 0.0  # waited after an action, before the page is observed; pages settle by themselves as well
+    ends_on_infeasible: bool = True
+    waits_for_user: bool = False  # after each message of the agent's
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeStep:
+    """What came of one reply."""
+
+    seen: Observation
+    reward: float
+    done: bool  # the task is over, by its own account or by the agent's
+    results: tuple[ActionResult, ...]
+    info: Mapping[str, Json]  # the task's own
+    began: float  # seconds since 1970: of the actions
+    ended: float
+
+
+class Episode:
+    """Runs tasks one after another; owns its browser."""
+
+    def __init__(
+        self,
+        make_task: Callable[[int | None], Task],
+        options: EpisodeOptions = EpisodeOptions(),
+        *,
+        start: Callable[[], Awaitable[Browser]] = launch,
+        ask: Callable[[], str] = input,
+    ) -> None:
+        self.make_task = make_task
+        self.task: Task | None = None
+        self.chat = Chat(ask)
+        self.goal: tuple[Mapping[str, Json], ...] = ()
+        self.task_info: Mapping[str, Json] = {}
+        self.started = 0.0  # seconds since 1970
+        self._options = options
+        self._sets = tuple(one for name in options.action_sets for one in _PEER_SETS.get(name, (name,)))
+        primitives_of(self._sets)  # a wrong name is told now
+        self._start, self._ask = start, ask
+        self._loop = LoopThread()
+        self._browser: Browser | None = None
+        self._context: ActingContext | None = None
+        self._seen: Observation | None = None
+
+    @property
+    def page(self) -> Blocking:
+        """The active tab, with all of Playwright's page, for tasks and scripts."""
+        return Blocking(self._open().tab.page, self._loop)
+
+    def reset(self, *, seed: int | None = None) -> Observation:
+        """A fresh context at the beginning of a new task."""
+        self._leave()
+        self.task = self.make_task(seed)
+        self.chat = Chat(self._ask)
+        self._context = self._loop.run(self._new_context(self.task))
+        goal, self.task_info = self.task.setup(self.page)
+        self.goal = goal_object(goal)
+        self.chat.add_message("assistant", _GREETING)
+        for one in self.goal:
+            self.chat.add_message("user" if one["type"] == "text" else "user_image", _said(one))
+        self._user_speaks()
+        self.started = time.time()
+        self._loop.run(self._context.settle(quiet_s=0.05, budget_s=2))
+        return self._look("")
+
+    def step(self, reply: str) -> EpisodeStep:
+        """What the page shows after the actions of `reply`; actions after one that fails are not taken.
+
+        Raises:
+            RuntimeError: there was no reset.
+        """
+        if self.task is None or self._seen is None:
+            raise RuntimeError("reset comes before the first step")
+        context, began = self._open(), time.time()
+        results, unread = self._loop.run(self._act(context, reply, self._seen))
+        ended = time.time()
+        over = self._tell(results)
+        if self._options.delay_s:
+            time.sleep(self._options.delay_s)
+        self._user_speaks()
+        tab = context.tab
+        reward, done, message, info = self.task.validate(self.page, self.chat.messages)
+        context.tab = tab if not tab.page.is_closed() else context.tab  # a task may look at other tabs
+        if message:
+            self.chat.add_message("user", message)
+        return EpisodeStep(self._look(unread), reward, done or over, results, info, began, ended)
+
+    def close(self) -> None:
+        """Ends task, context, browser and event loop."""
+        self._leave()
+        if self._browser is not None:
+            self._loop.run(self._browser.close())
+            self._browser = None
+        self._loop.close()
+
+    def __enter__(self) -> Episode:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> ActingContext:
+        if self._context is None:
+            raise RuntimeError("reset comes before the first step")
+        return self._context
+
+    async def _new_context(self, task: Task) -> ActingContext:
+        if self._browser is None:
+            self._browser = await self._start()
+        context = await self._browser.new_context(_context_options(self._options.context, task))
+        if not isinstance(context, ActingContext):
+            raise TypeError("an episode needs a browser whose pages can be scripted")
+        return context
+
+    async def _act(self, context: ActingContext, reply: str, seen: Observation) -> tuple[tuple[ActionResult, ...], str]:
+        """What the actions of a reply came to; why the reply could not be read, "" when it could."""
+        try:
+            actions = await read_reply_on(self._options.dialect, reply, seen.elements, context, sets=self._sets)
+        except ReplyUnparsable as error:
+            return (), error.message
+        results: list[ActionResult] = []
+        for action in actions:
+            results.append(await context.act(action))
+            if results[-1].error is not None:
+                break
+        return tuple(results), ""
+
+    def _tell(self, results: tuple[ActionResult, ...]) -> bool:
+        """Writes into the chat what the agent said; whether it ended its task."""
+        over = False
+        for result in results:
+            name, args = result.action.name, result.action.args
+            if result.error is not None:
+                continue
+            if name in ("send_msg_to_user", "answer"):
+                self.chat.add_message("assistant", str(args["text"]))
+            if name == "report_infeasible":
+                self.chat.add_message("infeasible", str(args["reason"]))
+                over = over or self._options.ends_on_infeasible
+            over = over or name in _ENDING
+        return over
+
+    def _user_speaks(self) -> None:
+        if self._options.waits_for_user and self.chat.messages[-1]["role"] == "assistant":
+            self.chat.wait_for_user_message()
+
+    def _look(self, unread: str) -> Observation:
+        seen = self._loop.run(self._open().observe(self._options.observe))
+        seen = replace(seen, goal=goal_text(self.goal))
+        self._seen = replace(seen, last_error=unread) if unread else seen
+        return self._seen
+
+    def _leave(self) -> None:
+        if self.task is not None:
+            self.task.teardown()
+            self.task = None
+        if self._context is not None:
+            self._loop.run(self._context.close())
+            self._context = None
+
+
+def _said(one: Mapping[str, Json]) -> str:
+    if one["type"] == "text":
+        return str(one["text"])
+    image = one["image_url"]
+    return str(image["url"] if isinstance(image, Mapping) else image)
+
+
+def _context_options(options: ContextOptions, task: Task) -> ContextOptions:
+    """The options with what the task asks for; tasks are pages of packages on this machine, too."""
+    spec = options.browser
+    asked = {"viewport": task.viewport, "locale": task.locale, "timezone": task.timezone_id}
+    wanted = {name: value for name, value in asked.items() if value is not None and name not in spec.model_fields_set}
+    browser = type(spec).model_validate({**spec.model_dump(exclude_unset=True), **wanted})
+    limit = task.timeout / 1000 if task.timeout is not None else options.action_timeout_s
+    return replace(options, browser=browser, action_timeout_s=limit, schemes=(*options.schemes, "file"))
