@@ -387,7 +387,7 @@ class SightSpec(_Part):
 
 
 class HelpSpec(_Part):
-    """Who answers what only people know: verification codes, questions, captchas. A TOTP key goes first for codes."""
+    """Answers that only people know: verification codes, questions, captchas. A TOTP key goes first for codes."""
 
     webhook: HttpUrl | None = Field(
         None, description="gets each question by POST; answers 200 with `answer`, or 202 to be asked again"

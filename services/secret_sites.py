@@ -60,7 +60,7 @@ def host_fault(host: str) -> str | None:
     if not _NAME.fullmatch(plain):
         return "is no host name"
     if _public_suffixes().is_public(plain):
-        return "is a public suffix, below which anybody can have a site: name the site itself"
+        return "is a public suffix, below which anyone can have a site: name the site itself"
     return None
 
 

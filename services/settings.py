@@ -290,7 +290,7 @@ class Settings(BaseSettings):
     )
     browser_idle_s: float = _setting(
         60.0,
-        "A browser that nobody used for this long is closed; the next session starts one.",
+        "A browser that was not used for this long is closed; the next session starts one.",
         part="browsers",
         unit="s",
         gt=0,

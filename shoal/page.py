@@ -288,7 +288,7 @@ class _Parts:
         return JobSpec.model_validate({"url": "http://localhost/", **self.job, **given}).model_copy(update={"url": url})
 
     def policy(self, spec: JobSpec) -> Any:
-        """Who decides for this call."""
+        """The policy that decides for this call."""
         return self.real.policy(spec)
 
     async def gate(self, url: str) -> None:

@@ -15,7 +15,7 @@ from shoal.agent.support.json_value import Json
 
 _COUNTS = ("minItems", "maxItems")
 _MOST_COUNTED = 1_000
-"""A decoder writes a rule for each item that it counts: more would hold up the model's server for everybody."""
+"""A decoder writes a rule for each item that it counts: more would hold up the model's server for all requests."""
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", *_COUNTS)
 """Kept as they are. Not kept: formats, uniqueItems, and lengths (xgrammar then lets raw control characters through)."""
 

@@ -969,7 +969,7 @@ globalThis.shoalWalker ??= (() => {
 
   const alive = id => { const element = refs.get(id)?.deref(); return element?.isConnected ? element : null; };
   // The element that took the place of one that is gone: the only one of its kind that looks like it and has no id of
-  // its own. Of several that looked alike when they were last seen, nobody can tell which one it replaces.
+  // its own. Of several that looked alike when they were last seen, it cannot be told which one it replaces.
   const successor = id => {
     const known = traits.get(id);
     if (!known) return null;

@@ -1,4 +1,4 @@
-"""Who answers when a page needs more than the browser: a person, a secret, a store."""
+"""What a session calls when a page needs more than the browser: a person, a secret, a store."""
 
 from __future__ import annotations
 

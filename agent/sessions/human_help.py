@@ -1,4 +1,4 @@
-"""Who answers what only people, or their keys, know: verification codes, questions, captchas.
+"""Answers to what only people, or their keys, know: verification codes, questions, captchas.
 
 A session asks through hooks (`shoal.agent.sessions.hooks`). The hooks here take a code from the job's TOTP key where it
 has one, and else hand the question to the worker's `Helper`, within the time that the job
@@ -64,13 +64,13 @@ def helping(hooks: Hooks, spec: JobSpec, secret: Callable[[str, str], str], help
 
     async def ask(kind: Kind, text: str, url: str) -> str:
         if helper is None:
-            raise HelpMissing("there is nobody to ask")
+            raise HelpMissing("there is no helper to ask")
         question = Question(kind, text, url, spec.help.timeout_s)
         try:
             async with asyncio.timeout(question.timeout_s):
                 return await helper(question)
         except TimeoutError as late:
-            raise HelpMissing(f"nobody answered within {question.timeout_s:g} s: {text}") from late
+            raise HelpMissing(f"no answer came within {question.timeout_s:g} s: {text}") from late
 
     async def code(url: str) -> str:
         if spec.totp is not None:

@@ -25,7 +25,7 @@ async def beginning(chunks: AsyncIterable[bytes], encoding: str, most_bytes: int
 
     Args:
         chunks: the body as it came over the network.
-        encoding: of the header Content-Encoding; "" where there is none. Some servers send gzip to everybody.
+        encoding: of the header Content-Encoding; "" where there is none. Some servers send gzip unasked.
 
     Raises:
         AnswerUnreadable: it is another one, or broken; the body comes in pieces of a few bytes.

@@ -35,7 +35,7 @@ class ArtifactStore(Protocol):
         ...
 
     async def url(self, key: str, content_type: str, *, expires_s: int = 300) -> str | None:
-        """A signed address that anybody may read until it expires; None where the gateway must serve it itself."""
+        """A signed address that any holder may read until it expires; None where the gateway must serve it itself."""
         ...
 
     async def delete(self, prefix: str) -> int:

@@ -64,7 +64,7 @@ class Parts(Protocol):
     artifacts: ArtifactStore
 
     def policy(self, spec: JobSpec) -> Policy:
-        """Who decides for this job.
+        """The policy that decides for this job.
 
         Raises:
             AgentError: the job names a policy that is not there.
@@ -136,7 +136,9 @@ class Worker:
             journal = SessionJournal(self._outbox, work.session, work.fence, work.job)
             self._held[work.session, work.fence] = _Held(work.job, journal, SessionBudget(JobLimits.of(work)))
             self._queue.append(work)
-        if self._stopping:  # they were claimed before anybody knew: no attempt counts, another worker has them soon
+        if (
+            self._stopping
+        ):  # they were claimed before the dispatcher knew: no attempt counts, another worker has them soon
             await self.cancel([work.session for work in works])
         self._fill_slots()
 

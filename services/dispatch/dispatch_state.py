@@ -163,7 +163,7 @@ class DispatchState:
 
     def leases_of(self, workers: Container[str], *, before: float) -> dict[int, Lease]:
         """Leases of these workers. Those of others that ran out are dropped: renewed before that time, and ended by
-        anybody."""
+        any dispatcher."""
         others = {lease.worker for lease in self.leases.values() if lease.worker not in workers}
         if not others:
             return dict(self.leases)

@@ -61,7 +61,7 @@ async def export_job(
 def _unjudged(found: Evidence) -> Evaluation:
     status, reason = found.job["status"], str(found.root.get("reason") or "")
     complete = "unsure" if status == "completed" else "no"
-    why = f"nobody judged it; the job is {status}" + (f": {reason}" if reason else "")
+    why = f"it was not judged; the job is {status}" + (f": {reason}" if reason else "")
     return Evaluation(complete, {}, why)  # type: ignore[arg-type]
 
 

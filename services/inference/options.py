@@ -16,7 +16,7 @@ class VllmOptions:
     port: int = 8000
     api_key: str = field(
         default="", repr=False
-    )  # handed over in the environment: arguments are visible to everybody on the machine
+    )  # handed over in the environment: arguments are visible to every user of the machine
     context_tokens: int = (
         32_768  # prompt and reply together; what is longer is refused, and the client shrinks the page
     )

@@ -344,7 +344,7 @@ class DropSlice:
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """Who refers to what lies in the artifact store."""
+    """The rows that refer to what lies in the artifact store."""
 
     jobs_of: Mapping[str, frozenset[int]]  # jobs by key; a key that is missing is in no row
     jobs: frozenset[int]  # those of the jobs that were asked for that there are

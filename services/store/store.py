@@ -360,7 +360,7 @@ class Store:
         )
 
     async def webhook_secret(self, fresh: str) -> str:
-        """The secret that everybody over this database signs with; `fresh` becomes it where there is none yet."""
+        """The secret that all gateways over this database sign with; `fresh` becomes it where there is none yet."""
         return await self._db.write(lambda tx: webhook_outbox.webhook_secret(tx, fresh))
 
     async def deliveries(self, wanted: DeliveryFilter) -> list[DeliveryRow]:
@@ -575,7 +575,7 @@ class Store:
 
     async def droppable(self, job: int, most: int = 1_000) -> DropSlice:
         """The next sessions of an archived or deleted job that `drop` may remove, and what lies in the artifact store
-        for them alone. Who drops them removes those bytes first: their keys are known by these rows only.
+        for them alone. The caller that drops them removes those bytes first: their keys are known by these rows only.
 
         Raises:
             WrongState: it is neither.
@@ -602,7 +602,7 @@ class Store:
         return await self._db.read(lambda tx: reading.when(tx.now))
 
     async def changed(self, timeout_s: float, *, since: int | None = None) -> int:
-        """Returns soon after anybody committed something that dispatchers or event streams wait for.
+        """Returns soon after a commit that dispatchers or event streams wait for.
 
         PostgreSQL: LISTEN/NOTIFY. SQLite: `PRAGMA data_version`, looked at every 50 ms. Returns after `timeout_s` in
         any case; may wake without a cause. Gives a count; handed back as `since`, what happened between the two calls

@@ -127,7 +127,7 @@ async def test_what_is_said_of_a_lost_lease_is_what_happened(w: World) -> None:
         assert (outcome.status, outcome.error.code) == (S.UNSURE, "action_unconfirmed")
         said.append(outcome.error.message)
     assert "worker was lost" in said[0]
-    assert "nobody renewed its lease" in said[1] and "worker was lost" not in said[1]
+    assert "its lease was not renewed" in said[1] and "worker was lost" not in said[1]
     assert "deadline passed" in said[2]
 
 

@@ -21,7 +21,7 @@ async def solve_captcha(on: ActionContext) -> None:
     """
     solve = _hook(on.hooks.solve_captcha, "solve_captcha")
     if not await solve(on.url):
-        raise ActionError("nobody solved the captcha")
+        raise ActionError("the captcha was not solved")
 
 
 async def ask_user(on: ActionContext, question: str) -> str:

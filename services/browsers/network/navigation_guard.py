@@ -34,7 +34,7 @@ class SiteNavigationGuard(NavigationGuard, Protocol):
 
 
 class RateSlots(Shared, Protocol):
-    """Who says when a page may be opened, and what robots.txt says: the store, which knows of all workers;
+    """Says when a page may be opened, and what robots.txt says: the store does, which knows of all workers;
     `shoal.services.browsers.reports.outbox` asks."""
 
     async def rate_slot(self, host: str, delay_s: float, crawl_delay_s: float) -> RateSlot: ...
@@ -66,7 +66,7 @@ class PoliteNavigationGuard:
         self.crawl_delay_s: float | None = None
 
     async def __call__(self, url: str) -> None:
-        # Before anybody is asked about it; the browser's own contexts hold to the same.
+        # First of all: the browser's own contexts hold to the same.
         check_opened(url, self._schemes)
         if not is_web(url):
             return  # a page that the caller wrote: no site has rules for it

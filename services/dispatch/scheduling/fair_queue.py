@@ -138,7 +138,7 @@ class FairQueue:
         self._now = 0.0  # virtual time of the tenant that was served last
         self._look_at = _AWAY  # tenants, before those that are away are looked at
         self._turn = 0  # breaks ties in the order of asking
-        self._takes = _Typical()  # everybody's sessions
+        self._takes = _Typical()  # sessions of all tenants
 
     def add(self, partitions: Iterable[Partition]) -> None:
         """These partitions have ready sessions behind their cursors."""

@@ -65,7 +65,7 @@ class ChangeNotifier:
             pass
 
     def close(self) -> None:
-        """Wakes everybody who waits, for good."""
+        """Wakes all waiters, for good."""
         self._ended = True
         self.notify()
 

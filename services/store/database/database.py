@@ -139,7 +139,7 @@ class Database:
         if self.is_sqlite:
             return self._run(self.writer, lambda tx: work(_prepared(tx, ids, unknown, known)))
         if ids or unknown:
-            # Each statement by itself, so that a long fan-out does not keep everybody from these rows.
+            # Each statement by itself, so that a long fan-out does not keep other writers from these rows.
             before = self._run(self._single, lambda tx: _prepared(tx, ids, unknown, known))
             return self._run(self.writer, work, before=before)
         return self._run(self.writer, lambda tx: work(_prepared(tx, {}, [], known)))

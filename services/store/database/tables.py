@@ -282,7 +282,7 @@ robots = Table(
     "robots",
     metadata,
     # What each origin said of its robots.txt, for all workers, and who is asking it.
-    Column("origin", Bytewise, primary_key=True),  # in byte order: everybody locks rows in the same one
+    Column("origin", Bytewise, primary_key=True),  # in byte order: rows are always locked in the same order
     Column("state", SmallInteger),  # a RobotsState; null: nothing is known yet
     Column("packed", LargeBinary),  # the text, zlib-compressed UTF-8
     Column("why", Text, nullable=False, server_default=text("''")),  # it could not be read

@@ -111,7 +111,7 @@ class Tx:
     def flush(self) -> None:
         """Writes totals and events, as the transaction's last statements: see the order of locks in `common.sql`.
 
-        Everybody who ends a job of a tenant waits for that tenant's totals, and everybody with news for the feed: the
+        Commits that end jobs of a tenant wait for that tenant's totals, and commits with events for the feed: the
         later they are taken, the shorter.
         """
         totals = [

@@ -25,7 +25,7 @@ from shoal.services.store.loops.staged_items import store_parts
 
 SLICE = 2_000
 """Sessions that one transaction ends, or a part of a packed loop more: some 50 ms, in which its job, and on SQLite
-everybody who writes, waits."""
+every other writer, waits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from shoal.services.store.records import ExpiredLease, ExpiredLeases, Finish
 from shoal.services.store.sessions.finish import write_group
 
 _WORKER = "its worker was lost"
-_LEASE = "nobody renewed its lease"
+_LEASE = "its lease was not renewed"
 _DEADLINE = "the job's deadline passed"
 """How a lease ended without a report. Of a lease that ran out it is unknown whether the worker died."""
 

@@ -13,8 +13,8 @@ from shoal.agent.worker_messages import RobotsAnswer, RobotsFile, RobotsState, R
 from shoal.services.store.database.transaction import Tx
 
 FETCH_S = 20.0
-"""Who was sent to fetch a file and has not told what it found after so long is dead: the next one that asks is sent.
-More than the fetch itself may take (`services/browsers/network/robots_file.py`)."""
+"""A worker that was sent to fetch a file and is silent for so long is dead: the next one that asks is sent. More than
+the fetch itself may take (`services/browsers/network/robots_file.py`)."""
 LONGEST_KEEP_S = 24 * 3600.0
 """RFC 9309 allows no more."""
 OPINIONS = 2

@@ -32,7 +32,7 @@ def tenant_fault(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who makes a request."""
+    """The caller of a request."""
 
     tenant: str
     scopes: frozenset[str]

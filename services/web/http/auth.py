@@ -1,4 +1,4 @@
-"""Who is calling: API keys, where keys are needed, and what protects a gateway that needs none."""
+"""The caller of a request: API keys, where keys are needed, and what protects a gateway that needs none."""
 
 from __future__ import annotations
 

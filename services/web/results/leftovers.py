@@ -3,8 +3,8 @@
 Evidence goes to the artifact store before its row goes to the database, so an attempt that dies, or whose job was
 deleted meanwhile, leaves some behind. Once a day one gateway goes through all keys.
 
-A wrong address must not cost anybody's evidence. So the artifact store says to which database it belongs: one of
-another database is left alone, and so is what was there before that was written down.
+A wrong address must not cost another installation's evidence. So the artifact store says to which database it belongs:
+one of another database is left alone, and so is what was there before that was written down.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class SpecGate:
         if spec.max_attempts > self._rules.max_attempts:
             faults.append(_fault("max_attempts", f"this cluster allows at most {self._rules.max_attempts}"))
         if spec.help.person and not self._rules.people:
-            faults.append(_fault("help.person", "workers of this cluster reach nobody (SHOAL_HELP_URL)"))
+            faults.append(_fault("help.person", "workers of this cluster reach no person (SHOAL_HELP_URL)"))
         return faults
 
     async def _addresses(self, spec: JobSpec, tenant: str) -> list[Fault]:

@@ -31,7 +31,7 @@ def record(path: Path) -> tuple[str, Json]:
 async def test_a_job_that_nobody_judged_is_unsure(tmp_path: Path) -> None:
     folder, told = record(await export_job(Finished(), "j1", tmp_path))
     assert folder == "execution_unsure"
-    assert told["execution_result"]["result"]["reason"].startswith("nobody judged it; the job is completed")
+    assert told["execution_result"]["result"]["reason"].startswith("it was not judged; the job is completed")
     assert (told["unique_id"], told["app"], told["time_cost"]["execute"]) == ("j1", "shop.example", 2.5)
     assert told["instantiation_result"]["prefill"]["result"]["instantiated_plan"][0]["Function"] == "click"
     saved = tmp_path / "saved_document" / "j1"

@@ -128,7 +128,7 @@ def faults(answer: httpx.Response) -> dict[str, str]:
         ({"artifacts": {"trace": True}}, "artifacts.trace", "not available in this version"),
         ({"artifacts": {"har": True}}, "artifacts.har", "not available in this version"),
         ({"webhook": {"url": "http://10.0.0.7/hook"}}, "webhook.url", None),
-        ({"help": {"person": True}}, "help.person", "workers of this cluster reach nobody (SHOAL_HELP_URL)"),
+        ({"help": {"person": True}}, "help.person", "workers of this cluster reach no person (SHOAL_HELP_URL)"),
         ({"help": {"webhook": "http://10.0.0.7/answer"}}, "help.webhook", None),
     ],
 )

@@ -55,7 +55,7 @@ def _properties_of(text: str) -> tuple[Property, ...]:
 
 
 class _TooManyParts(Exception):
-    """The schema unfolds to more parts than anybody wants to read."""
+    """The schema unfolds to more parts than are read."""
 
 
 @dataclass(slots=True)

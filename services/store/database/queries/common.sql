@@ -114,7 +114,7 @@ update session set state = {COMPLETED}, fence = fence + 1, outcome = :outcome,
 where id = :id
 
 -- name: settle_again
--- Queues an unsure session again, with fresh attempts, from before the action that nobody was sure of.
+-- Queues an unsure session again, with fresh attempts, from before the action that was in doubt.
 update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null, checkpoint = :checkpoint
 where id = :id
 
@@ -506,7 +506,7 @@ from job where id = any(array(select distinct job from session where id in many(
 order by id for no key update
 
 -- name: lock_jobs
--- Jobs as they stand, locked: whoever holds a job's row may change what its sessions are to each other.
+-- Jobs as they stand, locked: the holder of a job's row may change what its sessions are to each other.
 select id, tenant, root, priority, politeness, status, cancel_requested, deadline_at, started_at, finished_at, error,
   expected, completed, terminated, failed, unsure, canceled, model_calls, prompt_tokens, completion_tokens,
   cached_tokens, pages, concurrency, expires_at, archive, in_totals, retry_below, incomplete
@@ -603,7 +603,7 @@ update job set status = {RUNNING}, started_at = coalesce(started_at, :now) where
 returning id, tenant, expected, completed, terminated, failed, unsure, canceled
 
 -- name: wake
--- Makes delayed sessions ready whose time has come; whoever holds one just now sees to it himself.
+-- Makes delayed sessions ready whose time has come; a transaction that holds one just now sees to it itself.
 update session set state = {QUEUED} where id = any(array(
   select id from session where state = {DELAYED} and ready_at <= :now for update skip locked))
 returning id
@@ -652,7 +652,7 @@ select * from pace where domain in many(:domains, integer) order by domain for n
 select * from robots where origin in many(:origins, text) order by origin for no key update
 
 -- name: prune_robots
--- Forgets some robots.txt that have run out and that nobody is fetching, or asking for at this moment.
+-- Forgets some robots.txt that have run out and that no worker is fetching, or asking for at this moment.
 delete from robots where origin = any(array(
   select origin from robots where expires_at < :now and fetching_until < :now order by expires_at limit :most
   for update skip locked))

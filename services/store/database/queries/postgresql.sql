@@ -97,7 +97,7 @@ cross join lateral (
 order by v.id, s.id
 
 -- name: keep_checkpoints
--- Keeps checkpoints of running sessions whose lease is still the reporter's; locked in order, as everybody does.
+-- Keeps checkpoints of running sessions whose lease is still the reporter's; locked in the common order.
 -- By their ids, and not by an index of all that are leased (`state + 0`), of which there may be thousands.
 with v as materialized (
   select * from json_to_recordset(cast(:rows as json)) as v (id bigint, fence bigint, checkpoint text)),
@@ -119,7 +119,7 @@ returning id, job
 -- name: add_events
 -- Adds rows to the feed under a lock that is held to the end of the transaction: without it a row could become visible
 -- after one with a higher number, and a reader that went on from the higher one would never see it.
--- Then everybody who listens is told.
+-- Then all listeners are told.
 with held as materialized (select pg_advisory_xact_lock(357859247436)),
 added as (
   insert into event (job, tenant, name, data, at)

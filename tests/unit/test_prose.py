@@ -1,0 +1,50 @@
+"""How the pages and the code are written: what a script can see of it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WIDEST = 120
+_FREE = re.compile(r"\b(?:whoever|whomever)\b", re.IGNORECASE)
+"""Words that hide who acts."""
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """The files of the repository that match."""
+    listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def prose(page: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a Markdown page, without code, tables, and links on lines of their own."""
+    code = False
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            code = not code
+        elif not code and not re.match(r"\s*(\||!?\[|<|#)", line):
+            yield number, line
+
+
+def test_no_line_of_prose_is_wider_than_a_screen() -> None:
+    wide = [
+        f"{page.relative_to(ROOT)}:{number}"
+        for page in tracked("*.md")
+        for number, line in prose(page)
+        if len(line) > WIDEST and " " in line.strip()
+    ]
+    assert wide == []
+
+
+def test_sentences_name_who_acts() -> None:
+    hidden = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in tracked("*.md", "agent/*", "services/*", "shoal/*", "scripts/*")
+        if path.suffix in (".md", ".py", ".js", ".sql", ".html")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if _FREE.search(line)
+    ]
+    assert hidden == []
