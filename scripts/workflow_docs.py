@@ -65,6 +65,37 @@ A field is accepted when channels of two families agree. A channel's `place` is 
 A file that does not parse, or whose parts do not fit together, is refused. The message names the place of each fault,
 such as `versions[0].nodes[3].args.value: there is no parameter 'email'`.
 
+## What is learned, and what is a miss
+
+* While a model works, each action and each page that gives a record is kept as evidence (artifacts `evidence` and
+  `snapshot`): every way to find the element, where each value came from, every place that states a field.
+* A field is learned from at least two pages with different values, by at least two kinds of places that gave the right
+  value on all of them. Where all pages say the same, another value is a miss, and only places that are called like the
+  field count.
+* A value is accepted when two kinds of places agree, none says anything else, and the raw text has a shape that was
+  learned: `$12.00` is no `€12.00`, and `1.299,00` is no `1,299.00`. A field that was learned by a name is never
+  accepted by its position alone.
+* An element is acted on when two independent ways to find it agree. For an action that sends something nothing may
+  point elsewhere.
+* Everything else is a miss. It has a reason, and the item goes to the policy behind. After an action that may have
+  sent something, a miss ends the session as `unsure`, and nothing is sent again.
+
+The limits: lists (several records of one page), fields that are objects or lists, and elements in frames and shadow
+roots are not learned. A field that some pages lack is learned from those that have it; a page without it is a miss.
+
+## Files of other programs
+
+| format | read | written |
+| --- | --- | --- |
+| this one | yes | yes |
+| Chrome DevTools Recorder (JSON) | yes | yes |
+| Automa (JSON), a straight line of blocks | yes | yes |
+| Playwright script (Python) | no | yes |
+
+What a format cannot say is listed with each import and export, by its place.
+
+## The schema
+
 [The JSON Schema of the format](workflow.schema.json) is published with it.
 
 This page is written by `scripts/workflow-docs` from `agent/workflows/format`.

@@ -70,6 +70,7 @@ from shoal.agent.types import (
     Task,
 )
 from shoal.agent.worker_messages import JobLimits, Work
+from shoal.agent.workflows.learning.lessons import Lessons
 
 MAX_TASKS = 40
 """Mini goals of one session; a policy that plans more goes in circles."""
@@ -96,6 +97,8 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
         async with session.allowance.running(deps.limits.session_s):
             outcome = await session.live()
             await session.evidence.keep_downloads()  # those of the last page
+            if outcome.status is Status.COMPLETED:
+                await session.lessons.keep()
     except TimeoutError:
         allowed = "" if work.spec.deadline_s is None else f"; the job was given {work.spec.deadline_s:g} s in all"
         ran_s = time.monotonic() - started
@@ -185,6 +188,7 @@ class _Session:
             act=self._turn_page,
         )
         self.evidence = Evidence(deps.artifact_sink, self.state, self.page)
+        self.lessons = Lessons(self.state, self.evidence.keep, lambda: not deps.policy.instant)
         self.allowance = deps.allowance or SessionBudget(JobLimits.of(work))
         self.allowance.spent = lambda: tokens(self.state.usage)
         self.allowance.told = self._note_limits
@@ -346,6 +350,7 @@ class _Session:
         found = await extract_records(self.deps.policy, self.state)
         await self.evidence.keep_prompt(found.prompt)
         checked = await self._check(found)
+        await self.lessons.read(checked.records, self.work.spec.extract)
         tier = self.page.tier
         await self.evidence.keep_source()
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -542,8 +547,10 @@ class _Session:
             self.begun = name
         for name, value in resolved.items():
             self.state.hidden.learn(action.args[name], value)
+        noted = await self.lessons.before(action)
         done = await self.page.act(replace(action, args=resolved))
-        result = self.state.hidden.result(replace(done, action=action))
+        result = self.state.hidden.result(replace(done, action=replace(action, detail="")))
+        self.lessons.after(result, noted)
         if result.error is not None and result.error.code in _NOTHING_DONE:
             await self._lift()
         if result.error is not None and result.error.code == HelpMissing.code:

@@ -14,11 +14,13 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, Reason
 from shoal.agent.workflows.format.branch import Channel, ChannelFamily, FieldNode
 from shoal.agent.workflows.reading.page_view import PageView, place_key
-from shoal.agent.workflows.reading.shapes import raw_text, shape_at
+from shoal.agent.workflows.reading.shapes import fits_shape, raw_text, same_but_for_notation, shape_at
 from shoal.agent.workflows.verdict import Miss, MissReason
 
 POSITIONAL: frozenset[ChannelFamily] = frozenset({"css", "structure"})
 """Families that say where a value stands, and not what it is. A page that is rearranged moves all of them at once."""
+
+_FOR_MACHINES: frozenset[ChannelFamily] = frozenset({"json_ld", "json", "microdata", "meta", "request"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class _Said:
     channel: Channel
     said: Stated
     misshapen: str = ""  # the shape that was not learned
+    only_notation: bool = False  # and it differs by the notation of its numbers only
 
 
 def read_field(field: FieldNode, prop: Property, view: PageView, reading: Reading) -> FieldRead:
@@ -74,7 +77,9 @@ def _said(channel: Channel, prop: Property, view: PageView, reading: Reading) ->
     if said.value is None or said.place is None or not channel.shapes:
         return _Said(channel, said)
     shape = shape_at(said.place, prop)
-    return _Said(channel, said, "" if shape in channel.shapes else shape or "none")
+    if fits_shape(shape, channel.shapes):
+        return _Said(channel, said)
+    return _Said(channel, said, shape or "none", same_but_for_notation(shape, channel.shapes))
 
 
 def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
@@ -82,7 +87,7 @@ def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
     for one in said:
         if one.said.fault:
             return _miss(MissReason.UNREADABLE, field, one, one.said.fault)
-        if one.misshapen:
+        if one.misshapen and not (one.only_notation and _borne_out(one, said)):
             known = " or ".join(one.channel.shapes)
             told = f"{one.channel.family} has the shape {one.misshapen!r}, and {known} was learned"
             return _miss(MissReason.SHAPE, field, one, told)
@@ -98,6 +103,18 @@ def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
     if several is not None:
         return _miss(MissReason.AMBIGUOUS, field, several, f"{several.channel.family}: {several.said.ambiguous}")
     return None
+
+
+def _borne_out(one: _Said, said: Sequence[_Said]) -> bool:
+    """Whether data for machines, in its own notation as learned, says the same number."""
+    key = value_key(one.said.value)
+    return any(
+        other.channel.family in _FOR_MACHINES
+        and not other.misshapen
+        and other.said.value is not None
+        and value_key(other.said.value) == key
+        for other in said
+    )
 
 
 def _miss(reason: MissReason, field: FieldNode, one: _Said, told: str) -> Miss:

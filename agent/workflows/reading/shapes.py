@@ -14,6 +14,8 @@ _NUMBER = re.compile(
     r"|(?P<grouped>\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+)(?![.,\d])"
     r"|(?P<whole>\d+)"
 )
+_THOUSANDS = re.compile(r"9[.,_'’]999(?!9)")
+_ANY_NUMBER = re.compile(r"9(?:[.,_'’]9+)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LONGEST = 80
 """Characters of a shape: a longer text is prose, and has none."""
@@ -42,6 +44,17 @@ def _notation(found: re.Match[str]) -> str:
         separator = next(sign for sign in text if not sign.isdigit())
         return f"9{'_' if separator.isspace() or separator in chr(0xA0) + chr(0x202F) else separator}999"
     return "9"
+
+
+def fits_shape(shape: str, learned: Iterable[str]) -> bool:
+    """Whether `shape` is one that was learned. A number without a separator is also one of thousands with one."""
+    return any(shape == one or shape == _THOUSANDS.sub("9", one) for one in learned)
+
+
+def same_but_for_notation(shape: str, learned: Iterable[str]) -> bool:
+    """Whether `shape` differs from one that was learned by the notation of its numbers only."""
+    plain = _ANY_NUMBER.sub("#", shape)
+    return any(plain == _ANY_NUMBER.sub("#", one) for one in learned)
 
 
 def is_shaped(prop: Property) -> bool:

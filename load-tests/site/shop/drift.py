@@ -2,7 +2,10 @@
 
 `/drift/SEED/KIND/` lists the items, `/drift/SEED/KIND/i/N` is one of them. From item `START` on (or on the items that
 the kind says) the pages have drifted; before, they are as they were learned. What a page states is a pure function of
-seed, kind and number, so a test computes it without asking the site.
+seed, kind and number, so a test computes it without asking the site. Pages of even seeds have no structured data.
+
+`/drift/SEED/form` is a form, and `/drift/SEED/received/N` thanks for the N-th one that was sent; `/drift/SEED/forms`
+tells all that came. With `?relabelled=1` the form's button and its first label have other words.
 """
 
 from __future__ import annotations
@@ -170,7 +173,7 @@ def _document(title: str, lang: str, head: str, body: str) -> str:
 
 
 def _linked_data(look: _Look) -> str:
-    if look.kind is Drift.PLAIN or not look.price:
+    if look.kind is Drift.PLAIN or not look.price or look.seed % 2 == 0:
         return ""
     one = look.one
     price = one.price
@@ -296,6 +299,47 @@ def _token(seed: int, n: int) -> str:
     return hashlib.sha256(f"{seed}/{n}/token".encode()).hexdigest()[:16]
 
 
+# --- a form -------------------------------------------------------------------------------------------
+
+COLOURS = ("red", "green", "blue")
+
+
+def form_page(seed: int, *, relabelled: bool = False) -> str:
+    """A form of three fields and a button."""
+    name, button = ("Contact", "Submit request") if relabelled else ("Full name", "Send request")
+    options = "".join(f"<option>{colour}</option>" for colour in COLOURS)
+    body = (
+        f'<main><h1>Ask for a quote</h1><form method="post" action="/drift/{seed}/form">'
+        f'<p><label for="name">{name}</label> <input id="name" name="name" autocomplete="off"></p>'
+        '<p><label for="mail">E-mail</label> <input id="mail" name="email" type="email" autocomplete="off"></p>'
+        f'<p><label for="colour">Colour</label> <select id="colour" name="colour">{options}</select></p>'
+        f'<p><button id="send" class="primary">{button}</button></p></form></main>'
+    )
+    return _document("Ask for a quote", "en", "", body)
+
+
+_received: dict[int, list[dict[str, str]]] = {}
+
+
+async def _form(request: Request) -> Response:
+    seed = int(request.path_params["seed"])
+    if request.method == "GET":
+        return HTMLResponse(form_page(seed, relabelled="relabelled" in request.query_params))
+    sent = await request.form()
+    box = _received.setdefault(seed, [])
+    box.append({name: str(value) for name, value in sent.items()})
+    return RedirectResponse(f"/drift/{seed}/received/{len(box)}", 303)
+
+
+async def _thanks(request: Request) -> Response:
+    body = f"<main><h1>Thank you for your request</h1><p>Number {request.path_params['n']}</p></main>"
+    return HTMLResponse(_document("Thank you", "en", "", body))
+
+
+async def _forms(request: Request) -> Response:
+    return JSONResponse(_received.get(int(request.path_params["seed"]), []))
+
+
 # --- routes -------------------------------------------------------------------------------------------
 
 
@@ -329,6 +373,9 @@ async def _truth(request: Request) -> Response:
 
 
 routes = [
+    Route("/drift/{seed:int}/form", _form, methods=["GET", "POST"]),
+    Route("/drift/{seed:int}/received/{n:int}", _thanks),
+    Route("/drift/{seed:int}/forms", _forms),
     Route("/drift/{seed:int}/{kind:str}/", _list, name="drift_list"),
     Route("/drift/{seed:int}/{kind:str}/i/{n:int}", _item, name="drift_item"),
     Route("/drift/{seed:int}/{kind:str}/i/{n:int}/data", _data, name="drift_data"),

@@ -1,0 +1,167 @@
+"""Whole sessions: a model works out the first items over real HTTP, and the rest is replayed without it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.request
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import pytest
+import pytest_asyncio
+from shop.drift import COLOURS, START, Drift, truth
+from shop.oracle import Oracle
+
+from shoal.agent.browser import Browser
+from shoal.agent.models.openai_compatible import OpenAICompatible
+from shoal.agent.models.settings import ModelSettings
+from shoal.agent.policies.model import ModelPolicy
+from shoal.agent.policies.policy import Policy
+from shoal.agent.policies.rules import RulesPolicy
+from shoal.agent.policies.workflow import WorkflowPolicy
+from shoal.agent.sessions import session
+from shoal.agent.sessions.dependencies import SessionDependencies
+from shoal.agent.sessions.hooks import Upload
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import ArtifactRef, Checkpoint, LoopItem, Outcome
+from shoal.agent.worker_messages import Work
+from shoal.agent.workflows.learning.compile_version import compile_version
+from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
+from tests.integration.workflows.learned import SCHEMA, item_of
+from tests.model_server import ModelServer, serving
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@dataclass
+class Surroundings:
+    """What a session is lent, in memory; the artifacts are kept."""
+
+    artifacts: dict[str, list[bytes]] = field(default_factory=dict)
+
+    async def __call__(self, url: str) -> None:
+        """Every page may be opened."""
+
+    async def keep(self, kind: str, data: bytes, content_type: str) -> ArtifactRef:
+        self.artifacts.setdefault(kind, []).append(data)
+        return ArtifactRef(f"{len(self.artifacts[kind]):032x}", kind, "k", content_type, len(data))
+
+    async def fetch(self, key: str) -> Upload:
+        raise AssertionError(key)
+
+    async def checkpoint(self, checkpoint: Checkpoint, *, durable: bool) -> None:
+        """Nothing dies here."""
+
+    async def items(self, at: int, items: object) -> None:
+        raise AssertionError("no session here has a loop of its own")
+
+    def resolve(self, value: object, url: str) -> object:
+        return value
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def model() -> AsyncIterator[tuple[ModelPolicy, ModelServer]]:
+    """The model policy, and the server behind it, which knows the truth."""
+    async with serving(ModelServer(Oracle().reply)) as server:
+        client = OpenAICompatible(ModelSettings(base_urls=(server.url,), model="oracle", timeout_s=10))
+        yield ModelPolicy(client, RulesPolicy()), server
+        await client.close()
+
+
+async def run(browser: Browser, policy: Policy, spec: Json, item: LoopItem) -> tuple[Outcome, Surroundings]:
+    around = Surroundings()
+    work = Work(1, 1, 1, "t", 1, 1, JobSpec.model_validate(spec), item, None, None, None)
+    lent = SessionDependencies(
+        browser=browser, policy=policy, gate=around, artifact_sink=around, journal=around, secrets=around
+    )
+    return await session.run(work, lent), around
+
+
+def received(site: str) -> Json:
+    """The forms that came, in order."""
+    with urllib.request.urlopen(f"{site}/drift/77/forms") as answer:
+        return json.load(answer)
+
+
+def evidence(around: Surroundings) -> SessionEvidence:
+    [packed] = around.artifacts["evidence"]
+    return unpacked(packed)
+
+
+async def test_pages_are_read_without_the_model_once_it_has_read_some(
+    browser: Browser, site: str, model: tuple[ModelPolicy, ModelServer]
+) -> None:
+    policy, server = model
+    spec: Json = {
+        "url": f"{site}/drift/1/moved/",
+        "extract": {"schema": SCHEMA},
+        "loop": {"from": {"select": "a.link"}},
+        "artifacts": {"screenshots": "none"},
+    }
+    runs = []
+    for n in range(4):
+        outcome, around = await run(browser, policy, spec, item_of(site, 1, Drift.MOVED, n))
+        assert outcome.status is Status.COMPLETED, outcome.error
+        assert around.artifacts["snapshot"]
+        runs.append(evidence(around))
+    compiled = compile_version(runs, SCHEMA)
+    assert compiled.version is not None, compiled.open
+    asked = len(server.requests)
+
+    for n in range(4, START):
+        replayed = WorkflowPolicy("drift", compiled.version)
+        outcome, _ = await run(browser, replayed, spec, item_of(site, 1, Drift.MOVED, n))
+        assert [one.value for one in outcome.records] == [truth(1, Drift.MOVED, n)], outcome.error
+        assert (outcome.usage.model_calls, outcome.records[0].sources["price"].how) == (0, "workflow")
+        assert replayed.report.done == ("read",)
+    assert len(server.requests) == asked
+
+    missed = item_of(site, 1, Drift.MOVED, START)
+    alone = WorkflowPolicy("drift", compiled.version)
+    outcome, _ = await run(browser, alone, spec, missed)
+    assert outcome.error is not None and outcome.error.code == "workflow_miss"
+    assert alone.report.misses and outcome.records == ()
+
+    backed = WorkflowPolicy("drift", compiled.version, policy)
+    outcome, around = await run(browser, backed, spec, missed)
+    assert [one.value for one in outcome.records] == [truth(1, Drift.MOVED, START)]
+    assert backed.report.handed_over and outcome.usage.model_calls > 0
+    assert evidence(around).pages, "what the model reads after a miss is what a repair learns from"
+
+
+async def test_forms_are_filed_without_the_model_once_it_has_filed_two(
+    browser: Browser, site: str, model: tuple[ModelPolicy, ModelServer]
+) -> None:
+    policy, server = model
+    rows = [{"name": f"Ada {n}", "email": f"ada{n}@example.org", "colour": COLOURS[n % 3]} for n in range(6)]
+    spec: Json = {
+        "url": f"{site}/drift/77/form",
+        "goal": "Ask for a quote with the details of the row",
+        "loop": {"values": [json.dumps(row) for row in rows]},
+        "repeatable": False,
+        "artifacts": {"screenshots": "none"},
+    }
+    items = [LoopItem(n, json.dumps(row), False) for n, row in enumerate(rows)]
+    runs = []
+    for item in items[:2]:
+        outcome, around = await run(browser, policy, spec, item)
+        assert outcome.status is Status.COMPLETED, (outcome.error, outcome.reason)
+        runs.append(evidence(around))
+    assert [one.origins["value"].kind for one in runs[0].actions if one.action == "fill"] == ["loop", "loop"]
+    compiled = compile_version(runs, None)
+    assert compiled.version is not None, compiled.open
+    asked = len(server.requests)
+    for item in items[2:]:
+        outcome, _ = await run(browser, WorkflowPolicy("quote", compiled.version), spec, item)
+        assert outcome.status is Status.COMPLETED, (outcome.error, outcome.reason)
+    assert len(server.requests) == asked
+    assert await asyncio.to_thread(received, site) == rows, "each row was received once, with its own values"
+
+    relabelled = {**spec, "url": f"{site}/drift/77/form?relabelled=1"}
+    alone = WorkflowPolicy("quote", compiled.version)
+    outcome, _ = await run(browser, alone, relabelled, LoopItem(9, json.dumps(rows[0]), False))
+    assert outcome.status is not Status.COMPLETED or not alone.report.misses
+    assert await asyncio.to_thread(received, site) in (rows, [*rows, rows[0]])
