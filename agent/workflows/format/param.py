@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from typing import Literal
 
@@ -35,6 +37,11 @@ class Param(Part):
     transform: Transform | None = Field(None, description="what is done to the value before it is used")
     sensitive: bool = Field(False, description="the value is shown nowhere")
     value: Json = Field(None, description="of a `constant`: the value itself")
+    known: tuple[str, ...] = Field(
+        (),
+        description="hashes of the values in the runs that were learned from, of a value that no step used: with "
+        "another value a step may be missing, so that is a miss",
+    )
 
     @model_validator(mode="after")
     def _says_where(self) -> Param:
@@ -47,6 +54,11 @@ class Param(Part):
         if self.source in ("secret", "otp") and not self.sensitive:
             raise ValueError(f"a parameter from `{self.source}` has to be `sensitive`")
         return self
+
+
+def value_hash(value: Json) -> str:
+    """By which a value of a run is recognised, without being stored."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 class Arg(Part):

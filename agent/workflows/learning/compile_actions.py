@@ -45,6 +45,7 @@ def compile_actions(runs: Sequence[SessionEvidence]) -> CompiledActions:
         return made
     for index, several in enumerate(zip(*(run.actions for run in runs), strict=True)):
         _node(f"n{index + 1}", several, runs, made)
+    _unused(runs, made)
     for one, following in zip(made.nodes, made.nodes[1:], strict=False):
         made.nodes[made.nodes.index(one)] = one.model_copy(update={"next": following.id})
     return made
@@ -95,6 +96,20 @@ def _node(name: str, several: Sequence[ActionEvidence], runs: Sequence[SessionEv
             evidence=evidence,
         )
     )
+
+
+def _unused(runs: Sequence[SessionEvidence], made: CompiledActions) -> None:
+    """Notes the values that no step used and that were the same in all runs.
+
+    A field that holds the right value already gets no action. With another value it would, and that step was not seen.
+    """
+    used = {f"{param.source} {param.path}" for param in made.params.values()}
+    for key, known in runs[0].leaves.items():
+        if key in used or any(run.leaves.get(key) != known for run in runs):
+            continue
+        source, _, path = key.partition(" ")
+        name = _free_name(path, None, made)
+        made.params[name] = Param.model_validate({"name": name, "source": source, "path": path, "known": (known,)})
 
 
 def _target(several: Sequence[ActionEvidence]) -> Target | str:

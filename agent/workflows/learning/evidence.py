@@ -16,10 +16,12 @@ from shoal.agent.errors import AgentError, BrowserError
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, ActionResult, Box, LoopItem, Record
 from shoal.agent.workflows.elements.describing import Described, describe
+from shoal.agent.workflows.format.param import value_hash
 from shoal.agent.workflows.format.part import Part
 from shoal.agent.workflows.format.target import Target
 from shoal.agent.workflows.learning.origin import Origin, Sources, origin_of
 from shoal.agent.workflows.learning.page_sample import PageSample, sample_page
+from shoal.agent.workflows.learning.proposals import json_leaves
 from shoal.agent.workflows.told import NothingTold
 
 KIND = "evidence"
@@ -60,6 +62,9 @@ class SessionEvidence(Part):
     item: str = Field("", description="the loop's value")
     label: str = Field("", description="what the list calls the item")
     is_link: bool = Field(False, description="the value is an address")
+    leaves: dict[str, str] = Field(
+        default_factory=dict, description="hashes of all values that the run was given, by source and path"
+    )
     actions: tuple[ActionEvidence, ...] = Field((), description="in the order in which they ran")
     ended: str = Field("", description="address at the end")
     said: tuple[str, ...] = Field((), description="headings and messages of the last page")
@@ -179,13 +184,14 @@ class EvidenceBook:
         finally:
             self.seconds += time.monotonic() - began
 
-    def book(self, url: str, said: Sequence[str] = ()) -> SessionEvidence:
+    def book(self, url: str, said: Sequence[str] = (), data: Json = None) -> SessionEvidence:
         """All of it, when the session ends."""
         item = self.item
         return SessionEvidence(
             item=item.value if item else "",
             label=item.label if item else "",
             is_link=bool(item and item.is_link),
+            leaves=_leaves("loop", Sources(item=item.value).row if item else None) | _leaves("data", data),
             actions=tuple(self.actions),
             ended=url,
             said=tuple(said),
@@ -193,6 +199,12 @@ class EvidenceBook:
             lost=tuple(self.lost),
             seconds=round(self.seconds, 4),
         )
+
+
+def _leaves(source: str, document: Json) -> dict[str, str]:
+    if not isinstance(document, (dict, list)):
+        return {}
+    return {f"{source} {path}": value_hash(value) for path, value in json_leaves(document)}
 
 
 def _is_value(value: Json) -> bool:

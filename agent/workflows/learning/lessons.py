@@ -92,7 +92,7 @@ class Lessons:
             said = await said_on(self._state.page)
         except AgentError as error:
             self._book.lost.append(f"the last page: {error.message}")
-        book = self._book.book(self._state.page.url, said)
+        book = self._book.book(self._state.page.url, said, self._state.spec.data)
         told = self._state.hidden.told
         hidden = book.model_copy(
             update={"actions": tuple(one.model_copy(update=_hidden(one.args, told)) for one in book.actions)}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from shoal.agent.support.json_paths import JsonPathFault, values_at
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem, Record
-from shoal.agent.workflows.format.param import Param
+from shoal.agent.workflows.format.param import Param, value_hash
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.learning.origin import transformed
 from shoal.agent.workflows.verdict import Miss, MissReason
@@ -24,6 +24,9 @@ def values_of(
         if value is None:
             where = f"{param.source} {param.path}".strip()
             return Miss(MissReason.PARAMETER, param.name, f"{where} gives no value")
+        if param.known and value_hash(value) not in param.known:
+            told = f"{param.source} {param.path} has a value that no run had, and no step used it"
+            return Miss(MissReason.PARAMETER, param.name, told)
         found[param.name] = transformed(value, param.transform)
     return found
 

@@ -136,7 +136,7 @@ async def test_forms_are_filed_without_the_model_once_it_has_filed_two(
     browser: Browser, site: str, model: tuple[ModelPolicy, ModelServer]
 ) -> None:
     policy, server = model
-    rows = [{"name": f"Ada {n}", "email": f"ada{n}@example.org", "colour": COLOURS[n % 3]} for n in range(6)]
+    rows = [{"name": f"Ada {n}", "email": f"ada{n}@example.org", "colour": COLOURS[(n + 1) % 3]} for n in range(6)]
     spec: Json = {
         "url": f"{site}/drift/77/form",
         "goal": "Ask for a quote with the details of the row",

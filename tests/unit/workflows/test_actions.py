@@ -9,6 +9,7 @@ import pytest
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.elements.finding import vote
+from shoal.agent.workflows.format.param import value_hash
 from shoal.agent.workflows.format.target import Locator, Target
 from shoal.agent.workflows.learning.compile_fields import url_template
 from shoal.agent.workflows.learning.compile_version import compile_version
@@ -162,6 +163,21 @@ def test_a_value_that_differs_and_has_no_source_stays_the_models() -> None:
     made = compile_version(runs, None)
     assert made.version is None
     assert any(one.what == "step 2 (select_option), options" and "differ" in one.why for one in made.open)
+
+
+def test_a_value_that_no_step_used_has_to_stay_as_it_was() -> None:
+    runs = [_run('{"name": "Ada"}', name="Ada", led="Q-1"), _run('{"name": "Bob"}', name="Bob", led="Q-2")]
+    ids = ("1", "2")
+    runs = [
+        run.model_copy(update={"leaves": {"loop $.colour": value_hash("red"), "loop $.id": value_hash(n)}})
+        for run, n in zip(runs, ids, strict=True)
+    ]
+    made = compile_version(runs, None)
+    assert made.version is not None
+    row = '{"name": "Eve", "id": "3", "colour": "red"}'
+    assert isinstance(values_of(made.version, None, LoopItem(7, row, False), ()), dict)
+    other = values_of(made.version, None, LoopItem(7, row.replace("red", "blue"), False), ())
+    assert isinstance(other, Miss) and "no step used it" in other.told
 
 
 def test_a_value_is_no_constant_because_two_runs_happened_to_have_the_same() -> None:
