@@ -46,6 +46,9 @@ class FieldNode(Part):
         description="the values on the pages that were learned from, where they were all the same: such pages teach "
         "too little, and another value is a miss",
     )
+    is_label: bool = Field(
+        False, description="on all pages that were learned from it was what the list calls the item: else it is a miss"
+    )
     weak: str = Field("", description="why it is audited more than others; empty: it is not weak")
     may_be_null: bool = Field(False, description="the record may lack it, where `absent` says so")
     absent: str = Field("", description="CSS selector of the positive sign that the page has no such value")

@@ -16,7 +16,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import Branch, Channel, ChannelFamily, FieldNode, Signature
 from shoal.agent.workflows.format.version import Decision
 from shoal.agent.workflows.learning.page_sample import PageSample, SampleChannel
-from shoal.agent.workflows.reading.channels import POSITIONAL, value_key
+from shoal.agent.workflows.reading.channels import POSITIONAL, is_same_text, value_key
 
 T = TypeVar("T")
 LEAST_SAMPLES = 2
@@ -131,7 +131,10 @@ def _field(prop: Property, samples: Sequence[PageSample], claims: Mapping[str, t
     known = tuple(values.values()) if constant else ()
     try:
         channels = tuple(channel for channel, _ in chosen)
-        return FieldNode(name=prop.name, channels=channels, known=known, weak=weak, proof=proof)
+        is_label = all(is_same_text(sample.record[prop.name], sample.label) for sample in having)
+        return FieldNode(
+            name=prop.name, channels=channels, known=known, weak=weak, proof=proof, is_label=is_label and not constant
+        )
     except ValidationError as error:
         return str(error.errors()[0]["msg"])
 

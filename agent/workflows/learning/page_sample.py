@@ -50,6 +50,7 @@ class PageSample(Part):
     status: int = Field(200, description="HTTP status of its document; 0: unknown")
     record: dict[str, Json] = Field(description="what was found, valid against the job's schema")
     signs: tuple[Literal["link", "label", "value"], ...] = Field((), description="what says that it is the item's")
+    label: str = Field("", description="what the list calls the item")
     channels: dict[str, tuple[SampleChannel, ...]] = Field(description="by field")
     parts: tuple[str, ...] = Field((), description="selectors of its parts")
     password: bool = Field(False, description="it asks for a password")
@@ -95,6 +96,7 @@ async def sample_page(
         status=status,
         record=dict(record),
         signs=item_signs(view, item) if item is not None else (),
+        label=item.label if item is not None else "",
         channels=channels,
         parts=offered.parts,
         password=offered.password,

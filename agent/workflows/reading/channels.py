@@ -62,7 +62,7 @@ def read_field(field: FieldNode, prop: Property, view: PageView, reading: Readin
     lost = _lost(field, families)
     if lost is not None:
         return FieldRead(miss=Miss(MissReason.ONE_WITNESS, field.name, lost, {field.name: _silent(said)}))
-    best = next((one for one in agreed if one.said.place is not None and one.said.place.visible), agreed[0])
+    best = next(filter(_is_seen, agreed), agreed[0])
     place = best.said.place
     assert place is not None, "what has a value has a place"
     if field.proof and not any(_is_shown(one, view) for one in agreed):
@@ -139,18 +139,24 @@ def _silent(said: Sequence[_Said]) -> tuple[ChannelFamily, ...]:
 
 def _is_shown(one: _Said, view: PageView) -> bool:
     """Whether the visible page states what a channel says."""
+    return _is_seen(one) or (one.said.place is not None and states(view, raw_text(one.said.place)))
+
+
+def _is_seen(one: _Said) -> bool:
+    """Whether what a channel says stands on the page for everybody to see."""
     place = one.said.place
-    if place is None:
-        return False
-    if place.kind not in ("json", "data", "attribute") and place.visible:
-        return True
-    return states(view, raw_text(place))
+    return place is not None and place.visible and place.kind not in ("json", "data", "attribute")
 
 
 def states(view: PageView, raw: str) -> bool:
     """Whether the page shows `raw`, not as a part of another word or number."""
+    return holds_text(view.text, raw)
+
+
+def holds_text(text: str, raw: str) -> bool:
+    """Whether `raw` stands in `text`, not as a part of another word or number."""
     wanted = " ".join(raw.split()).lower()
-    text = " ".join(view.text.split()).lower()
+    text = " ".join(text.split()).lower()
     at = text.find(wanted) if wanted else -1
     while at >= 0:
         before, after = text[at - 1 : at], text[at + len(wanted) : at + len(wanted) + 2]
@@ -160,6 +166,11 @@ def states(view: PageView, raw: str) -> bool:
             return True
         at = text.find(wanted, at + 1)
     return False
+
+
+def is_same_text(value: Json, text: str) -> bool:
+    """Whether a value is `text` but for spaces and signs."""
+    return isinstance(value, str) and bool(text) and squash(value) == squash(text)
 
 
 def _joins(sign: str, other: str) -> bool:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urldefrag, urlsplit
 
-from shoal.agent.policies.rules.values.words import squash
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Signature
-from shoal.agent.workflows.reading.channels import states
+from shoal.agent.workflows.reading.channels import holds_text, states
 from shoal.agent.workflows.reading.page_view import PageView
 from shoal.agent.workflows.verdict import Miss, MissReason
 
@@ -64,8 +63,7 @@ def item_signs(view: PageView, item: LoopItem) -> tuple[str, ...]:
     signs = []
     if item.is_link and plain_address(item.value) == plain_address(view.url):
         signs.append("link")
-    label = squash(item.label)
-    if label and any(label in squash(text) for text in (view.title, *view.headings)):
+    if any(holds_text(text, item.label) for text in (view.title, *view.headings)):
         signs.append("label")
     if not item.is_link and states(view, item.value):
         signs.append("value")

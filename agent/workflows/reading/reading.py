@@ -11,7 +11,7 @@ from shoal.agent.schemas.engine import SchemaUnusable, compiled, faults
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldSource, LoopItem, Record
 from shoal.agent.workflows.format.branch import Branch, ChannelFamily
-from shoal.agent.workflows.reading.channels import FieldRead, read_field
+from shoal.agent.workflows.reading.channels import FieldRead, is_same_text, read_field
 from shoal.agent.workflows.reading.page_guards import page_misses
 from shoal.agent.workflows.reading.page_view import PageView
 from shoal.agent.workflows.verdict import Miss, MissReason, PageRead
@@ -40,7 +40,7 @@ def read_page(
         if misses:
             refused += misses
         else:
-            known.append((branch, _read(view, branch, schema, locale, at)))
+            known.append((branch, _read(view, branch, item, schema, locale, at)))
     read = [one for _, one in known if one.record is not None]
     values = {repr(one.record.value) for one in read if one.record is not None}
     if len(values) > 1:
@@ -53,7 +53,14 @@ def read_page(
     return PageRead(None, known[0][0].id if known else "", tuple(told or refused))
 
 
-def _read(view: PageView, branch: Branch, schema: Mapping[str, Json] | None, locale: str, at: str) -> PageRead:
+def _read(
+    view: PageView,
+    branch: Branch,
+    item: LoopItem | None,
+    schema: Mapping[str, Json] | None,
+    locale: str,
+    at: str,
+) -> PageRead:
     properties = {prop.name: prop for prop in properties_of(schema or {})}
     reading = Reading(view.lang or locale, view.url)
     read: dict[str, FieldRead] = {}
@@ -62,6 +69,7 @@ def _read(view: PageView, branch: Branch, schema: Mapping[str, Json] | None, loc
         read[field.name] = read_field(field, prop, view, reading)
     misses = [one.miss for one in read.values() if one.miss is not None]
     misses += _foreign_money(branch, read, properties, view)
+    misses += _another_item(branch, read, item)
     hits: dict[str, tuple[ChannelFamily, ...]] = {name: one.hits for name, one in read.items()}
     if misses:
         return PageRead(None, branch.id, tuple(misses), hits)
@@ -77,6 +85,17 @@ def _read(view: PageView, branch: Branch, schema: Mapping[str, Json] | None, loc
         weak=tuple(f"{field.name}: {field.weak}" for field in branch.fields if field.weak),
         raw={name: one.raw for name, one in read.items()},
     )
+
+
+def _another_item(branch: Branch, read: Mapping[str, FieldRead], item: LoopItem | None) -> list[Miss]:
+    """A name that is not the item's: the page shows another one, as pages of what is gone like to do."""
+    if item is None:
+        return []
+    return [
+        Miss(MissReason.NOT_THE_ITEM, field.name, f"{read[field.name].value!r} is not {item.label!r}")
+        for field in branch.fields
+        if field.is_label and read[field.name].miss is None and not is_same_text(read[field.name].value, item.label)
+    ]
 
 
 def _foreign_money(

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from shoal.agent.extraction.place import Place
 from shoal.agent.policies.rules.fields.schema import Property
 
+_SPACES = "\u00a0\u202f "
 _NUMBER = re.compile(
-    r"(?P<en>\d{1,3}(?:,\d{3})*\.\d+|\d+\.\d+)(?![.,\d])"
-    r"|(?P<de>\d{1,3}(?:\.\d{3})*,\d+|\d+,\d+)(?![.,\d])"
-    r"|(?P<grouped>\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+)(?![.,\d])"
+    rf"(?P<en>\d{{1,3}}(?:[,'’{_SPACES}]\d{{3}})*\.\d+|\d+\.\d+)(?![.,\d])"
+    rf"|(?P<de>\d{{1,3}}(?:[.'’{_SPACES}]\d{{3}})*,\d+|\d+,\d+)(?![.,\d])"
+    rf"|(?P<grouped>\d{{1,3}}(?:[.,'’{_SPACES}]\d{{3}})+)(?![.,\d])"
     r"|(?P<whole>\d+)"
 )
 _THOUSANDS = re.compile(r"9[.,_'’]999(?!9)")
@@ -42,7 +43,7 @@ def _notation(found: re.Match[str]) -> str:
         return "9," + "9" * (len(text) - text.rindex(",") - 1)
     if found.lastgroup == "grouped":
         separator = next(sign for sign in text if not sign.isdigit())
-        return f"9{'_' if separator.isspace() or separator in chr(0xA0) + chr(0x202F) else separator}999"
+        return f"9{'_' if separator in _SPACES else separator}999"
     return "9"
 
 
