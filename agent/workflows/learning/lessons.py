@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from shoal.agent.errors import AgentError
+from shoal.agent.errors import AgentError, ArtifactsAway
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.spec import ExtractSpec
 from shoal.agent.support.json_value import Json
@@ -79,7 +79,7 @@ class Lessons:
             return
         snapshot = ""
         if html:
-            snapshot = await self._keep(SNAPSHOT, zlib.compress(html.encode("utf-8", "replace"), 6), _COMPRESSED)
+            snapshot = await self._kept(SNAPSHOT, zlib.compress(html.encode("utf-8", "replace"), 6))
         locale = state.spec.browser.locale or ""
         await self._book.read(state.page, records, schema, locale=locale, snapshot=snapshot)
 
@@ -97,7 +97,15 @@ class Lessons:
         hidden = book.model_copy(
             update={"actions": tuple(one.model_copy(update=_hidden(one.args, told)) for one in book.actions)}
         )
-        await self._keep(KIND, hidden.packed(), _COMPRESSED)
+        await self._kept(KIND, hidden.packed())
+
+    async def _kept(self, kind: str, data: bytes) -> str:
+        """The artifact's id; "" where the store is away. What was done is done: only the lesson is lost."""
+        try:
+            return await self._keep(kind, data, _COMPRESSED)
+        except ArtifactsAway as away:
+            self._book.lost.append(f"{kind}: {away.message}")
+            return ""
 
 
 def _hidden(args: Mapping[str, Json], told: Callable[[str], str]) -> dict[str, Json]:
