@@ -44,7 +44,8 @@ async def main(folder: Path | None) -> None:
                 await take(site, path, ROOT / "docs" / f"{name}.png", 1280, "light", whole=False)
             return
         session = (await site.world.client.get("/v1/jobs/j2")).json()["root_session"]
-        for name, path in {**PAGES, "session": f"/sessions/{session}"}.items():
+        sessions = {"session": f"/sessions/{session}", "step": f"/sessions/{session}/steps/1/1"}
+        for name, path in {**PAGES, **sessions}.items():
             for width in (1280, 390):
                 for scheme in ("light", "dark"):
                     await take(site, path, folder / f"{name}-{width}-{scheme}.png", width, scheme, whole=True)

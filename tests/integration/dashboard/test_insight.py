@@ -1,0 +1,169 @@
+"""Pages that explain, in a real browser: the map of a loop, records, steps, comparisons, charts, what needs a person."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.gateway_world import completed, fan_out, loop_of
+from tests.integration.dashboard.served import Site, axe_source, serious_faults, served_site
+from tests.sites.registry.cache import Unreachable
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+expect.set_options(timeout=20_000)
+
+ITEMS = 100_000
+OPENS_WITHIN_S = 1.0
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site() -> AsyncIterator[Site]:
+    async with served_site() as made:
+        yield made
+
+
+async def session_of(site: Site, job: str) -> str:
+    return str((await site.world.client.get(f"/v1/jobs/{job}")).json()["root_session"])
+
+
+async def test_the_map_of_a_loop_leads_by_mouse_and_by_keys_to_the_session_of_an_item(site: Site) -> None:
+    page, complaints = await site.page("/jobs/j1")
+    cells = page.locator("canvas[data-map-of]")
+    await expect(cells).to_have_attribute("data-drawn", "220")
+    await cells.focus()
+    for _ in range(12):
+        await page.keyboard.press("ArrowRight")
+    await expect(page.locator("#map-probe")).to_have_text("item 12: failed")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("h1")).to_contain_text("/p/stand-12")
+    await page.go_back()
+    await cells.hover(position={"x": 3, "y": 3})
+    await expect(page.locator("#map-probe")).to_have_text("item 1: completed")
+    await cells.click(position={"x": 3, "y": 3})
+    await expect(page.locator("h1")).to_contain_text("/p/kettle-1")
+    assert complaints == []
+
+
+async def test_the_map_of_a_job_that_runs_follows_it(site: Site) -> None:
+    job = await site.world.submit(url="https://live.example/", goal="watch me", loop={"values": ["a", "b"]})
+    answer = loop_of(["a", "b"], lambda work: completed({"n": 1}))
+    mine = [work for work in await site.world.claim() if f"j{work.job}" == job]
+    await site.world.finish(mine, answer)
+    page, complaints = await site.page(f"/jobs/{job}")
+    cells = page.locator("canvas[data-map-of]")
+    await expect(cells).to_have_attribute("data-drawn", "2")
+    await cells.focus()
+    await page.keyboard.press("ArrowRight")
+    await expect(page.locator("#map-probe")).to_contain_text("queued")
+    await site.world.finish([work for work in await site.world.claim() if f"j{work.job}" == job], answer)
+    await expect(page.locator("[data-live=progress]")).to_contain_text("2 of 2 items final")
+    assert complaints == []
+
+
+async def test_a_job_of_100_000_items_opens_at_once(site: Site) -> None:
+    job = await site.world.submit(url="https://big.example/", goal="very much", loop={"from": {"select": "a"}})
+    (root,) = [work for work in await site.world.claim() if f"j{work.job}" == job]
+    await site.world.finish([root], lambda _: fan_out([f"https://big.example/{n}" for n in range(ITEMS)]))
+    while (await site.world.store.materialize()).more:
+        pass
+    page, complaints = await site.page("/login")  # the browser is awake
+    took = []
+    for _ in range(3):
+        began = time.monotonic()
+        await page.goto(f"{site.url}/jobs/{job}")
+        await expect(page.locator("canvas[data-map-of]")).to_have_attribute("data-drawn", str(ITEMS))
+        took.append(round(time.monotonic() - began, 2))
+        await page.goto(f"{site.url}/login")
+    print(f"a page with a loop of {ITEMS} opened in {took} s")
+    assert min(took) <= OPENS_WITHIN_S, took
+    assert complaints == []
+
+
+async def test_records_are_sorted_by_their_headers_and_found_by_words(site: Site) -> None:
+    page, complaints = await site.page("/jobs/j1")
+    await page.get_by_role("link", name="all, sorted and filtered").click()
+    await page.get_by_role("link", name="price", exact=True).click()
+    await page.get_by_role("link", name="price ↑").click()
+    prices = [float(text) for text in await page.locator("tbody td.number:nth-child(4)").all_text_contents()]
+    assert len(prices) > 50 and prices == sorted(prices, reverse=True)
+    await page.get_by_label("Search").fill("toaster vik")
+    await page.get_by_label("Search").press("Enter")
+    await expect(page.locator(".foot")).to_contain_text("lines match")
+    names = await page.locator("tbody td:nth-child(3)").all_text_contents()
+    assert names and all("Toaster Vik" in name for name in names)
+    assert "sort=price" in page.url and "q=toaster+vik" in page.url
+    assert complaints == []
+
+
+async def test_a_search_is_kept_under_a_name(site: Site) -> None:
+    page, complaints = await site.page("/")
+    await page.get_by_label("Search").fill("spare parts")
+    await page.get_by_role("button", name="Search").click()
+    await expect(page.locator("td.goal")).to_have_count(1)
+    await page.get_by_label("Name of this filter").fill("parts <b>")
+    await page.get_by_role("button", name="Save filter").click()
+    await page.goto(site.url)
+    await page.get_by_role("link", name="parts <b>").click()
+    await expect(page.locator("td.goal")).to_have_count(1)
+    await page.get_by_role("button", name="Remove the filter parts <b>").click()
+    await expect(page.get_by_role("link", name="parts <b>")).to_have_count(0)
+    assert complaints == []
+
+
+async def test_steps_are_walked_with_their_pictures_before_and_after(site: Site) -> None:
+    page, complaints = await site.page(f"/sessions/{await session_of(site, 'j2')}")
+    await page.get_by_role("link", name="step in full").first.click()
+    await expect(page.locator("h1")).to_contain_text("A cookie dialog covers the page")
+    slider = page.get_by_label("From before to after")
+    await slider.focus()
+    for _ in range(10):
+        await page.keyboard.press("ArrowRight")
+    assert await page.locator("[data-slider]").evaluate("one => one.style.getPropertyValue('--at')") == "60%"
+    await expect(page.locator("main")).to_contain_text("element_not_usable")
+    await page.get_by_role("link", name="Later →").click()
+    await expect(page.locator("h1")).to_contain_text("The delivery page is in the footer.")
+    await page.keyboard.press("ArrowLeft")
+    await expect(page.locator("h1")).to_contain_text("A cookie dialog covers the page")
+    assert complaints == []
+
+
+async def test_what_needs_a_person_is_counted_on_every_page_and_settled(site: Site) -> None:
+    page, complaints = await site.page("/status")
+    link = page.locator("[data-waiting]")
+    await expect(link).to_have_attribute("data-waiting", "1")
+    await link.click()
+    page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
+    await page.get_by_role("button", name="It was done").click()
+    await expect(page.locator("main")).to_contain_text("Every session knows what it did.")
+    assert complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_serious_and_every_page_fits(site: Site, scheme: str) -> None:
+    try:
+        axe = await asyncio.to_thread(axe_source)
+    except Unreachable as error:
+        pytest.skip(str(error))
+    session = await session_of(site, "j2")
+    paths = (
+        *("/", "/?q=kitchen&status=completed", "/jobs/j1", "/jobs/j5", "/jobs/j1/records?sources=1&sort=price"),
+        *("/jobs/j1/compare?with=j2", "/activity", "/attention", "/status", f"/sessions/{session}"),
+        f"/sessions/{session}/steps/1/1",
+    )
+    found = []
+    for width in (1280, 390):
+        for path in paths:
+            page, complaints = await site.page(path, width, scheme)
+            found += [f"{path} at {width}: {text}" for text in complaints]
+            script = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            if excess := await page.evaluate(script):
+                found.append(f"{path} at {width}: {excess} pixels too wide")
+            found += [f"{path} at {width}: {fault}" for fault in await serious_faults(page, axe)]
+            assert await page.title() != "owned"
+            await page.context.close()
+    assert found == []
