@@ -1,4 +1,4 @@
-"""Pages that explain, in a real browser: the map of a loop, records, steps, comparisons, charts, what needs a person."""
+"""Pages that explain, in a real browser: maps, records, steps, comparisons, charts, what needs a person."""
 
 from __future__ import annotations
 
