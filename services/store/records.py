@@ -403,6 +403,41 @@ class ApiKey:
     left_s: float = math.inf  # until it expires, by the store's clock when it was read
 
 
+@dataclass(frozen=True, slots=True)
+class NewAuditEntry:
+    """A change that is to be kept in the audit log."""
+
+    tenant: str  # of who made it
+    actor: str  # name of the key
+    action: str  # method and route: `POST /v1/jobs/{job}/{verb}`
+    subject: str  # what the route's parts stand for: `j7 cancel`
+    detail: str = ""  # what the address does not say; never a secret
+    request: str = ""  # id of the request, as its answer carries it
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """A change that was made."""
+
+    id: int
+    at: datetime
+    tenant: str
+    actor: str
+    action: str
+    subject: str
+    detail: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which entries of the audit log to read, newest first."""
+
+    tenant: str | None = None
+    before: int | None = None  # keyset: ids below this one
+    limit: int = 100
+
+
 class DeliveryState(StrEnum):
     """Where a webhook's delivery stands. Never reorder: the column holds the position."""
 

@@ -17,7 +17,7 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint
 from shoal.agent.worker_messages import RateSlot, RateSlotRequest, RobotsAnswer, RobotsWish
-from shoal.services.store import api_keys
+from shoal.services.store import api_keys, audit
 from shoal.services.store.database.batching import Batcher
 from shoal.services.store.database.database import Clock, Database
 from shoal.services.store.database.migrate import bring_up, check_version
@@ -31,6 +31,8 @@ from shoal.services.store.records import (
     ActivitySpan,
     ApiKey,
     ArtifactRow,
+    AuditEntry,
+    AuditFilter,
     BulkProgress,
     ChangedPartitions,
     Claimed,
@@ -50,6 +52,7 @@ from shoal.services.store.records import (
     JobFilter,
     JobRow,
     MaterializedChildren,
+    NewAuditEntry,
     NewJob,
     Owners,
     Partition,
@@ -329,6 +332,14 @@ class Store:
         return await self._db.write(lambda tx: api_keys.revoke_key(tx, key))
 
     # --- webhooks ------------------------------------------------------------------------------------
+
+    async def add_audit(self, entry: NewAuditEntry) -> None:
+        """Keeps who changed what."""
+        await self._db.write(lambda tx: audit.add(tx, entry))
+
+    async def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
+        """Entries of the audit log, newest first."""
+        return await self._db.read(lambda tx: audit.entries(tx, wanted))
 
     async def claim_deliveries(
         self, n: int, *, lease_s: float, each: int, under_way: Mapping[str, int] | None = None

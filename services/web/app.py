@@ -25,6 +25,7 @@ from shoal.services.web.api.webhooks import webhook_routes
 from shoal.services.web.api.workflows import workflow_routes
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http import problems
+from shoal.services.web.http.audit import AuditTrail
 from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.http.requests import RequestContext
@@ -72,6 +73,7 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     app.include_router(status_routes(deps, authenticator))
     if deps.options.dashboard:
         add_dashboard(app, deps, authenticator, submitter, trier)
+    app.add_middleware(AuditTrail, store=deps.store)
     app.add_middleware(RequestContext, metrics=deps.metrics)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend the document
     return app

@@ -446,3 +446,19 @@ workflow_repair = Table(
     Column("day", Integer, nullable=False),  # since the epoch, on which `begun` counts
     Column("begun", Integer, nullable=False),
 )
+
+audit = Table(
+    "audit",
+    metadata,
+    # Who changed what through the gateway. Entries are never changed.
+    Column("id", Id, primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("tenant", Text, nullable=False),  # of who made the change
+    Column("actor", Text, nullable=False),  # name of the key
+    Column("action", Text, nullable=False),  # method and route
+    Column("subject", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("request", Text, nullable=False),  # its id
+    sqlite_autoincrement=True,
+)
+Index("audit_tenant", audit.c.tenant, audit.c.id)

@@ -16,6 +16,7 @@ from shoal.services.errors import BadSetting, NotAllowed, StoreAway, Unauthentic
 from shoal.services.events import LogEvent
 from shoal.services.store.store import Store
 from shoal.services.web.http.api_keys import EVERYBODY, PREFIX, Caller, Scope, hash_key
+from shoal.services.web.http.audit import note_caller
 from shoal.services.web.http.rate_limit import RateLimit
 
 log = structlog.get_logger()
@@ -82,12 +83,14 @@ class Authenticator:
         """
         if not self._required:
             require_local(request)
+            note_caller(request, EVERYBODY)
             return EVERYBODY
         kind, _, key = request.headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer" or not key.strip():
             raise Unauthenticated("An API key is needed: send `Authorization: Bearer shoal_…`.")
         caller = await self.by_key(key.strip())
         await self.admit(caller, scope)
+        note_caller(request, caller)
         return caller
 
     async def admit(self, caller: Caller, scope: Scope) -> None:

@@ -11,6 +11,7 @@ from fastapi import Request, Response
 
 from shoal.services.errors import NotAllowed, Unauthenticated
 from shoal.services.web.http.api_keys import EVERYBODY, Caller, Scope
+from shoal.services.web.http.audit import note_caller
 from shoal.services.web.http.auth import Authenticator, require_local, require_same_origin
 
 COOKIE = "shoal_login"
@@ -42,6 +43,7 @@ class Door:
         """
         if not self.required:
             require_local(request)
+            note_caller(request, EVERYBODY)
             return EVERYBODY
         require_same_origin(request)
         key_hash = self._opened(request.cookies.get(COOKIE, ""))
@@ -52,6 +54,7 @@ class Door:
         except Unauthenticated:
             raise LoginNeeded from None
         await self._authenticator.admit(caller, scope)
+        note_caller(request, caller)
         return caller
 
     async def holds(self, request: Request, caller: Caller) -> bool:

@@ -19,6 +19,9 @@ from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.http.problems import of_http
 from shoal.services.web.pages.activity import add_activity
+from shoal.services.web.pages.admin.audit_log import add_audit_log
+from shoal.services.web.pages.admin.deliveries import add_deliveries
+from shoal.services.web.pages.admin.keys import add_keys
 from shoal.services.web.pages.attention import add_attention
 from shoal.services.web.pages.jobs.compare import add_compare
 from shoal.services.web.pages.jobs.item_map import add_item_map
@@ -58,6 +61,9 @@ def add_dashboard(
     add_session_page(router, deps, door, pages)
     add_steps(router, deps, door, pages)
     add_submit_page(router, deps, door, pages, submitter, trier)
+    add_keys(router, deps, door, pages)
+    add_deliveries(router, deps, door, pages)
+    add_audit_log(router, deps, door, pages)
     _add_status(router, deps, door, pages)
     _add_static(router)
     app.include_router(router)

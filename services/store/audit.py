@@ -1,0 +1,50 @@
+"""The audit log: who changed what, and when. Entries are added and read, and never changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row, insert, select
+
+from shoal.services.store.database.tables import audit
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.read.reading import when
+from shoal.services.store.records import AuditEntry, AuditFilter, NewAuditEntry
+
+
+def add(tx: Tx, entry: NewAuditEntry) -> None:
+    """Adds an entry at this moment."""
+    tx.conn.execute(
+        insert(audit).values(
+            at=tx.now,
+            tenant=entry.tenant,
+            actor=entry.actor,
+            action=entry.action,
+            subject=entry.subject,
+            detail=entry.detail,
+            request=entry.request,
+        )
+    )
+
+
+def entries(tx: Tx, wanted: AuditFilter) -> list[AuditEntry]:
+    """Entries that match, newest first."""
+    query = select(audit).order_by(audit.c.id.desc()).limit(wanted.limit)
+    if wanted.tenant is not None:
+        query = query.where(audit.c.tenant == wanted.tenant)
+    if wanted.before is not None:
+        query = query.where(audit.c.id < wanted.before)
+    return [_entry(row) for row in tx.conn.execute(query)]
+
+
+def _entry(row: Row[Any]) -> AuditEntry:
+    return AuditEntry(
+        id=row.id,
+        at=when(row.at),
+        tenant=row.tenant,
+        actor=row.actor,
+        action=row.action,
+        subject=row.subject,
+        detail=row.detail,
+        request=row.request,
+    )

@@ -1,0 +1,51 @@
+"""The audit log: who changed what, as a page and as JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict, replace
+
+import orjson
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+from shoal.services.store.records import AuditFilter
+from shoal.services.store.store import Store
+from shoal.services.web.api.views import time_text
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.rendering import Pages, let_in
+
+ENTRIES_SHOWN = 100
+_AT_ONCE = 1_000
+
+
+def add_audit_log(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+    """Adds the page of the audit log. A tenant sees what its own keys changed; an admin sees everything."""
+    store = deps.store
+
+    @router.get("/admin/audit")
+    async def listing(
+        request: Request,
+        caller: Caller = Depends(let_in(door, "control")),
+        before: int | None = Query(None, ge=1, le=2**63 - 1),
+    ) -> Response:
+        found = await store.audit(AuditFilter(caller.sees, before, ENTRIES_SHOWN + 1))
+        shown = found[:ENTRIES_SHOWN]
+        following = f"/admin/audit?before={shown[-1].id}" if len(found) > ENTRIES_SHOWN else None
+        return pages.page(request, "admin/audit.html", caller=caller, entries=shown, following=following)
+
+    @router.get("/admin/audit/export")
+    async def export(caller: Caller = Depends(let_in(door, "control"))) -> Response:
+        headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
+        lines = _lines(store, AuditFilter(caller.sees, limit=_AT_ONCE))
+        return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
+
+
+async def _lines(store: Store, wanted: AuditFilter) -> AsyncIterator[bytes]:
+    """All entries as JSON lines, newest first."""
+    while found := await store.audit(wanted):
+        for entry in found:
+            yield orjson.dumps({**asdict(entry), "at": time_text(entry.at)}) + b"\n"
+        wanted = replace(wanted, before=found[-1].id)

@@ -1,0 +1,139 @@
+"""Administration: keys are made and revoked, changes are kept with who made them, messages are sent again."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+
+from shoal.services.errors import StoreAway
+from shoal.services.store.records import AuditFilter
+from tests.gateway_world import World, completed, world
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+async def locked() -> AsyncIterator[World]:
+    async with world(auth=True) as made:
+        yield made
+
+
+async def enter(one: World, *scopes: str, tenant: str = "acme", name: str = "ada") -> str:
+    key = await one.key(*scopes, tenant=tenant, name=name)
+    assert (await one.client.post("/login", data={"key": key, "next": "/"})).status_code == 303
+    return key
+
+
+async def token(one: World, path: str) -> str:
+    found = re.search(r'name="token" value="([^"]+)"', (await one.client.get(path)).text)
+    assert found is not None
+    return found[1]
+
+
+async def test_a_key_is_made_shown_once_works_and_is_revoked(locked: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.services.web.http.auth.KNOWN_FOR_S", 0.0)
+    await enter(locked, "admin")
+    form = {"token": await token(locked, "/admin/keys"), "name": EVIL, "tenant": "new", "scope": ["read"], "days": "2"}
+    answer = await locked.client.post("/admin/keys", data=form)
+    assert answer.status_code == 201
+    assert "<script>alert" not in answer.text
+    key = re.search(r'readonly value="(shoal_[^"]+)"', answer.text)
+    assert key is not None
+    headers = {"Authorization": f"Bearer {key[1]}"}
+    assert (await locked.client.get("/v1/jobs", headers=headers)).status_code == 200
+    assert key[1] not in (await locked.client.get("/admin/keys")).text
+    row = (await locked.store.keys())[-1]
+    assert (row.tenant, row.scopes, round(row.left_s / 86400)) == ("new", ("read",), 2)
+    done = await locked.client.post(f"/admin/keys/{row.id}/revoke", data={"token": form["token"]})
+    assert done.headers["location"] == "/admin/keys"
+    assert (await locked.client.get("/v1/jobs", headers=headers)).status_code == 401
+    entries = await locked.store.audit(AuditFilter())
+    assert [entry.action for entry in entries] == ["POST /admin/keys/{key}/revoke", "POST /admin/keys"]
+    assert all(key[1] not in entry.detail and entry.actor == "ada" for entry in entries)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"name": ""}, {"tenant": "a/b"}, {"scope": []}, {"scope": ["root"]}, {"days": "0"}, {"days": "nan"}]
+)
+async def test_a_key_that_cannot_be_is_refused_by_its_field(locked: World, wrong: dict[str, object]) -> None:
+    await enter(locked, "admin")
+    form = {"token": await token(locked, "/admin/keys"), "name": "ci", "tenant": "new", "scope": ["read"], "days": ""}
+    answer = await locked.client.post("/admin/keys", data={**form, **wrong})
+    assert answer.status_code == 400
+    assert next(iter(wrong)) in answer.text
+    assert len(await locked.store.keys()) == 1
+    assert await locked.store.audit(AuditFilter()) == []
+
+
+async def test_only_an_admin_sees_keys_and_only_its_own_form_counts(locked: World) -> None:
+    assert (await locked.client.get("/admin/keys")).status_code == 303
+    await enter(locked, "read", "submit", "control")
+    assert (await locked.client.get("/admin/keys")).status_code == 403
+    assert (await locked.client.post("/admin/keys", data={"name": "x"})).status_code == 403
+    await enter(locked, "admin")
+    form = {"name": "ci", "tenant": "new", "scope": ["read"]}
+    assert (await locked.client.post("/admin/keys", data=form)).status_code == 403
+    good = {**form, "token": await token(locked, "/admin/keys")}
+    foreign = {"Origin": "https://evil.example"}
+    assert (await locked.client.post("/admin/keys", data=good, headers=foreign)).status_code == 403
+    assert (await locked.client.post("/admin/keys/1/revoke", data={})).status_code == 403
+
+
+async def test_changes_are_kept_with_who_made_them_and_seen_by_their_tenant(locked: World) -> None:
+    key = await enter(locked, "read", "submit", "control")
+    headers = {"Authorization": f"Bearer {key}"}
+    spec = {"url": "https://a.example/", "goal": "x"}
+    job = (await locked.client.post("/v1/jobs", json=spec, headers=headers)).json()["id"]
+    await locked.client.post(f"/v1/jobs/{job}/pause", headers=headers)
+    await locked.client.post(f"/v1/jobs/{job}/pause")  # without a key: refused
+    await locked.client.post(f"/v1/jobs/{job}/retry", headers=headers)  # refused: it is not over
+    page_token = await token(locked, f"/jobs/{job}")
+    await locked.client.post(f"/jobs/{job}/cancel", data={"token": page_token})
+    await locked.client.post("/new/check", data={"token": await token(locked, "/new"), **spec})
+    seen = [(entry.actor, entry.action, entry.subject) for entry in await locked.store.audit(AuditFilter())]
+    assert seen == [
+        ("ada", "POST /jobs/{job}/{verb}", f"{job} cancel"),
+        ("ada", "POST /v1/jobs/{job}/pause", job),
+    ]
+    page = (await locked.client.get("/admin/audit")).text
+    assert page.count(f"{job}") >= 2
+    lines = (await locked.client.get("/admin/audit/export")).text.splitlines()
+    assert [json.loads(line)["subject"] for line in lines] == [f"{job} cancel", job]
+    await enter(locked, "read", "control", tenant="other")
+    assert "Nothing was changed yet." in (await locked.client.get("/admin/audit")).text
+    assert (await locked.client.get("/admin/audit/export")).text == ""
+    await enter(locked, "read", tenant="acme")
+    assert (await locked.client.get("/admin/audit")).status_code == 403
+    await enter(locked, "admin", tenant="ops")
+    assert f"{job} cancel" in (await locked.client.get("/admin/audit")).text
+
+
+async def test_a_change_that_is_done_is_answered_though_its_entry_could_not_be_written(
+    locked: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = await locked.key("read", "submit", "control")
+    headers = {"Authorization": f"Bearer {key}"}
+    spec = {"url": "https://a.example/", "goal": "x"}
+    job = (await locked.client.post("/v1/jobs", json=spec, headers=headers)).json()["id"]
+
+    async def away(entry: object) -> None:
+        raise StoreAway("the store is away")
+
+    monkeypatch.setattr(locked.store, "add_audit", away)
+    assert (await locked.client.post(f"/v1/jobs/{job}/pause", headers=headers)).status_code == 200
+
+
+async def test_webhook_messages_are_listed_by_state_for_their_tenant(locked: World) -> None:
+    key = await enter(locked, "read", "submit", "control")
+    spec = {"url": "https://a.example/", "goal": "x", "webhook": {"url": "https://hooks.example/<b>"}}
+    await locked.client.post("/v1/jobs", json=spec, headers={"Authorization": f"Bearer {key}"})
+    await locked.run(lambda work: completed())
+    page = (await locked.client.get("/admin/webhooks")).text
+    assert "hooks.example/&lt;b&gt;" in page and "job.finished" in page
+    assert "There is no such message." in (await locked.client.get("/admin/webhooks?state=dead")).text
+    assert (await locked.client.get("/admin/webhooks?state=x")).status_code == 400
+    await enter(locked, "read", tenant="other")
+    assert "There is no such message." in (await locked.client.get("/admin/webhooks")).text
