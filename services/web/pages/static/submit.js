@@ -205,6 +205,35 @@
     json.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
+  // --- keep as a preset ------------------------------------------------------------------------------
+
+  const keepName = document.getElementById("keep-name");
+  const keepTold = document.getElementById("keep-told");
+  document.getElementById("keep").hidden = false;
+  keepName.addEventListener("input", (event) => event.stopPropagation()); // it is no part of the job
+  keepName.addEventListener("change", (event) => event.stopPropagation());
+  keepName.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault(); // it would hand the job in
+    document.getElementById("keep-button").click();
+  });
+  document.getElementById("keep-button").addEventListener("click", async () => {
+    const body = new URLSearchParams(new FormData(form));
+    if (!jsonCounts) body.delete("#json");
+    body.set("#name", keepName.value);
+    keepTold.hidden = true;
+    try {
+      const answer = await fetch("/new/presets", { method: "POST", body, credentials: "same-origin" });
+      if ((!answer.ok && answer.status !== 400) || answer.redirected) throw new Error(`It was not kept: the gateway says ${answer.status}.`);
+      const told = await answer.json();
+      if (told.fault) throw new Error(told.fault);
+      location.assign(told.address);
+    } catch (error) {
+      keepTold.textContent = error instanceof TypeError ? "It was not kept: the gateway is away." : error.message;
+      keepTold.hidden = false;
+    }
+  });
+
   form.addEventListener("input", soon);
   form.addEventListener("change", (event) => { if (event.target !== json) soon(event); });
   form.addEventListener("submit", () => { json.disabled = !jsonCounts; setTimeout(() => { json.disabled = false; }); });

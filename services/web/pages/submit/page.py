@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from shoal.agent.support.json_value import Json
@@ -22,13 +22,14 @@ from shoal.services.web.http.body import read_body
 from shoal.services.web.http.problems import faults_of
 from shoal.services.web.pages.login import Door
 from shoal.services.web.pages.rendering import Pages, let_in
+from shoal.services.web.pages.saved import all_saved, forget, one_saved, save
 from shoal.services.web.pages.submit.compose import Draft, Inputs, composed, read_draft
 from shoal.services.web.pages.submit.equivalents import equivalents
 from shoal.services.web.pages.submit.fields import as_line, filled_form, strangers
 from shoal.services.web.pages.submit.loop_values import SAMPLE_ROWS, loop_values, read_table
 from shoal.services.web.pages.submit.presets import PRESETS
 from shoal.services.web.pages.submit.sections import sections
-from shoal.services.web.specs.specs import field_name
+from shoal.services.web.specs.specs import field_name, parse_spec
 from shoal.services.web.tries.trier import Trier
 
 FORM_BYTES = 4
@@ -39,6 +40,8 @@ TRIED_ITEMS, TRY_S = 3, 90.0
 """Items of a loop that a try opens, and seconds until its answer comes in any case."""
 AS_JSON, FROM, KEY = "#json", "#from", "#draft"
 """Inputs that are no field: the job as JSON, which then counts alone; the job that it began as; a key of this form."""
+KEPT = "preset "
+"""How the origin of a draft begins that is no job."""
 TOKEN_HEADER = "x-shoal-form"
 
 
@@ -68,16 +71,41 @@ def add_submit_page(
         caller: Caller = Depends(let_in(door, "submit")),
         job: str = Query("", alias="from", max_length=40),
         preset: str = Query("", max_length=40),
+        kept: str = Query("", max_length=40),
     ) -> Response:
-        draft = await desk.beginning(job, preset, caller)
-        return desk.page(request, caller, Checked(draft), origin=job)
+        draft = await desk.beginning(job, preset, kept, caller)
+        # A kept job holds no passwords either.
+        return await desk.page(request, caller, Checked(draft), origin=job or (kept and f"{KEPT}{kept}"))
+
+    @router.post("/new/presets")
+    async def keep(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
+        """Keeps the job in the form under a name, without its passwords, as a job to begin with."""
+        inputs = await desk.inputs(request)
+        checked = await desk.checked(inputs, caller)
+        if not checked.valid:
+            return JSONResponse({"fault": checked.message or "Only a valid job can be kept."}, status_code=400)
+        spec = shown_spec(parse_spec(json.dumps(checked.draft.spec, ensure_ascii=False).encode()))
+        spec.pop("idempotency_key", None)
+        try:
+            one = await save(deps.store, "preset", caller, inputs.one("#name"), {"spec": spec})
+        except BadInput as error:
+            return JSONResponse({"fault": error.message}, status_code=400)
+        return JSONResponse({"address": f"/new?kept={one.id}"})
+
+    @router.post("/new/presets/{preset}/remove")
+    async def remove(
+        request: Request, preset: str, token: str = Form(""), caller: Caller = Depends(let_in(door, "submit"))
+    ) -> Response:
+        door.check_form(request, token)
+        await forget(deps.store, "preset", caller, preset)
+        return RedirectResponse("/new", status_code=303)
 
     @router.post("/new")
     async def submit(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
         inputs = await desk.inputs(request)
         checked = await desk.checked(inputs, caller)
         if not checked.valid:
-            return desk.page(request, caller, checked, origin=inputs.one(FROM), key=inputs.one(KEY), status=400)
+            return await desk.page(request, caller, checked, origin=inputs.one(FROM), key=inputs.one(KEY), status=400)
         body = json.dumps(checked.draft.spec, ensure_ascii=False).encode()
         key = None
         if inputs.one(KEY) and "idempotency_key" not in checked.draft.spec:
@@ -140,8 +168,8 @@ class _Desk:
     pages: Pages
     submitter: Submitter
 
-    async def beginning(self, job: str, preset: str, caller: Caller) -> Draft:
-        """What the form begins with: a job that is there, a preset, or nothing."""
+    async def beginning(self, job: str, preset: str, kept: str, caller: Caller) -> Draft:
+        """What the form begins with: a job that is there, a preset, one that the tenant keeps, or nothing."""
         if job:
             row = await self.deps.store.job(ids.parse_job(job), tenant=caller.sees)
             spec = shown_spec(row.spec)
@@ -151,6 +179,8 @@ class _Desk:
             if preset not in PRESETS:
                 raise NotFound(f"there is no preset {preset!r}")
             return Draft(PRESETS[preset].spec)
+        if kept:
+            return Draft((await one_saved(self.deps.store, "preset", caller, kept)).data["spec"])
         return Draft({})
 
     async def inputs(self, request: Request) -> Inputs:
@@ -201,7 +231,7 @@ class _Desk:
         """The fields of the form with what `spec` gives, as HTML."""
         return self.pages.part(request, "submit/fields.html", sections=sections(filled_form(spec)))
 
-    def page(
+    async def page(
         self, request: Request, caller: Caller, checked: Checked, *, origin: str, key: str = "", status: int = 200
     ) -> Response:
         """The whole page."""
@@ -216,6 +246,7 @@ class _Desk:
             message=checked.message,
             texts=equivalents(checked.draft.spec, self.gateway(request), keys=self.door.required).texts(),
             presets=PRESETS.values(),
+            kept=await all_saved(self.deps.store, "preset", caller),
             origin=origin,
             key=key or secrets.token_urlsafe(12),
         )

@@ -178,3 +178,33 @@ async def test_a_job_that_the_quota_has_no_room_for_says_so_before_it_is_handed_
         told = (await full.client.post("/new/check", data=form)).json()
         assert not told["valid"] and told["faults"] == []
         assert "sessions of this tenant are waiting already" in told["message"]
+
+
+async def test_a_job_is_kept_as_a_preset_without_its_passwords_for_its_tenant(locked: World) -> None:
+    await locked.client.post("/login", data={"key": await locked.key("read", "submit"), "next": "/"})
+    form = {
+        "token": await token(locked),
+        "#name": EVIL[:40],
+        "url": "https://a.example/",
+        "goal": "x",
+        "data": '{"user": "ada", "password": "hunter2"}',
+    }
+    address = (await locked.client.post("/new/presets", data=form)).json()["address"]
+    page = (await locked.client.get(address)).text
+    assert "hunter2" not in page and "(hidden)" in page and "<script>alert" not in page
+    told = (
+        await locked.client.post(
+            "/new/check", data={**form, "#from": hidden(page, "#from"), "data": '{"password": "(hidden)"}'}
+        )
+    ).json()
+    assert told["faults"] == [{"field": "data.password", "reason": "is hidden here: give it again"}]
+    for wrong in ({"#name": ""}, {"url": "nowhere"}):
+        assert "fault" in (await locked.client.post("/new/presets", data={**form, **wrong})).json()
+    assert (await locked.client.post("/new/presets", data={**form, "token": "x"})).status_code == 403
+    await locked.client.post("/login", data={"key": await locked.key("submit", tenant="other"), "next": "/"})
+    assert (await locked.client.get(address)).status_code == 404
+    await locked.client.post("/login", data={"key": await locked.key("read", "submit"), "next": "/"})
+    removal = f"/new/presets/{address.partition('=')[2]}/remove"
+    assert (await locked.client.post(removal, data={"token": "x"})).status_code == 403
+    assert (await locked.client.post(removal, data={"token": await token(locked)})).status_code == 303
+    assert (await locked.client.get(address)).status_code == 404
