@@ -445,9 +445,14 @@ class JobSpec(_Part):
     loop: LoopSpec | None = None
     policy: str = Field(
         "auto",
-        pattern=r"^(auto|model|rules|workflow:[A-Za-z0-9_-]+)$",
-        description="who decides: `auto` (the model where one is configured, else rules), `model` or `rules`; "
-        "`workflow:NAME` is not available in this version",
+        pattern=r"^(auto|model|rules|workflow:[a-z0-9][a-z0-9._-]{0,99}(@[0-9]{1,6})?)$",
+        description="who decides: `auto` (the model where one is configured, else rules), `model`, `rules`, or "
+        "`workflow:NAME`, which replays the workflow's active version; `workflow:NAME@2` replays version 2",
+    )
+    workflow: dict[str, Json] | None = Field(
+        None,
+        description="with `policy: workflow:NAME`: the workflow itself, with the one version to replay; default: "
+        "the one of this name that is stored, as it is when the job is handed in",
     )
     complete_criterion: str | None = Field(None, description="what must hold on the page when the goal is reached")
     error_codes: dict[str, str] = Field(default_factory=dict, description="the caller's codes: code to meaning")

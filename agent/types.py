@@ -247,6 +247,7 @@ class Record:
     at: str = ""  # ISO 8601, UTC
     candidates: Mapping[str, tuple[FieldCandidate, ...]] = field(default_factory=dict)  # of fields not given, by name
     tier: Tier = ""  # what it was read by
+    workflow: str = ""  # workflow and version that read it, as `NAME@2`; "" for none
 
 
 # --- answers -----------------------------------------------------------------------------------------
@@ -396,6 +397,16 @@ class Incomplete:
     why: str = ""  # what kept the rest from being given, in words
 
 
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What became of one replay of a workflow."""
+
+    workflow: str  # its name
+    version: int
+    whole: bool  # False: the policy behind went on, or nothing did
+    misses: tuple[str, ...] = ()  # the reasons, one for each
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How one attempt of a session ended."""
@@ -423,4 +434,5 @@ class Outcome:
     fan_out: FanOut | None = None
     checkpoint: Checkpoint | None = None  # where a retry goes on
     retry_after_s: float | None = None  # the site's own wish
+    replay: Replay | None = None  # what became of its workflow, where it replayed one
     crawl_delay_s: float | None = None  # what the robots.txt of the first site asks for between pages

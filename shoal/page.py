@@ -287,9 +287,9 @@ class _Parts:
         # The page is open already, whatever its address is: only the fields are checked.
         return JobSpec.model_validate({"url": "http://localhost/", **self.job, **given}).model_copy(update={"url": url})
 
-    def policy(self, spec: JobSpec) -> Any:
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Any:
         """The policy that decides for this call."""
-        return self.real.policy(spec)
+        return self.real.policy(spec, leaf=leaf)
 
     async def gate(self, url: str) -> None:
         """Asked before each page that is opened by address: by the session that runs, or else by the caller.

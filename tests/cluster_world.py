@@ -85,7 +85,7 @@ class FakeParts:
         self.browsers.append(self.make())
         return self.browsers[-1]
 
-    def policy(self, spec: JobSpec) -> Policy:
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
         return PlainPolicy()
 
     def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from shoal.agent.errors import GoalNeedsModel, PolicyUnavailable
 from shoal.agent.policies.policy import Policy
+from shoal.agent.policies.workflow.policy import WorkflowPolicy
+from shoal.agent.spec import JobSpec
+from shoal.agent.workflows.format.workflow import read_workflow
 
-_WORKFLOW = "workflow:"
+WORKFLOW = "workflow:"
 
 
 def check_policy(wanted: str, *, model: bool) -> None:
@@ -16,20 +19,36 @@ def check_policy(wanted: str, *, model: bool) -> None:
         model: whether a model server is configured.
 
     Raises:
-        PolicyUnavailable: the job wants to replay a workflow.
         GoalNeedsModel: the job wants the model policy, and there is no model.
     """
-    if wanted.startswith(_WORKFLOW):
-        raise PolicyUnavailable("`policy`: workflows are not available in this version; use auto, model or rules")
     if wanted == "model" and not model:
         raise GoalNeedsModel("`policy` is model, but no model server is configured (SHOAL_MODEL_URL)")
 
 
-def choose(wanted: str, *, rules: Policy, model: Policy | None) -> Policy:
-    """The policy for a job that asks for `wanted`: with "auto" the model where there is one, else the rules.
+def workflow_named(wanted: str) -> tuple[str, int | None]:
+    """Name and version of the workflow that a policy names; version None: the active one."""
+    name, _, version = wanted.removeprefix(WORKFLOW).partition("@")
+    return name, int(version) if version else None
+
+
+def choose(spec: JobSpec, *, rules: Policy, model: Policy | None, leaf: bool = True) -> Policy:
+    """The policy of one session: with "auto" the model where there is one, else the rules.
+
+    Args:
+        spec: of the job.
+        leaf: False for a session that has a loop to do. Workflows replay what is done for one item; the items
+            themselves are found by the model or by the rules.
 
     Raises:
-        PolicyUnavailable, GoalNeedsModel: as `check_policy` says.
+        PolicyUnavailable: the job names a workflow and has none.
+        WorkflowInvalid: its workflow is none.
+        GoalNeedsModel: as `check_policy` says.
     """
-    check_policy(wanted, model=model is not None)
-    return rules if model is None or wanted == "rules" else model
+    check_policy(spec.policy, model=model is not None)
+    if spec.policy.startswith(WORKFLOW) and leaf:
+        name, _ = workflow_named(spec.policy)
+        if spec.workflow is None:
+            raise PolicyUnavailable(f"`policy`: the job has no workflow {name!r} with it")
+        # Only a model may go on after a miss: rules that read what the workflow did not would hide it.
+        return WorkflowPolicy(name, read_workflow(spec.workflow).versions[0], behind=model)
+    return rules if model is None or spec.policy == "rules" else model

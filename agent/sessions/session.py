@@ -41,6 +41,7 @@ from shoal.agent.errors import (
 from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.extraction.proposals import propose_places
 from shoal.agent.policies.policy import LOG_IN, Extraction, Policy, SessionState
+from shoal.agent.policies.workflow.policy import WorkflowPolicy
 from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
 from shoal.agent.sessions.human_help import helping
@@ -66,6 +67,7 @@ from shoal.agent.types import (
     FanOut,
     Outcome,
     Record,
+    Replay,
     Step,
     Task,
 )
@@ -351,12 +353,13 @@ class _Session:
         await self.evidence.keep_prompt(found.prompt)
         checked = await self._check(found)
         await self.lessons.read(checked.records, self.work.spec.extract)
-        tier = self.page.tier
+        tier, workflow = self.page.tier, self._replayed_by
         await self.evidence.keep_source()
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
         url = self.page.url
         found_here = (
-            replace(self.state.hidden.record(r), url=r.url or url, at=r.at or stamp, tier=tier) for r in checked.records
+            replace(self.state.hidden.record(r), url=r.url or url, at=r.at or stamp, tier=tier, workflow=workflow)
+            for r in checked.records
         )
         # A page that is read twice, because its first reading was not complete, gives each record once.
         records = not_among(self.state.records, found_here)
@@ -574,6 +577,22 @@ class _Session:
 
     # --- ends ----------------------------------------------------------------------------------------
 
+    @property
+    def _replayed_by(self) -> str:
+        """The workflow that read the page, with its version; "" for none."""
+        policy = self.deps.policy
+        if not isinstance(policy, WorkflowPolicy) or policy.report.handed_over or not policy.report.branch:
+            return ""
+        return f"{policy.report.name}@{policy.report.version}"
+
+    @property
+    def _replay(self) -> Replay | None:
+        if not isinstance(self.deps.policy, WorkflowPolicy):
+            return None
+        report = self.deps.policy.report
+        reasons = tuple(str(miss.reason) for miss in report.misses)
+        return Replay(report.name, report.version, not report.handed_over and not reasons, reasons)
+
     def _end(self, status: Status, **more: object) -> Outcome:
         outcome = Outcome(
             status=status,
@@ -582,6 +601,7 @@ class _Session:
             tasks=self.state.history,
             screenshot=self.evidence.last_screenshot,
             error_codes=tuple(dict.fromkeys(self.error_codes)),
+            replay=self._replay,
         )
         return replace(outcome, **more)  # type: ignore[arg-type]
 

@@ -63,8 +63,8 @@ class Parts(Protocol):
     owner: BrowserOwner
     artifacts: ArtifactStore
 
-    def policy(self, spec: JobSpec) -> Policy:
-        """The policy that decides for this job.
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
+        """The policy that decides for a session of this job; `leaf`: it has no loop to do.
 
         Raises:
             AgentError: the job names a policy that is not there.
@@ -281,7 +281,7 @@ async def desk_of(
     """
     return SessionDependencies(
         browser=browser,
-        policy=parts.policy(work.spec),
+        policy=parts.policy(work.spec, leaf=work.spec.loop_at(work.depth) is None),
         gate=gate,
         artifact_sink=StoredArtifactSink(parts.artifacts, work),
         journal=journal,

@@ -47,7 +47,7 @@ _OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 def create_app(deps: GatewayDeps) -> FastAPI:
     """The app. It owns nothing of `deps`: the caller that made the stores closes them."""
     authenticator = Authenticator(deps.store, required=deps.options.auth, requests_per_s=deps.options.requests_per_s)
-    gate = SpecGate(deps.options.rules, deps.names)
+    gate = SpecGate(deps.options.rules, deps.names, deps.store.workflows)
     quota = Quota(deps.store, deps.options.tenant_queued, deps.options.tenant_quotas)
     app = FastAPI(
         title="Shoal",

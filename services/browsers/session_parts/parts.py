@@ -110,8 +110,8 @@ class RealParts:
         self._egress.give_back(door)
         return door.excess
 
-    def policy(self, spec: JobSpec) -> Policy:
-        return choose(spec.policy, rules=self._rules, model=self._model)
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
+        return choose(spec, rules=self._rules, model=self._model, leaf=leaf)
 
     def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
         checked = partial(self._egress.checked, owner=work.tenant) if self._filtered else None

@@ -42,6 +42,7 @@ from shoal.services.store.loops.fanout import OpenedLoop, open_loop
 from shoal.services.store.records import CommitResult, Finish
 from shoal.services.store.sessions.partitions import Ready, partitions_of
 from shoal.services.store.throttle.domain_throttle import note_answers
+from shoal.services.store.workflows.moves import note_replays
 
 _SHOWN_SESSIONS = 50
 """Sessions that one progress event names."""
@@ -102,6 +103,7 @@ def write_group(tx: Tx, group: Sequence[Finish], per_domain: int | None = None) 
     ready += _fan_out_all(tx, [end for end in ends if end.outcome.fan_out is not None], jobs)
     ready += _settle(tx, ends, loops, jobs)
     finished = _close(tx, jobs)
+    note_replays(tx, [(jobs[end.row.job].tenant, end.outcome.replay) for end in ends if end.is_final])
     return CommitResult(
         accepted=frozenset(end.row.id for end in ends),
         late=late,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import insert, select, update
 
+from shoal.agent.types import Replay
 from shoal.agent.workflows.format.version import MOVES, State
 from shoal.services.errors import NotFound, WrongState
 from shoal.services.store.database.tables import workflow, workflow_figure, workflow_repair, workflow_version
@@ -81,6 +84,21 @@ def add_figures(tx: Tx, tenant: str, name: str, number: int, counted: Mapping[st
         changed = tx.conn.execute(update(workflow_figure).where(*at).values(value=c.value + n))
         if not changed.rowcount:
             tx.conn.execute(insert(workflow_figure).values(workflow=number_of, number=number, name=what, value=n))
+
+
+def note_replays(tx: Tx, replays: Sequence[tuple[str, Replay | None]]) -> None:
+    """Adds what became of replays, each with its tenant, to the counts of their versions.
+
+    A workflow that was deleted meanwhile, or that a job brought along, has no counts.
+    """
+    counted: dict[tuple[str, str, int], Counter[str]] = {}
+    for tenant, one in replays:
+        if one is not None:
+            figures = counted.setdefault((tenant, one.workflow, one.version), Counter())
+            figures.update(["replays" if one.whole else "misses", *(f"miss_{reason}" for reason in set(one.misses))])
+    for (tenant, name, number), figures in sorted(counted.items()):
+        with suppress(NotFound):
+            add_figures(tx, tenant, name, number, figures)
 
 
 def lease_repair(

@@ -479,6 +479,7 @@ class ResultView(View):
     tier: str = Field(
         "", description="what the record was read by: `http`, `page` or `session`; empty without a record"
     )
+    workflow: str = Field("", description="workflow and version that read the record, as `NAME@2`; empty for none")
     usage: SpentView
 
 
@@ -515,6 +516,7 @@ def result_line(row: ResultRow) -> dict[str, Json]:
         "answer": row.answer,
         "rests_on": _basis(row.rests_on),
         "tier": record.tier if record else "",
+        "workflow": record.workflow if record else "",
         "usage": {
             "model_calls": row.usage.model_calls,
             "prompt_tokens": row.usage.prompt_tokens,

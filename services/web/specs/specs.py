@@ -21,9 +21,11 @@ from shoal.services.addresses import Reach, plain_host
 from shoal.services.errors import BadInput
 from shoal.services.names import HostNames
 from shoal.services.store.records import NewJob
+from shoal.services.store.workflows.workflow_store import WorkflowStore
 from shoal.services.web.specs.browser_checks import unbrowsable
 from shoal.services.web.specs.spec_checks import address_fault, undoable
 from shoal.services.web.specs.supported import unsupported
+from shoal.services.web.specs.workflows import WORKFLOW, with_workflow, workflow_faults
 from shoal.services.webhooks.sender import unsendable
 
 Fault = dict[str, str]
@@ -59,9 +61,10 @@ class SpecRules:
 class SpecGate:
     """Checks submissions: syntax, fields, what this version does, and the addresses that a job names."""
 
-    def __init__(self, rules: SpecRules, names: HostNames) -> None:
+    def __init__(self, rules: SpecRules, names: HostNames, workflows: WorkflowStore | None = None) -> None:
         self._rules = rules
         self._names = names
+        self._workflows = workflows  # None: jobs bring their own
 
     async def check(self, body: bytes, tenant: str, *, idempotency_key: str | None = None) -> NewJob:
         """The job that `body` asks for.
@@ -84,6 +87,7 @@ class SpecGate:
     def _read(self, body: bytes, idempotency_key: str | None) -> JobSpec:
         spec = parse_spec(body, idempotency_key=idempotency_key)
         faults = unsupported(spec) + unbrowsable(spec) + undoable(spec) + self._limits(spec)
+        faults += workflow_faults(spec)
         faults += [_fault(field, reason) for field, url in _urls(spec) if (reason := address_fault(url)) is not None]
         for field, url in _called(spec):
             if (reason := unsendable(url)) is not None and field not in (fault["field"] for fault in faults):
@@ -96,8 +100,10 @@ class SpecGate:
         """The job of a spec that `read` gave.
 
         Raises:
-            BadInput: it names addresses where browsers may not go.
+            BadInput: it names addresses where browsers may not go, or a workflow that the tenant does not have.
         """
+        if spec.policy.startswith(WORKFLOW) and spec.workflow is None:
+            spec = await with_workflow(spec, tenant, self._workflows)
         if faults := await self._addresses(spec, tenant):
             raise refused(faults)
         return NewJob(tenant=tenant, spec=spec, domain=plain_host(urlsplit(spec.url).hostname or ""))
@@ -271,7 +277,7 @@ def told(error: ErrorDetails, model: type[BaseModel]) -> Fault:
     if kind == "string_too_short" and context["min_length"] == 1:
         return _fault(field, "must not be empty")
     if field == "policy":
-        return _fault(field, "must be auto, model or rules")
+        return _fault(field, "must be auto, model, rules or workflow:NAME")
     return _fault(field, _lowered(error["msg"].removeprefix("Value error, ").replace("Input should", "must")))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from shoal.agent.spec import JobSpec
 
 _NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
-    ("policy", lambda spec: spec.policy.startswith("workflow:")),
     ("browser.attach", lambda spec: spec.browser.attach is not None),
     # A proxy of the job's own would lead past the filter that keeps browsers away from private addresses.
     ("browser.proxy", lambda spec: spec.browser.proxy is not None),
@@ -20,7 +19,7 @@ _NOT_YET: tuple[tuple[str, Callable[[JobSpec], bool]], ...] = (
 
 
 NOT_YET_FIELDS = frozenset(field for field, _ in _NOT_YET)
-"""The fields, by their path in the spec; of `policy` one value only."""
+"""The fields, by their path in the spec."""
 
 
 def unsupported(spec: JobSpec) -> list[dict[str, str]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest_asyncio
 
+from shoal.agent.status import Status
+from shoal.agent.types import Outcome, Replay
 from tests.gateway_world import World, world
 
 BOOKS: dict[str, Any] = {
@@ -138,3 +140,51 @@ async def test_lists_are_given_in_pages(w: World) -> None:
     second = (await w.client.get(URL, params={"limit": 2, "cursor": first["next"]})).json()
     assert ([one["name"] for one in second["workflows"]], second["next"]) == (["c"], None)
     assert "Version" in (await w.client.get(f"{URL}:schema")).json()["$defs"]
+
+
+async def job_of(w: World, policy: str, **more: Any) -> Any:
+    return await w.client.post(
+        "/v1/jobs", json={"url": "https://shop.example/p/1", "goal": "x", "policy": policy, **more}
+    )
+
+
+async def test_a_job_gets_the_version_that_is_active_when_it_is_handed_in(w: World) -> None:
+    await w.client.post(URL, json=edited("p.price"))
+    await w.client.post(URL, json=edited("b.price"))
+    refused = await job_of(w, "workflow:books")
+    assert refused.status_code == 400
+    assert refused.json()["errors"] == [{"field": "policy", "reason": "no version is active of the workflow 'books'"}]
+    await w.client.post(f"{URL}/books/versions/2/activate")
+    assert (await job_of(w, "workflow:books")).status_code == 201
+    await w.client.post(f"{URL}/books/versions/1/activate")
+    assert (await job_of(w, "workflow:books@2")).status_code == 201, "a retired version, by its number"
+    assert (await job_of(w, "workflow:books@7")).status_code == 400
+    await w.client.delete(f"{URL}/books")
+    works = sorted(await w.claim(), key=lambda work: work.job)
+    assert len(works) == 2
+    for work in works:
+        assert work.spec.workflow is not None
+        (version,) = work.spec.workflow["versions"]
+        assert version["number"] == 2
+        assert version["branches"][0]["fields"][0]["channels"][1]["place"]["select"] == "b.price"
+
+
+async def test_a_job_may_bring_its_workflow_along(w: World) -> None:
+    assert (await job_of(w, "workflow:books", workflow=BOOKS)).status_code == 201
+    assert (await job_of(w, "workflow:other", workflow=BOOKS)).json()["errors"][0]["field"] == "workflow.name"
+    login = {"url": "https://shop.example/login", "data": {"user": "u"}}
+    assert (await job_of(w, "workflow:books", workflow=BOOKS, login=login)).json()["errors"][0]["field"] == "login"
+
+
+async def test_what_became_of_replays_is_counted_with_their_version(w: World) -> None:
+    await w.client.post(URL, json=BOOKS)
+    await w.client.post(f"{URL}/books/versions/1/activate")
+    ends = [Replay("books", 1, True), Replay("books", 1, True), Replay("books", 1, False, ("shape", "shape"))]
+    for end in ends:
+        await job_of(w, "workflow:books")
+        await w.finish(await w.claim(), lambda _, end=end: Outcome(Status.COMPLETED, replay=end))  # type: ignore[misc]
+    figures = (await w.client.get(f"{URL}/books")).json()["versions"][0]["figures"]
+    assert figures == {"replays": 2, "misses": 1, "miss_shape": 1}
+    await job_of(w, "workflow:books")
+    await w.client.delete(f"{URL}/books")
+    await w.finish(await w.claim(), lambda _: Outcome(Status.COMPLETED, replay=ends[0]))

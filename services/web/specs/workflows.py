@@ -1,0 +1,78 @@
+"""The workflow that a job replays: named and stored, or brought along; checked before the job is stored."""
+
+from __future__ import annotations
+
+from shoal.agent.errors import WorkflowInvalid
+from shoal.agent.spec import JobSpec
+from shoal.agent.workflows.format.workflow import Workflow, read_workflow, write_workflow
+from shoal.services.errors import BadInput, NotFound
+from shoal.services.store.workflows.workflow_store import WorkflowStore
+
+WORKFLOW = "workflow:"
+Fault = dict[str, str]
+
+
+def workflow_faults(spec: JobSpec) -> list[Fault]:
+    """What is wrong with the workflow that a job brings, and with what it asks of one."""
+    if not spec.policy.startswith(WORKFLOW):
+        return [] if spec.workflow is None else [_fault("workflow", "goes with `policy`: workflow:NAME")]
+    faults = []
+    if spec.login is not None:
+        faults.append(_fault("login", "does not go with a workflow: let the workflow, or another job, log in"))
+    if spec.workflow is not None:
+        faults += _of_given(spec)
+    return faults
+
+
+def _of_given(spec: JobSpec) -> list[Fault]:
+    try:
+        given = read_workflow(spec.workflow)
+    except WorkflowInvalid as error:
+        return [_fault("workflow", error.message)]
+    name, number = named(spec.policy)
+    if given.name != name:
+        return [_fault("workflow.name", f"is {given.name!r}, and `policy` names {name!r}")]
+    if len(given.versions) != 1:
+        return [_fault("workflow.versions", "must be the one version to replay")]
+    if number not in (None, given.versions[0].number):
+        return [_fault("workflow.versions", f"has number {given.versions[0].number}, and `policy` names {number}")]
+    return []
+
+
+def named(policy: str) -> tuple[str, int | None]:
+    """Name and version of the workflow that a policy names; version None: the active one."""
+    name, _, version = policy.removeprefix(WORKFLOW).partition("@")
+    return name, int(version) if version else None
+
+
+async def with_workflow(spec: JobSpec, tenant: str, workflows: WorkflowStore | None) -> JobSpec:
+    """The job with the version that it names, as it is now: what becomes of the workflow later does not change the job.
+
+    Raises:
+        BadInput: the tenant has no such workflow, or none of its versions is active.
+    """
+    name, number = named(spec.policy)
+    if workflows is None:
+        raise _refused(f"no workflow {name!r} is stored here: give it as `workflow`")
+    try:
+        row = await workflows.get(tenant, name)
+    except NotFound as error:
+        raise _refused(error.message) from None
+    found = row.active
+    if number is not None:
+        found = next((one for one in row.versions if one.version.number == number), None)
+    if found is None:
+        told = "no version is active" if number is None else f"there is no version {number}"
+        raise _refused(f"{told} of the workflow {name!r}")
+    if found.version.state == "broken":
+        raise _refused(f"version {found.version.number} of the workflow {name!r} is broken: {found.why}")
+    frozen = Workflow(name=name, scope=row.scope, versions=(found.version,))
+    return spec.model_copy(update={"workflow": write_workflow(frozen)})
+
+
+def _refused(reason: str) -> BadInput:
+    return BadInput(f"The job is not valid: policy: {reason}.", errors=[_fault("policy", reason)])
+
+
+def _fault(field: str, reason: str) -> Fault:
+    return {"field": field, "reason": reason}
