@@ -113,7 +113,7 @@ def test_a_stored_workflow_reads_a_loop_without_a_model(cluster: Up, folder: Pat
                                 "name": "source",
                                 "channels": [
                                     {"family": "label", "place": {"label": "Source code"}},
-                                    {"family": "css", "place": {"select": "section > p > a.extlink-source"}},
+                                    {"family": "css", "place": {"select": "a.reference.external[href*='/cpython/']"}},
                                 ],
                             }
                         ],
