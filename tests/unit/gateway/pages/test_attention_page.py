@@ -53,6 +53,6 @@ async def test_a_tenant_sees_only_its_own_unsure_sessions_and_a_reader_settles_n
         assert (await locked.client.get("/attention/count")).status_code == 303
         await locked.client.post("/login", data={"key": await locked.key("read"), "next": "/"})
         page = (await locked.client.get("/attention")).text
-        assert f"/sessions/{mine}" in page and theirs not in page
+        assert f"/sessions/{mine}" in page and f"/sessions/{theirs}" not in page
         assert "It was done" not in page
         assert (await locked.client.get("/attention/count")).json()["waiting"] == 1
