@@ -97,6 +97,10 @@ class FakeParts:
     def ended(self, work: Work) -> str:
         return ""
 
+    @property
+    def rehearse(self) -> None:
+        return None
+
     def documents(self, tenant: str) -> DocumentClient | None:
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from shoal.agent.browser import Browser, BrowserHealth, Context, ContextOptions, Landing, ObserveOptions, Shot
 from shoal.agent.documents.beyond import BeyondDocument
@@ -49,6 +49,18 @@ def documents_serve(spec: JobSpec) -> bool:
     return spec.artifacts.evidence == "document" or spec.artifacts.screenshots != "all"
 
 
+class Rehearse(Protocol):
+    """Asks what reading a document costs, before it is read in the process of all sessions."""
+
+    async def __call__(self, raw: RawDocument, arg: Mapping[str, Any] | None) -> None:
+        """Returns where parsing `raw`, and reading the places of `arg` in it, is quick.
+
+        Raises:
+            BeyondDocument: it is not.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentReading:
     """What one session needs to read documents."""
@@ -58,6 +70,7 @@ class DocumentReading:
     trust: DocumentTrust
     gate: Gate
     told: Callable[[DocumentOutcome], None] = lambda _: None  # gets what became of each document
+    rehearse: Rehearse | None = None  # raises BeyondDocument where reading takes too long; None: that is not asked
 
 
 class DocumentBrowser:
@@ -131,7 +144,7 @@ class DocumentContext:
         if raw is None:
             return None
         try:
-            self._document = HtmlDocument(raw)
+            self._document = await self._parsed(raw)
         except BeyondDocument:
             self._pass_on()
             return None
@@ -199,7 +212,7 @@ class DocumentContext:
     async def read(self, script: str, arg: Json = None) -> Json:
         if script != PLACES_JS or not isinstance(arg, Mapping):
             return await (await self._in_browser()).read(script, arg)
-        told = self._told(arg) if self._page is None else None
+        told = await self._told(arg) if self._page is None else None
         if told is not None and self._reading.trust.knows(told):
             self._reading.trust.served(by_document=True)
             self._reading.told(DocumentOutcome.USED)
@@ -214,13 +227,20 @@ class DocumentContext:
             await self._compare(page, arg, said, told)
         return said
 
-    def _told(self, arg: Mapping[str, Any]) -> ReadDocument | None:
+    async def _parsed(self, raw: RawDocument) -> HtmlDocument:
+        if self._reading.rehearse is not None:
+            await self._reading.rehearse(raw, None)
+        return HtmlDocument(raw)
+
+    async def _told(self, arg: Mapping[str, Any]) -> ReadDocument | None:
         """What the document says; None where it does not tell all of it."""
         if self._document is None:
             return None
         extract = self._reading.spec.extract
         assert extract is not None
         try:
+            if self._reading.rehearse is not None:
+                await self._reading.rehearse(self._document.raw, arg)
             read = self._document.read(arg)
             found = _found(read.view, extract)
         except (BeyondDocument, JsonPathFault):
@@ -259,10 +279,10 @@ class DocumentContext:
             try:
                 await self._reading.gate(self._url)
                 raw = await self._fetched(self._url, trust.visitor, None)
-                self._document = HtmlDocument(raw) if raw is not None else None
+                self._document = await self._parsed(raw) if raw is not None else None
             except (BeyondDocument, AgentError) as error:  # the page itself was read: its session goes on
                 self._unknown(str(error))
-        told = self._told(arg)
+        told = await self._told(arg)
         if told is None and self._document is not None:
             self._unknown("its document does not tell what is asked")
         return told

@@ -19,7 +19,7 @@ import psutil
 import structlog
 
 from shoal.agent.browser import Browser, ContextOptions
-from shoal.agent.documents.context import DocumentBrowser, DocumentReading, documents_serve
+from shoal.agent.documents.context import DocumentBrowser, DocumentReading, Rehearse, documents_serve
 from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.trust import TrustedSites
@@ -81,6 +81,11 @@ class Parts(Protocol):
 
     def ended(self, work: Work) -> str:
         """The session is over: takes its way out back. Says in words what it was cut off for, "" for nothing."""
+        ...
+
+    @property
+    def rehearse(self) -> Rehearse | None:
+        """What is asked before a document is read; None: it is read at once."""
         ...
 
     def documents(self, tenant: str) -> DocumentClient | None:
@@ -210,7 +215,7 @@ class Worker:
         def told(outcome: DocumentOutcome) -> None:
             self._metrics_delta.add("shoal_documents", outcome.value)
 
-        return DocumentBrowser(browser, DocumentReading(work.spec, client, trust, gate, told))
+        return DocumentBrowser(browser, DocumentReading(work.spec, client, trust, gate, told, self._parts.rehearse))
 
     # --- the dispatcher's side -----------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from typing import Literal
 from shoal.agent.browser import NO_BYPASS, Browser, ContextOptions
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
 from shoal.agent.documents.fetching import DocumentClient
+from shoal.agent.documents.rehearsal import Rehearsal
 from shoal.agent.policies.choose import choose
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import Policy
@@ -45,6 +46,7 @@ class RealParts:
         self.metrics_delta = MetricsDelta()
         self._rules = RulesPolicy()
         self._model: ModelPolicy | None = None
+        self.rehearse = Rehearsal()
         self._doors: dict[tuple[int, int], Door] = {}  # by session and fence
         self.artifacts = open_artifacts(config.artifacts_url, config.artifacts)
         self.owner = BrowserOwner(self._launch, config.browser, worker=name, metrics_delta=self.metrics_delta)
@@ -56,6 +58,7 @@ class RealParts:
         egress = EgressProxy(self._config.reach.with_own(own_networks()), limits=self._limits())
         self._egress = await self._stack.enter_async_context(egress)
         self._documents = Documents(self._egress)
+        self._stack.push_async_callback(self.rehearse.close)
         self._stack.push_async_callback(self._documents.close)
         self._robots = Robots(proxy=self._egress.url)
         self._stack.push_async_callback(self._robots.close)
