@@ -35,9 +35,10 @@ async def pieces(answer: httpx.Response) -> AsyncIterator[bytes]:
     if encoding not in _PLAIN | _GZIP:
         raise AnswerUnreadable(f"the gateway's answer is encoded as {encoding[:100]!r}, which was not asked for")
     unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS) if encoding in _GZIP else None
-    async for packed in answer.aiter_raw(_PIECE):
+    async for packed in answer.aiter_raw():  # as it comes: with a size, httpx waits until so much is there
         if unpacker is None:
-            yield packed
+            for start in range(0, len(packed), _PIECE):
+                yield packed[start : start + _PIECE]
             continue
         while packed:
             try:

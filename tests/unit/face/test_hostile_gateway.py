@@ -129,3 +129,23 @@ async def test_honest_answers_are_read_as_before() -> None:
 
 def test_a_command_ends_with_a_sentence() -> None:
     assert issubclass(AnswerUnreadable, ShoalError)
+
+
+async def test_what_comes_slowly_is_given_as_it_comes() -> None:
+    """An event is there as soon as it was sent, however little it is."""
+    event = b'id: 1\r\nevent: job.started\r\ndata: {"at":"2026-01-01T00:00:00Z"}\r\n\r\n'
+    heard = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + event)
+        await writer.drain()
+        await heard.wait()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server, Api(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}") as client, asyncio.timeout(10):
+        async for one in client.events("j"):
+            assert one.seq == 1
+            heard.set()
+            break

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 LABELS = {
     "slot": "a free slot",
+    "share": "the tenant's share of the slots",
     "domain_limit": "domain limit",
     "domain_pause": "the site asked for a pause",
     "domain_delay": "the delay between sessions",
