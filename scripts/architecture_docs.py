@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -55,6 +56,11 @@ def name_of(path: Path) -> str:
 
 def imports_of(path: Path, modules: Mapping[str, Path]) -> set[str]:
     """The modules that a file imports, those for types alone included."""
+    return _imports(path, frozenset(modules))
+
+
+@cache
+def _imports(path: Path, modules: frozenset[str]) -> set[str]:
     imported: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):

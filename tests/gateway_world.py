@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import httpx
 from fastapi import FastAPI
@@ -98,6 +99,13 @@ async def world(
             yield World(store, artifacts, fixed, deps, app, client)
     finally:
         await store.close()
+
+
+@asynccontextmanager
+async def api_world(**options: Any) -> AsyncIterator[World]:
+    """A `world` without the dashboard, whose pages take as long to set up as all of the API."""
+    async with world(dashboard=False, **options) as made:
+        yield made
 
 
 def record(value: Json, url: str = "https://shop.example/p/1") -> Record:

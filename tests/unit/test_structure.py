@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
-
-from scripts.architecture_docs import TOPS, files, imports_of
+from scripts.architecture_docs import PAGE, TOPS, files, imports_of, page
+from scripts.generated import wrapped
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -216,10 +213,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 
 def test_the_drawing_of_imports_is_current() -> None:
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "architecture_docs.py", "--check"], check=False, timeout=60
-    )
-    assert done.returncode == 0, "run scripts/architecture-docs"
+    assert (ROOT / PAGE).read_text() == wrapped(page()), "run scripts/architecture-docs"
 
 
 def test_libraries_stay_in_their_rooms() -> None:
@@ -231,24 +225,3 @@ def test_libraries_stay_in_their_rooms() -> None:
         if within(name, library) and not path.startswith(rooms)
     ]
     assert wrong == []
-
-
-@pytest.mark.parametrize(
-    ("module", "others"),
-    [
-        ("shoal.services.cluster.embedded", ("playwright", "openai", "pypdf", "dateparser", "boto3")),
-        (
-            "shoal.services.dispatch.actor",
-            ("playwright", "openai", "pypdf", "dateparser", "boto3", "fastapi", "pyarrow"),
-        ),
-        ("shoal.services.browsers.session_parts.parts", ("openai", "boto3", "fastapi", "sqlalchemy", "ray")),
-        ("shoal", ("pydantic", "httpx", "jsonschema", "playwright", "ray", "sqlalchemy", "fastapi", "pyarrow")),
-        ("shoal.sync", ("jsonschema", "playwright", "ray", "sqlalchemy", "fastapi", "pyarrow", "pandas", "alembic")),
-        ("shoal.page", ("ray", "sqlalchemy", "fastapi", "pyarrow", "pandas", "alembic", "boto3", "openai")),
-    ],
-)
-def test_a_process_does_not_wait_for_the_libraries_of_others(module: str, others: tuple[str, ...]) -> None:
-    """Each process of a cluster imports for seconds before it does anything; on two cores they wait for each other."""
-    look = f"import sys, {module}; print(*(name for name in {others!r} if name in sys.modules))"
-    said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert said.stdout.split() == []

@@ -17,7 +17,7 @@ import uvicorn
 from typer.testing import CliRunner, Result
 
 from shoal.services.cli.app import app
-from tests.gateway_world import Answer, World, world
+from tests.gateway_world import Answer, World, api_world
 
 
 @dataclass
@@ -67,7 +67,7 @@ def serve(monkeypatch: pytest.MonkeyPatch, **options: Any) -> Iterator[Served]:
     end: list[Callable[[], None]] = []
 
     async def live() -> None:
-        async with world(**options) as made:
+        async with api_world(**options) as made:
             config = uvicorn.Config(made.app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=1)
             server = uvicorn.Server(config)
             socket = config.bind_socket()

@@ -18,7 +18,7 @@ from shoal.agent.worker_messages import Work
 from shoal.client import AsyncClient
 from shoal.services.web.api import views
 from shoal.services.web.api.questions import QuestionView
-from tests.gateway_world import World, completed, failed, loop_of, world
+from tests.gateway_world import World, api_world, completed, failed, loop_of
 
 VALUES = ["a", "b", "c", "d"]
 SPEC = JobSpec(
@@ -43,7 +43,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_job_is_submitted_followed_and_read() -> None:
-    async with world() as here, client_of(here) as client:
+    async with api_world() as here, client_of(here) as client:
         submitted = await client.submit(SPEC)
         assert (submitted.id, submitted.status, submitted.created) == ("j1", shoal.Status.QUEUED, True)
         await here.run(loop_of(VALUES, each))
@@ -69,7 +69,7 @@ async def test_a_job_is_submitted_followed_and_read() -> None:
 
 
 async def test_a_job_is_paused_changed_resumed_canceled_retried_and_deleted() -> None:
-    async with world() as here, client_of(here) as client:
+    async with api_world() as here, client_of(here) as client:
         await client.submit(SPEC)
         assert (await client.pause("j1")).status == "paused"
         changed = await client.change("j1", concurrency=3, priority=5)
@@ -85,7 +85,7 @@ async def test_a_job_is_paused_changed_resumed_canceled_retried_and_deleted() ->
 
 
 async def test_what_is_wrong_has_a_class_a_place_and_advice() -> None:
-    async with world() as here, client_of(here) as client:
+    async with api_world() as here, client_of(here) as client:
         with pytest.raises(shoal.BadRequest) as caught:
             await client.submit(
                 {"url": "https://shop.example/", "goal": "x", "max_steps": "5", "loop": {"values": [1]}}
@@ -100,7 +100,7 @@ async def test_what_is_wrong_has_a_class_a_place_and_advice() -> None:
             await client.submit({"url": "https://shop.example/", "goal": "another"}, key="k")
         with pytest.raises(shoal.NotFound):
             await client.job("j99")
-    async with world(auth=True) as here:
+    async with api_world(auth=True) as here:
         async with client_of(here) as client:
             with pytest.raises(shoal.AuthenticationFailed):
                 await client.jobs()
@@ -113,7 +113,7 @@ async def test_what_is_wrong_has_a_class_a_place_and_advice() -> None:
 async def test_a_batch_is_stored_once_however_often_it_is_submitted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shoal.client.BATCH_LINES", 2)
     specs = [{"url": "https://shop.example/", "goal": f"look {n}"} for n in range(4)]
-    async with world() as here, client_of(here) as client:
+    async with api_world() as here, client_of(here) as client:
         lines = await client.submit_batch([*specs, {"url": "nowhere"}], key="night")
         assert [line.job for line in lines] == ["j1", "j2", "j3", "j4", None]
         assert [line.line for line in lines] == [1, 2, 3, 4, 5]
@@ -149,7 +149,7 @@ def busy() -> httpx.Response:
 
 
 async def test_a_submission_whose_answer_is_lost_is_stored_once() -> None:
-    async with world() as here:
+    async with api_world() as here:
         flaky = Flaky(here.client._transport, ["before", "after", busy, "after"])
         async with AsyncClient("http://127.0.0.1:8700", transport=flaky) as client:
             assert (await client.submit(SPEC)).id == "j1"
@@ -181,7 +181,7 @@ async def test_a_line_that_says_not_now_is_sent_again() -> None:
     def still() -> httpx.Response:
         return httpx.Response(200, text=json.dumps({"line": 1, "error": {"status": 503, **AWAY}}))
 
-    async with world() as here:
+    async with api_world() as here:
         specs = [{"url": "https://shop.example/", "goal": f"{n}"} for n in range(2)]
         flaky = Flaky(here.client._transport, [first, second])
         async with AsyncClient("http://127.0.0.1:8700", transport=flaky) as client:
@@ -196,7 +196,7 @@ AWAY = {"code": "store_away", "detail": "away"}
 
 
 async def test_waiting_ends_in_time_and_leaves_the_job_running() -> None:
-    async with world() as here, client_of(here) as client:
+    async with api_world() as here, client_of(here) as client:
         await client.submit(SPEC)
         with pytest.raises(TimeoutError):
             await client.wait("j1", timeout_s=0.05)
@@ -204,7 +204,7 @@ async def test_waiting_ends_in_time_and_leaves_the_job_running() -> None:
 
 
 async def test_results_become_tables() -> None:
-    async with world() as here, client_of(here) as client:
+    async with api_world() as here, client_of(here) as client:
         await client.submit(SPEC)
         await here.run(loop_of(VALUES, each))
         table = await client.to_arrow("j1")
@@ -216,7 +216,7 @@ async def test_results_become_tables() -> None:
 
 async def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    async with world() as here, client_of(here) as client:
+    async with api_world() as here, client_of(here) as client:
         with pytest.raises(shoal.MissingDependency, match="pip install pandas"):
             await client.to_pandas("j1")
 

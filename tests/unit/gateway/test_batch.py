@@ -13,7 +13,7 @@ import pytest
 from shoal.services.store.records import JobFilter
 from shoal.services.web.api import batch
 from shoal.services.web.http import quota
-from tests.gateway_world import World, completed, world
+from tests.gateway_world import World, api_world, completed
 
 SPEC = {"url": "https://shop.example/", "goal": "read"}
 TYPE = {"Content-Type": "application/x-ndjson"}
@@ -21,7 +21,7 @@ TYPE = {"Content-Type": "application/x-ndjson"}
 
 @pytest.fixture
 async def here() -> AsyncIterator[World]:
-    async with world(body_limit=500) as made:
+    async with api_world(body_limit=500) as made:
         yield made
 
 
@@ -142,7 +142,7 @@ async def test_groups_are_stored_as_they_fill(here: World, monkeypatch: pytest.M
 
 
 async def test_a_batch_over_the_limit_ends_where_the_limit_is() -> None:
-    async with world(batch_limit=300) as small:
+    async with api_world(batch_limit=300) as small:
         got = await small.client.post("/v1/jobs:batch", content=line() * 30, headers=TYPE)
         assert got.status_code == 413, "announced: refused before anything is read"
 
@@ -164,7 +164,7 @@ async def test_a_batch_must_call_itself_json(here: World) -> None:
 @pytest.mark.parametrize("group", [2, 500])
 async def test_a_batch_is_taken_in_as_far_as_the_quota_goes(monkeypatch: pytest.MonkeyPatch, group: int) -> None:
     monkeypatch.setattr(batch, "GROUP_JOBS", group)
-    async with world(tenant_queued=5) as busy:
+    async with api_world(tenant_queued=5) as busy:
         await busy.submit()
         outcomes = await send(busy, b"".join(line(goal=f"g{n}") for n in range(9)))
         assert ["job" in outcome for outcome in outcomes] == [True] * 4 + [False] * 5
@@ -179,7 +179,7 @@ async def test_a_batch_that_is_sent_again_goes_on_behind_the_lines_that_are_stor
 ) -> None:
     monkeypatch.setattr(quota, "COUNTED_FOR_S", -1.0)
     lines = b"".join(line(goal=f"g{n}") for n in range(9))
-    async with world(tenant_queued=5) as busy:
+    async with api_world(tenant_queued=5) as busy:
         first = await send(busy, lines, **{"Idempotency-Key": "k"})
         assert ["job" in outcome for outcome in first] == [True] * 5 + [False] * 4
         await busy.run(lambda work: completed())
@@ -192,7 +192,7 @@ async def test_at_its_quota_a_batch_has_the_jobs_that_were_stored_before_and_roo
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(quota, "COUNTED_FOR_S", -1.0)
-    async with world(tenant_queued=5) as busy:
+    async with api_world(tenant_queued=5) as busy:
         first = await send(busy, b"".join(line(goal=f"g{n}") for n in range(9)), **{"Idempotency-Key": "k"})
         assert ["job" in outcome for outcome in first] == [True] * 5 + [False] * 4
         again = await send(busy, b"".join(line(goal=f"g{n}") for n in range(9)), **{"Idempotency-Key": "k"})
@@ -203,6 +203,6 @@ async def test_at_its_quota_a_batch_has_the_jobs_that_were_stored_before_and_roo
 
 
 async def test_lines_with_one_new_key_take_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with world(tenant_queued=2) as busy:
+    async with api_world(tenant_queued=2) as busy:
         outcomes = await send(busy, line(idempotency_key="a") * 3 + line() + line())
         assert [outcome.get("created") for outcome in outcomes] == [True, False, False, True, None]

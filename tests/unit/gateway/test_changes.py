@@ -10,14 +10,14 @@ import pytest_asyncio
 
 from shoal.agent.types import Checkpoint
 from shoal.services.store import ids
-from tests.gateway_world import World, completed, fan_out, world
+from tests.gateway_world import World, api_world, completed, fan_out
 
 PAYING = Checkpoint(url="https://shop.example/pay", pending_action="click('pay')")
 
 
 @pytest_asyncio.fixture
 async def here() -> AsyncIterator[World]:
-    async with world() as made:
+    async with api_world() as made:
         yield made
 
 
@@ -94,7 +94,7 @@ async def test_an_unsure_session_that_is_tried_again_runs_without_its_mark(here:
 
 
 async def test_who_may_only_look_neither_changes_nor_settles() -> None:
-    async with world(auth=True) as here:
+    async with api_world(auth=True) as here:
         headers = {"Authorization": f"Bearer {await here.key('read', 'submit')}"}
         for method, path in (("PATCH", "/v1/jobs/j1"), ("POST", "/v1/sessions/s1/settle")):
             answer = await here.client.request(method, path, json={"how": "done"}, headers=headers)

@@ -12,7 +12,7 @@ from shoal.services.errors import ArtifactStoreAway
 from shoal.services.store import ids
 from shoal.services.store.records import DropSlice
 from shoal.services.web.results.retention import Retention
-from tests.gateway_world import World, world
+from tests.gateway_world import World, api_world
 from tests.unit.gateway.test_retention import archived, screenshots, shown
 
 
@@ -27,7 +27,7 @@ def by_twos(w: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_deleted_job_is_gone_for_its_owner_before_all_its_files_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with world() as w:
+    async with api_world() as w:
         job = await shown(w, 7)
         by_twos(w, monkeypatch)
         assert (await w.client.delete(f"/v1/jobs/{job}")).status_code == 204
@@ -46,7 +46,7 @@ async def test_a_deleted_job_is_gone_for_its_owner_before_all_its_files_are(monk
 
 
 async def test_a_job_that_is_deleted_while_the_artifact_store_is_away_leaves_no_file_behind() -> None:
-    async with world() as w:
+    async with api_world() as w:
         job = await archived(w)
         shots = await shown(w, 3)
         w.artifacts.away = True
@@ -64,7 +64,7 @@ async def test_a_job_that_is_deleted_while_the_artifact_store_is_away_leaves_no_
 
 
 async def test_files_go_before_the_rows_that_name_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with world() as w:
+    async with api_world() as w:
         job = await shown(w, 5)
         by_twos(w, monkeypatch)
         drop = w.store.drop
@@ -82,7 +82,7 @@ async def test_files_go_before_the_rows_that_name_them(monkeypatch: pytest.Monke
 
 
 async def test_the_files_of_a_slice_are_removed_by_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with world() as w:
+    async with api_world() as w:
         job = await shown(w, 40)
         asked: list[int] = []
 
@@ -98,7 +98,7 @@ async def test_the_files_of_a_slice_are_removed_by_one_call(monkeypatch: pytest.
 
 
 async def test_two_gateways_remove_what_is_left_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with world() as w:
+    async with api_world() as w:
         job = await shown(w, 9)
         by_twos(w, monkeypatch)
         await w.client.delete(f"/v1/jobs/{job}")

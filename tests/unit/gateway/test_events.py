@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.gateway_world import World, completed, failed, loop_of, world
+from tests.gateway_world import World, api_world, completed, failed, loop_of
 
 
 @dataclass
@@ -31,7 +31,7 @@ def parse(text: str) -> list[Event]:
 
 @pytest.fixture
 async def here() -> AsyncIterator[World]:
-    async with world() as made:
+    async with api_world() as made:
         yield made
 
 

@@ -11,14 +11,14 @@ from shoal.services.errors import BadSetting
 from shoal.services.web.app import create_app
 from shoal.services.web.http.api_keys import hash_key, make_key
 from shoal.services.web.http.auth import needs_keys
-from tests.gateway_world import World, completed, world
+from tests.gateway_world import World, api_world, completed
 
 SPEC = {"url": "https://shop.example/", "goal": "read"}
 
 
 @pytest.fixture
 async def locked() -> AsyncIterator[World]:
-    async with world(auth=True) as made:
+    async with api_world(auth=True) as made:
         yield made
 
 
@@ -99,7 +99,7 @@ async def test_a_revoked_key_stops_working(locked: World, monkeypatch: pytest.Mo
 
 
 async def test_one_tenant_may_only_ask_so_often() -> None:
-    async with world(auth=True, requests_per_s=2.0) as limited:
+    async with api_world(auth=True, requests_per_s=2.0) as limited:
         key, second = bearer(await limited.key("read")), bearer(await limited.key("read"))
         other = bearer(await limited.key("read", tenant="other"))
         answers = [await limited.client.get("/v1/jobs", headers=key) for _ in range(6)]
@@ -110,7 +110,7 @@ async def test_one_tenant_may_only_ask_so_often() -> None:
 
 
 async def test_a_tenant_has_one_rate_at_all_gateways() -> None:
-    async with world(auth=True, requests_per_s=2.0) as first:
+    async with api_world(auth=True, requests_per_s=2.0) as first:
         key = bearer(await first.key("read"))
         other = httpx.ASGITransport(create_app(first.deps))
         async with httpx.AsyncClient(transport=other, base_url="http://127.0.0.1:8700") as second:
@@ -139,14 +139,14 @@ async def test_keys_are_kept_as_hashes_only(locked: World) -> None:
     ],
 )
 async def test_a_foreign_page_cannot_use_a_gateway_without_keys(headers: dict[str, str], why: str) -> None:
-    async with world() as here:
+    async with api_world() as here:
         answer = await here.client.post("/v1/jobs", json=SPEC, headers=headers)
         assert answer.status_code == 403
         assert why in answer.json()["detail"]
 
 
 async def test_a_page_of_the_gateway_itself_can() -> None:
-    async with world() as here:
+    async with api_world() as here:
         headers = {"Origin": "http://127.0.0.1:8700", "Sec-Fetch-Site": "same-origin"}
         assert (await here.client.post("/v1/jobs", json=SPEC, headers=headers)).status_code == 201
         assert (await here.client.get("/v1/jobs", headers={"Host": "localhost:8700"})).status_code == 200

@@ -14,7 +14,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.session_parts.webhook_helper import WebhookHelper
 from shoal.services.web.specs.specs import SpecRules
-from tests.gateway_world import World, world
+from tests.gateway_world import World, api_world
 
 TOKEN = "installation-token"
 ID = "0123456789abcdef" * 2
@@ -22,7 +22,7 @@ ID = "0123456789abcdef" * 2
 
 @pytest.fixture
 async def here() -> AsyncIterator[World]:
-    async with world(help_token=TOKEN, rules=SpecRules(people=True)) as made:
+    async with api_world(help_token=TOKEN, rules=SpecRules(people=True)) as made:
         yield made
 
 
@@ -67,7 +67,7 @@ async def test_the_helper_of_a_session_waits_for_the_answer(here: World) -> None
 @pytest.mark.parametrize("token", ["", "wrong"])
 async def test_only_workers_ask(here: World, token: str) -> None:
     assert (await ask(here, token)).status_code == 401
-    async with world() as without:  # no token is set: nobody asks
+    async with api_world() as without:  # no token is set: nobody asks
         assert (await ask(without, "")).status_code == 401
 
 
@@ -78,7 +78,7 @@ async def test_what_nobody_waits_for_cannot_be_answered(here: World) -> None:
 
 
 async def test_each_tenant_sees_and_answers_its_own() -> None:
-    async with world(auth=True, help_token=TOKEN) as locked:
+    async with api_world(auth=True, help_token=TOKEN) as locked:
         ours, theirs = [
             {"Authorization": f"Bearer {await locked.key('read', 'control', tenant=name)}"} for name in ("a", "b")
         ]

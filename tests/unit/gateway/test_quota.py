@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from shoal.services.web.http import quota
-from tests.gateway_world import world
+from tests.gateway_world import api_world
 
 SPEC = {"url": "https://shop.example/", "goal": "read the prices"}
 
 
 async def test_a_tenant_with_too_much_waiting_is_asked_to_come_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quota, "COUNTED_FOR_S", 0.0)
-    async with world(tenant_queued=1) as busy:
+    async with api_world(tenant_queued=1) as busy:
         await busy.submit()
         answer = await busy.client.post("/v1/jobs", json=SPEC)
         assert answer.status_code == 429
@@ -24,7 +24,7 @@ async def test_a_quota_does_not_ask_for_what_is_over(monkeypatch: pytest.MonkeyP
     async def everything() -> None:
         raise AssertionError("the quota asked for the totals of all jobs that ever were")
 
-    async with world(tenant_queued=2) as busy:
+    async with api_world(tenant_queued=2) as busy:
         monkeypatch.setattr(busy.store, "counts_by_status", everything)
         for _ in range(2):
             await busy.submit()
@@ -36,7 +36,7 @@ async def test_a_tenant_at_its_quota_gets_the_job_that_stands_under_its_key(
     monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     monkeypatch.setattr(quota, "COUNTED_FOR_S", -1.0)
-    async with world(tenant_queued=1) as busy:
+    async with api_world(tenant_queued=1) as busy:
         first = await busy.submit(idempotency_key="k")
         headers, spec = (
             ({"Idempotency-Key": "k"}, SPEC) if where == "header" else ({}, {**SPEC, "idempotency_key": "k"})
@@ -50,12 +50,12 @@ async def test_a_tenant_at_its_quota_gets_the_job_that_stands_under_its_key(
 
 
 async def test_single_tenants_have_quotas_of_their_own() -> None:
-    async with world(tenant_queued=1, tenant_quotas={"default": 3}) as busy:
+    async with api_world(tenant_queued=1, tenant_quotas={"default": 3}) as busy:
         for _ in range(3):
             await busy.submit()
         answer = await busy.client.post("/v1/jobs", json=SPEC)
         assert answer.status_code == 429, "jobs that were taken in since the last count are counted too"
         assert answer.json()["detail"] == "3 sessions of this tenant are waiting already; at most 3 may."
-    async with world(tenant_queued=1, tenant_quotas={"default": 0}) as free:
+    async with api_world(tenant_queued=1, tenant_quotas={"default": 0}) as free:
         for _ in range(3):
             await free.submit()

@@ -18,7 +18,7 @@ from shoal.agent.worker_messages import Work
 from shoal.services.web.api.results import Format, accepted_format
 from shoal.services.web.api.views import ResultView
 from shoal.services.web.results.table import _Pipe, flatten
-from tests.gateway_world import World, completed, failed, loop_of, world
+from tests.gateway_world import World, api_world, completed, failed, loop_of
 
 VALUES = [f"https://shop.example/p/{index}" for index in range(7)]
 RECORDS: list[Any] = [
@@ -33,7 +33,7 @@ SCHEMA = {"type": "object", "properties": {"price": {"type": "number"}, "never":
 
 @pytest.fixture
 async def here() -> AsyncIterator[World]:
-    async with world() as made:
+    async with api_world() as made:
         yield made
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from shoal.services.addresses import Reach
 from shoal.services.store.records import JobFilter
 from shoal.services.web.specs.specs import SpecRules
-from tests.gateway_world import World, world
+from tests.gateway_world import World, api_world
 
 SPEC = {"url": "https://shop.example/", "goal": "read the prices"}
 
@@ -21,10 +22,24 @@ for _ in range(180):
     DEEP = {"not": DEEP}
 
 
+NAMES = {"inner.example": ("10.0.0.9",)}
+
+
 @pytest.fixture
 async def here() -> AsyncIterator[World]:
-    async with world(names={"inner.example": ("10.0.0.9",)}) as made:
+    async with api_world(names=NAMES) as made:
         yield made
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def strict() -> AsyncIterator[World]:
+    """One gateway for all that is refused: nothing of that is stored, so no test leaves another one anything."""
+    async with api_world(names=NAMES) as made:
+        yield made
+
+
+refused = pytest.mark.asyncio(loop_scope="module")
+"""A test in the event loop of `strict`."""
 
 
 async def test_a_job_is_stored_and_answered_with_its_place(here: World) -> None:
@@ -57,6 +72,7 @@ def faults(answer: httpx.Response) -> dict[str, str]:
     return {fault["field"]: fault["reason"] for fault in body.get("errors", [])}
 
 
+@refused
 @pytest.mark.parametrize(
     ("change", "field", "reason"),
     [
@@ -136,16 +152,17 @@ def faults(answer: httpx.Response) -> dict[str, str]:
     ],
 )
 async def test_a_bad_field_is_refused_by_name(
-    here: World, change: dict[str, Any], field: str, reason: str | None
+    strict: World, change: dict[str, Any], field: str, reason: str | None
 ) -> None:
-    answer = await here.client.post("/v1/jobs", json={**SPEC, **change})
+    answer = await strict.client.post("/v1/jobs", json={**SPEC, **change})
     assert answer.status_code == 400, answer.text
     told = faults(answer)
     assert field in told
     assert reason is None or told[field] == reason
-    assert await here.store.jobs(JobFilter()) == [], "nothing may be stored of a job that was refused"
+    assert await strict.store.jobs(JobFilter()) == [], "nothing may be stored of a job that was refused"
 
 
+@refused
 @pytest.mark.parametrize(
     ("change", "field", "reason"),
     [
@@ -184,20 +201,21 @@ async def test_a_bad_field_is_refused_by_name(
     ],
 )
 async def test_what_nobody_could_do_is_refused_by_name(
-    here: World, change: dict[str, Any], field: str, reason: str | None
+    strict: World, change: dict[str, Any], field: str, reason: str | None
 ) -> None:
     """A deadline beyond the calendar was stored, and broke every list of jobs from then on."""
-    answer = await here.client.post("/v1/jobs", json={**SPEC, **change})
+    answer = await strict.client.post("/v1/jobs", json={**SPEC, **change})
     assert answer.status_code == 400, answer.text
     told = faults(answer)
     assert list(told) == [field]
     assert reason is None or told[field] == reason
-    assert (await here.client.get("/v1/jobs")).json()["jobs"] == []
+    assert (await strict.client.get("/v1/jobs")).json()["jobs"] == []
 
 
 REFERS_OUT = "which is not in it; nothing is fetched from elsewhere"
 
 
+@refused
 @pytest.mark.parametrize(
     ("schema", "reason"),
     [
@@ -218,9 +236,9 @@ REFERS_OUT = "which is not in it; nothing is fetched from elsewhere"
     ],
 )
 async def test_a_schema_that_no_record_could_be_checked_against_is_refused(
-    here: World, schema: Any, reason: str
+    strict: World, schema: Any, reason: str
 ) -> None:
-    answer = await here.client.post("/v1/jobs", json={**SPEC, "extract": {"schema": schema}})
+    answer = await strict.client.post("/v1/jobs", json={**SPEC, "extract": {"schema": schema}})
     assert faults(answer) == {"extract.schema": reason}
 
 
@@ -264,6 +282,7 @@ async def test_a_job_that_wants_nothing_is_refused(here: World) -> None:
     assert faults(answer) == {"body": "needs at least one of `goal`, `extract` and `loop`"}
 
 
+@refused
 @pytest.mark.parametrize(
     ("body", "place"),
     [
@@ -274,8 +293,8 @@ async def test_a_job_that_wants_nothing_is_refused(here: World) -> None:
         (b"[" * 5000, "recursion limit"),
     ],
 )
-async def test_broken_json_is_refused_with_its_place(here: World, body: bytes, place: str) -> None:
-    answer = await here.client.post("/v1/jobs", content=body, headers={"Content-Type": "application/json"})
+async def test_broken_json_is_refused_with_its_place(strict: World, body: bytes, place: str) -> None:
+    answer = await strict.client.post("/v1/jobs", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == 400
     assert place in faults(answer)["body"]
 
@@ -284,6 +303,7 @@ async def test_json_that_is_no_object_is_refused(here: World) -> None:
     assert faults(await here.client.post("/v1/jobs", json=["x"])) == {"body": "must be an object"}
 
 
+@refused
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
@@ -295,21 +315,23 @@ async def test_json_that_is_no_object_is_refused(here: World) -> None:
         ("https://inner.example/", "private (10.0.0.9)"),
     ],
 )
-async def test_inner_addresses_are_refused_in_every_field_that_holds_a_url(here: World, url: str, reason: str) -> None:
+async def test_inner_addresses_are_refused_in_every_field_that_holds_a_url(
+    strict: World, url: str, reason: str
+) -> None:
     host = httpx.URL(url).host
-    told = faults(await here.client.post("/v1/jobs", json={**SPEC, "url": url}))
+    told = faults(await strict.client.post("/v1/jobs", json={**SPEC, "url": url}))
     assert f"the address is {reason};" in told["url"]
     assert host.strip("[]") in told["url"] or "0x7f" in told["url"]
-    told = faults(await here.client.post("/v1/jobs", json={**SPEC, "loop": {"values": ["https://ok.example", url]}}))
+    told = faults(await strict.client.post("/v1/jobs", json={**SPEC, "loop": {"values": ["https://ok.example", url]}}))
     assert list(told) == ["loop.values[1]"]
 
 
 async def test_the_operator_can_allow_inner_addresses() -> None:
     spec = {**SPEC, "url": "http://127.0.0.1:9999/"}
-    async with world(rules=SpecRules(reach=Reach(allow_private=True))) as open_world:
+    async with api_world(rules=SpecRules(reach=Reach(allow_private=True))) as open_world:
         assert (await open_world.client.post("/v1/jobs", json=spec)).status_code == 201
         assert open_world.names.asked == [], "nothing is looked up when everything is allowed"
-    async with world(rules=SpecRules(reach=Reach(exceptions=("127.0.0.1:9999",)))) as narrow:
+    async with api_world(rules=SpecRules(reach=Reach(exceptions=("127.0.0.1:9999",)))) as narrow:
         assert (await narrow.client.post("/v1/jobs", json=spec)).status_code == 201
         spec["url"] = "http://127.0.0.1:9998/"
         assert (await narrow.client.post("/v1/jobs", json=spec)).status_code == 400
@@ -323,7 +345,7 @@ async def test_two_different_keys_are_refused(here: World) -> None:
 
 
 async def test_a_body_over_the_limit_is_refused_announced_or_not() -> None:
-    async with world(body_limit=300) as small:
+    async with api_world(body_limit=300) as small:
         spec = {**SPEC, "data": "x" * 400}
         assert (await small.client.post("/v1/jobs", json=spec)).status_code == 413
 

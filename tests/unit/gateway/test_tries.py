@@ -13,7 +13,7 @@ from shoal.agent.status import Status
 from shoal.agent.types import ErrorInfo, FieldCandidate, Outcome, Task
 from shoal.agent.worker_messages import Work
 from shoal.services.store.records import DeliveryFilter, JobFilter
-from tests.gateway_world import World, completed, fan_out, world
+from tests.gateway_world import World, api_world, completed, fan_out
 
 SPEC = {
     "url": "https://shop.example/",
@@ -31,7 +31,7 @@ _WEAK = FieldCandidate("7", "label", "#x", "weak", "the place is named only simi
 
 @pytest.fixture
 async def here() -> AsyncIterator[World]:
-    async with world() as made:
+    async with api_world() as made:
         yield made
 
 
@@ -132,7 +132,7 @@ async def test_a_job_that_is_refused_is_refused_as_a_try(here: World) -> None:
 
 
 async def test_a_try_needs_to_read_and_to_submit() -> None:
-    async with world(auth=True) as here:
+    async with api_world(auth=True) as here:
         for scopes, status in ((("submit",), 403), (("read",), 403)):
             key = await here.key(*scopes)
             headers = {"Authorization": f"Bearer {key}"}
@@ -141,7 +141,7 @@ async def test_a_try_needs_to_read_and_to_submit() -> None:
 
 
 async def test_a_try_counts_towards_the_quota() -> None:
-    async with world(tenant_queued=1) as here:
+    async with api_world(tenant_queued=1) as here:
         await here.submit()
         answer = await here.client.post("/v1/jobs:try", json=SPEC)
         assert (answer.status_code, answer.json()["code"]) == (429, "quota_exceeded")

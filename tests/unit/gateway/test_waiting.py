@@ -13,14 +13,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from shoal.agent.status import Status
 from shoal.agent.types import ErrorInfo, Outcome
 from shoal.services.store.records import Finish
-from tests.gateway_world import World, completed, fan_out, world
+from tests.gateway_world import World, api_world, completed, fan_out
 
 BUSY = {"slots": 4, "busy": 4, "rate": 2.0, "tenants": {"default": 1}, "weights": {}, "workers": []}
 
 
 @pytest_asyncio.fixture
 async def here() -> AsyncIterator[World]:
-    async with world() as made:
+    async with api_world() as made:
         yield made
 
 
@@ -128,7 +128,7 @@ async def test_retry_time_concurrency_and_pause_are_told(here: World) -> None:
 
 @pytest.mark.parametrize("ahead_s", [600, -600])
 async def test_a_pause_is_told_by_the_store_s_clock_and_not_by_the_gateway_s(ahead_s: float) -> None:
-    async with world(clock=lambda: time.time() - ahead_s) as made:
+    async with api_world(clock=lambda: time.time() - ahead_s) as made:
         job = await made.submit()
         await tell(made)
         (held,) = await made.claim()
