@@ -10,10 +10,12 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 
 import pytest
+from structlog.testing import capture_logs
 
 from shoal.services.addresses import Reach
 from shoal.services.browsers.network import egress
 from shoal.services.browsers.network.egress import EgressLimits, EgressProxy
+from shoal.services.events import LogEvent
 from shoal.services.names import HostNames
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -276,3 +278,14 @@ async def test_tenants_without_number_share_no_door(monkeypatch: pytest.MonkeyPa
             seen.add(id(door))
             proxy.give_back(door)
         assert len(proxy._doors) <= 8 and busy.server.is_serving()
+
+
+async def test_a_page_that_is_refused_again_and_again_fills_no_log() -> None:
+    async with EgressProxy(Reach()) as proxy:
+        door = await proxy.lend("t", 1)
+        with capture_logs() as logs:
+            for _ in range(60):
+                async with opened(door.url, get(80, "10.0.0.1")) as reader:
+                    assert (await reader.readline()).startswith(b"HTTP/1.1 403 ")
+        assert len([line for line in logs if line["event"] == LogEvent.EGRESS_REFUSED]) == 20
+        assert proxy.outcomes["refused"] == 60

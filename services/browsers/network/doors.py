@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 _MEBIBYTE = 1 << 20
+_TOLD_REFUSALS = 20
+"""Of one session; the rest is counted alone."""
 
 
 @dataclass(slots=True, eq=False)
@@ -18,6 +20,7 @@ class Door:
     most_bytes: int | None  # for one session, over all its connections; None: any number
     job: int | None = None  # whose session had it last: its emptied contexts still use it
     taken: int = 0  # bytes, since it was lent
+    refused: int = 0  # requests, since then
 
     @property
     def url(self) -> str:
@@ -30,6 +33,11 @@ class Door:
         if self.most_bytes is None or self.taken <= self.most_bytes:
             return ""
         return f"the session's pages have sent more than {self.most_bytes // _MEBIBYTE:,} MiB"
+
+    def tells_refusal(self) -> bool:
+        """Counts a refused request; says whether the log is told of it: a page may make thousands a second."""
+        self.refused += 1
+        return not self.excess and (not self.owner or self.refused <= _TOLD_REFUSALS)
 
     def count(self, n: int) -> None:
         """So many bytes come in.
@@ -83,7 +91,7 @@ class Doors:
             else:
                 self._waiting.remove(door)
         self._lent.add(door)
-        door.job, door.taken = job, 0
+        door.job, door.taken, door.refused = job, 0, 0
         return door
 
     def give_back(self, door: Door) -> None:

@@ -174,7 +174,8 @@ class EgressProxy:
             async with asyncio.timeout(self._limits.connect_s):
                 upstream_reader, upstream = await self._connect(request, door.owner)
         except EgressRefused as refusal:
-            log.info(LogEvent.EGRESS_REFUSED, host=request.host, port=request.port, reason=str(refusal))
+            if door.tells_refusal():
+                log.info(LogEvent.EGRESS_REFUSED, host=request.host, port=request.port, reason=str(refusal))
             await self._answer((reader, writer), 403, "refused", str(refusal))
             return
         except TimeoutError:
