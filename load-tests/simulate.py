@@ -286,7 +286,7 @@ def some_links(n: int, domains: int, dice: random.Random) -> Iterator[LoopItem]:
 class Seen:
     """What the looks saw."""
 
-    waiting: Counter[str] = field(default_factory=Counter)  # lane-looks by cause
+    waiting: Counter[str] = field(default_factory=Counter)  # partition-looks by cause
     fairness: list[float] = field(default_factory=list)  # Jain's index over tenants that wait for slots
     utilisation: list[float] = field(default_factory=list)
     served: list[int] = field(default_factory=list)  # items, at each look

@@ -67,7 +67,7 @@ class World:
         """Leases every session that is ready; loops that were begun are stored to their end first."""
         while (await self.store.materialize()).more:
             pass
-        takes = [ClaimRequest(lane.job, lane.domain, 0, 1000) for lane in await self.store.partitions()]
+        takes = [ClaimRequest(partition.job, partition.domain, 0, 1000) for partition in await self.store.partitions()]
         return [claimed.work for claimed in (await self.store.claim("w1", takes, lease_s=60)).sessions] if takes else []
 
     async def finish(self, work: Sequence[Work], answer: Answer) -> None:

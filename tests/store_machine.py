@@ -20,7 +20,7 @@ from shoal.agent.types import Checkpoint, Outcome
 from shoal.services.errors import WrongState
 from shoal.services.store.jobs import ending
 from shoal.services.store.records import Claimed, ClaimRequest, CommitResult, Finish, JobChanges, Renewal, Settlement
-from tests.known_lanes import KnownPartitions
+from tests.known_partitions import KnownPartitions
 from tests.store_world import BROKEN, World, links, loop, world
 
 S = Status
@@ -135,7 +135,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.sessions[root] = Session(job, None)
 
     @rule()
-    def read_all_lanes(self) -> None:
+    def read_all_partitions(self) -> None:
         """The only way to find what was put back because its loop had no seat for it."""
         self.known.add(self.do(self.other.partitions()))
 
@@ -144,7 +144,7 @@ class StoreMachine(RuleBasedStateMachine):
         return multiple(*self.take(n, elsewhere))
 
     def take(self, n: int, elsewhere: bool) -> Sequence[Claimed]:
-        """Claims up to `n` of each lane."""
+        """Claims up to `n` of each partition."""
         store = self.other if elsewhere else self.w.store
         self.do(self.known.hear(store))
         takes = [ClaimRequest(*partition, cursor, n) for partition, cursor in self.known.cursors.items()]
@@ -589,7 +589,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def whatever_is_ready_was_told(self) -> None:
-        """A dispatcher that has read all lanes once needs to read only news, but for what a narrowed loop put back."""
+        """A dispatcher that has read all partitions once reads only changes, but for what a narrowed loop put back."""
         self.do(self.known.hear(self.w.store))
         crowded = {self.sessions[parent].job for parent in self.crowded}
         for partition in self.do(self.w.store.partitions()):

@@ -85,7 +85,7 @@ class World:
     async def claim(
         self, n: int = 1_000, *, owner: str = "w1", lease_s: float = 60.0, job: int | None = None
     ) -> list[Claimed]:
-        """Claims up to `n` sessions of every lane."""
+        """Claims up to `n` sessions of every partition."""
         partitions = await self.store.partitions()
         takes = [
             ClaimRequest(partition.job, partition.domain, partition.cursor, n)

@@ -65,7 +65,7 @@ async def plain(urls: list[str], concurrency: int) -> float:
     """Pages per second of httpx and lxml, so many at once, each page's fields by hand-written paths."""
     todo = list(reversed(urls))
 
-    async def lane(client: httpx.AsyncClient) -> None:
+    async def worker(client: httpx.AsyncClient) -> None:
         while todo:
             tree = lxml.html.fromstring((await client.get(todo.pop())).content)
             assert tree.xpath("string(//h1)")
@@ -76,7 +76,7 @@ async def plain(urls: list[str], concurrency: int) -> float:
 
     started = time.perf_counter()
     async with httpx.AsyncClient() as client:
-        await asyncio.gather(*(lane(client) for _ in range(concurrency)))
+        await asyncio.gather(*(worker(client) for _ in range(concurrency)))
     return len(urls) / (time.perf_counter() - started)
 
 

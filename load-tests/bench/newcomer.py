@@ -1,4 +1,4 @@
-"""Seconds from handing a job in until it is claimed, while many lanes (a job on a domain) of others wait.
+"""Seconds from handing a job in until it is claimed, while many partitions (a job on a domain) of others wait.
 
 Those keep a pause of an hour between their sessions, so each is parked after its first. What is left is how soon a
 dispatcher learns of what a gateway stored.
@@ -23,7 +23,7 @@ from shoal.services.store.store import Store
 
 JOBS = 10
 EACH = 2
-"""Items of a lane: the one that is let out, and one that waits."""
+"""Items of a partition: the one that is let out, and one that waits."""
 SLOTS = 512
 START = "https://start.example/"
 GENTLE = JobSpec.model_validate({"url": START, "goal": "nothing", "politeness": {"delay_s": 3600}})
@@ -36,7 +36,7 @@ def items(partitions: int) -> Iterator[LoopItem]:
 
 
 async def fill(store: Store, partitions: int) -> list[int]:
-    """So many lanes, a tenth of them of each job; gives the jobs."""
+    """So many partitions, a tenth of them of each job; gives the jobs."""
     jobs = [done.job for done in await store.submit([NewJob("big", GENTLE, f"start{n}.example") for n in range(JOBS)])]
     takes = [ClaimRequest(partition.job, partition.domain, 0, 1) for partition in await store.partitions()]
     for root in (await store.claim("bench", takes, lease_s=600)).sessions:
@@ -73,7 +73,7 @@ async def waits(url: str, partitions: int, newcomers: int) -> list[float]:
 
 def main() -> None:
     parser = arguments(__doc__ or "")
-    parser.add_argument("--lanes", default="", help="comma separated; default: 10000,100000")
+    parser.add_argument("--partitions", default="", help="comma separated; default: 10000,100000")
     parser.add_argument("--rounds", type=int, default=20, help="newcomers, one after the other")
     parser.add_argument("--databases", default="sqlite,postgresql")
     options = parser.parse_args()
@@ -85,7 +85,7 @@ def main() -> None:
                 for partitions in map(
                     int, (options.partitions or ("10000" if options.quick else "10000,100000")).split(",")
                 ):
-                    name = f"{kind}, {partitions} lanes, s"
+                    name = f"{kind}, {partitions} partitions, s"
                     report.targets[name] = Target(1.0, at_least=False)
                     for wait in asyncio.run(waits(new(), partitions, options.rounds)):
                         report.add(name, wait)

@@ -73,7 +73,7 @@ async def floor(urls: list[str], concurrency: int, *, fresh: bool, shots: bool) 
         read = fresh_page if fresh else reused_page
         todo = list(reversed(urls))
 
-        async def one_lane(count: Callable[[], None]) -> None:
+        async def one_worker(count: Callable[[], None]) -> None:
             await read(browser, todo, shots, count)
 
         await asyncio.gather(*(read(browser, [url], shots, lambda: None) for url in urls[:concurrency]))
@@ -84,7 +84,7 @@ async def floor(urls: list[str], concurrency: int, *, fresh: bool, shots: bool) 
         def count() -> None:
             done[0] += 1
 
-        await asyncio.gather(*(one_lane(count) for _ in range(concurrency)))
+        await asyncio.gather(*(one_worker(count) for _ in range(concurrency)))
         seconds, spent = time.perf_counter() - started, _cpu(me) - cpu
         assert done[0] == len(urls)
         await browser.close()

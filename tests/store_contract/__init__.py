@@ -3,8 +3,10 @@
 A module that imports these tests brings a fixture `store_url`: the URL of an empty database.
 """
 
+from tests.store_contract.changed_partitions import *  # noqa: F403
 from tests.store_contract.changes import *  # noqa: F403
 from tests.store_contract.claims import *  # noqa: F403
+from tests.store_contract.concurrency_changes import *  # noqa: F403
 from tests.store_contract.control import *  # noqa: F403
 from tests.store_contract.doubts import *  # noqa: F403
 from tests.store_contract.dropping import *  # noqa: F403
@@ -15,15 +17,13 @@ from tests.store_contract.leases import *  # noqa: F403
 from tests.store_contract.long_loops import *  # noqa: F403
 from tests.store_contract.looking_up import *  # noqa: F403
 from tests.store_contract.loops import *  # noqa: F403
-from tests.store_contract.news import *  # noqa: F403
 from tests.store_contract.outbox import *  # noqa: F403
 from tests.store_contract.outcomes import *  # noqa: F403
 from tests.store_contract.politeness import *  # noqa: F403
 from tests.store_contract.reading import *  # noqa: F403
-from tests.store_contract.reseating import *  # noqa: F403
+from tests.store_contract.resolve_unsure import *  # noqa: F403
 from tests.store_contract.retrying import *  # noqa: F403
 from tests.store_contract.robots import *  # noqa: F403
-from tests.store_contract.settling import *  # noqa: F403
 from tests.store_contract.shared import *  # noqa: F403
 from tests.store_contract.submission import *  # noqa: F403
 from tests.store_contract.totals import *  # noqa: F403

@@ -62,7 +62,7 @@ async def test_a_token_limit_holds_for_what_is_claimed_from_now_on_and_is_told_t
     assert (await w.store.job(job)).spec.budget.job_tokens == 100  # what was asked stays readable
 
 
-async def test_priority_reaches_the_lanes_and_several_things_change_at_once(w: World) -> None:
+async def test_priority_reaches_the_partitions_and_several_things_change_at_once(w: World) -> None:
     job, _ = await w.open_loop(4, priority=1)
     row = await w.store.change(job, changes(priority=7, concurrency=2, job_tokens=9))
     assert (row.priority, row.concurrency, row.token_limit) == (7, 2, 9)

@@ -1,4 +1,4 @@
-"""Claims and lanes."""
+"""Claims and partitions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_a_claim_gives_all_that_a_worker_needs(w: World) -> None:
     assert await names(w) == [JobEvent.SUBMITTED, JobEvent.STARTED]
 
 
-async def test_each_lane_gives_its_lowest_ids_behind_its_cursor(w: World) -> None:
+async def test_each_partition_gives_its_lowest_ids_behind_its_cursor(w: World) -> None:
     job, _ = await w.open_loop(20, hosts=2, politeness={"per_domain": 3})
     partitions = await w.store.partitions()
     assert [(partition.job, partition.host) for partition in partitions] == [(job, "h0.example"), (job, "h1.example")]
@@ -117,7 +117,7 @@ async def test_two_claimers_never_get_the_same_session(w: World) -> None:
     assert (await w.check_sums(job)).counts.completed == 300
 
 
-async def test_lanes_go_by_job_and_domain_and_leave_out_jobs_that_may_not_run(w: World) -> None:
+async def test_partitions_go_by_job_and_domain_and_leave_out_jobs_that_may_not_run(w: World) -> None:
     jobs = [await w.submit(priority=i) for i in range(4)]
     await w.store.pause(jobs[1])
     await w.store.cancel(jobs[2])

@@ -60,7 +60,7 @@ async def test_a_domain_has_so_many_places_for_all_dispatchers_and_jobs_together
     assert len((await claim(w)).sessions) == 1
 
 
-async def test_a_lane_that_has_no_more_to_give_is_not_held(w: World) -> None:
+async def test_a_partition_that_has_no_more_to_give_is_not_held(w: World) -> None:
     await open_shop(w, 2)
     claims = await claim(w)
     assert len(claims.sessions) == 2 and not claims.held

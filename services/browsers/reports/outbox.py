@@ -35,8 +35,8 @@ class Outbox:
     pulling and committing loses nothing: its successor pulls the same reports again, and fences drop the doubles.
     """
 
-    def __init__(self, hungry: Callable[[], bool] = lambda: False) -> None:
-        self._needs_work = hungry  # whether the worker needs more work soon, which it gets for its reports
+    def __init__(self, needs_work: Callable[[], bool] = lambda: False) -> None:
+        self._needs_work = needs_work  # whether the worker needs more work soon, which it gets for its reports
         self._reports: OrderedDict[int, Report] = OrderedDict()  # by serial number
         self._serial = 0
         self._newest: dict[tuple[int, int], int] = {}  # by session and fence: its last checkpoint, not pulled yet
@@ -100,13 +100,13 @@ class Outbox:
                 return ReportBatch(b"")
             await _within(self._batch_delay_s, self._hurry)
             found = self._after(seen)
-        parcel = ReportBatch.of(found, most_bytes)
-        if (n := len(parcel.sizes)) == len(found):
+        batch = ReportBatch.of(found, most_bytes)
+        if (n := len(batch.sizes)) == len(found):
             self._newest.clear()
         else:
             last = found[n - 1].serial
             self._newest = {attempt: serial for attempt, serial in self._newest.items() if serial > last}
-        return parcel
+        return batch
 
     @property
     def _batch_delay_s(self) -> float:

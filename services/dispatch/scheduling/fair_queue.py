@@ -221,8 +221,8 @@ class FairQueue:
     def park(self, job: int, domain: int) -> None:
         """This partition cannot be served before its domain is among those `freed`."""
         partition = self._partition(job, domain)
-        if partition is not None and domain in (open_lanes := self._of[job].jobs[job].open):
-            open_lanes.remove(domain)
+        if partition is not None and domain in (open_partitions := self._of[job].jobs[job].open):
+            open_partitions.remove(domain)
             self._keep_parked(domain, partition)
 
     def choose(

@@ -117,8 +117,8 @@ class WorkerManager:
         while True:
             await self._state.signals.wait_to_pull()
             try:
-                parcel = await worker.handle.pull(worker.seen, worker.committed, self._pull_bytes)
-                reports = parcel.reports()
+                batch = await worker.handle.pull(worker.seen, worker.committed, self._pull_bytes)
+                reports = batch.reports()
             except WorkerLost as error:
                 if not self._state.signals.stopping and not worker.leaving:
                     await self.deregister(worker, str(error))
@@ -135,7 +135,7 @@ class WorkerManager:
             failures = 0
             if reports:
                 worker.seen = reports[-1].serial
-                self._note(worker, reports, parcel.sizes)
+                self._note(worker, reports, batch.sizes)
 
     @property
     def _pull_bytes(self) -> int:

@@ -153,7 +153,7 @@ def _heads(tx: Tx, takes: Sequence[ClaimRequest]) -> list[int]:
     rows = list(tx.rows("partition_heads", partitions=codec.dump_json(ones), now=tx.now)) if ones else []
     for take in takes:
         if take.n > 1:
-            rows += tx.rows("lane_head", job=take.job, domain=take.domain, after=take.after, n=take.n, now=tx.now)
+            rows += tx.rows("partition_head", job=take.job, domain=take.domain, after=take.after, n=take.n, now=tx.now)
     return [row.id for row in rows]
 
 

@@ -319,7 +319,8 @@ def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mappin
 def _stop(tx: Tx, loop: Loop, job: LockedJob, most: int) -> int:
     """Begins to cancel the children that have not begun, after one has failed; gives how many it has canceled.
 
-    `shoal.services.store.jobs.bulk_operations` cancels the rest. No claim gives out what is left (`claim.claim_lanes`).
+    `shoal.services.store.jobs.bulk_operations` cancels the rest. No claim gives out what is left
+    (`claim.claim_partitions`).
     """
     canceled = ending.end_children(tx, job, loop.id, most)
     loop.stopped = loop.stops_now = True

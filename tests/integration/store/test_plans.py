@@ -79,7 +79,7 @@ async def test_checkpoints_and_summaries_read_the_sessions_that_they_are_of(post
         assert entries_read(postgres_url) < 3 * ITEMS
 
 
-async def test_news_reads_what_is_new_and_not_the_lanes_of_others(postgres_url: str) -> None:
+async def test_news_reads_what_is_new_and_not_the_partitions_of_others(postgres_url: str) -> None:
     async with world(postgres_url) as w:
         with psycopg.connect(postgres_url, autocommit=True) as conn:
             conn.execute("alter table session set (autovacuum_enabled = false)")

@@ -88,14 +88,14 @@ def partition(job: int, *, priority: int = 0, tenant: str = "t") -> Partition:
     return Partition(job, tenant, job, f"h{job}.example", priority, 0)
 
 
-def test_what_is_scarce_is_shared_in_turn_and_lanes_that_wait_keep_their_place() -> None:
+def test_what_is_scarce_is_shared_in_turn_and_partitions_that_wait_keep_their_place() -> None:
     partitions = FairQueue()
     partitions.add([partition(1), partition(2), partition(3)])
     got = [take.job for _ in range(6) for take in partitions.choose(5, lambda _: 9, Scarce(lambda one: True, 1))]
     assert got == [1, 2, 3, 1, 2, 3]
 
 
-def test_lanes_that_need_nothing_scarce_are_served_when_it_is_used_up() -> None:
+def test_partitions_that_need_nothing_scarce_are_served_when_it_is_used_up() -> None:
     partitions = FairQueue()
     partitions.add([partition(1, priority=9), partition(2)])
     requests = partitions.choose(3, lambda _: 9, Scarce(lambda one: one.job == 1, 0))

@@ -16,10 +16,10 @@ from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
 from tests.cluster_world import EXTRACT, LOOP, form, shop, world
 
 
-@pytest.fixture(params=["all lanes", "news only"], autouse=True)
+@pytest.fixture(params=["all partitions", "news only"], autouse=True)
 def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing may depend on all lanes being read again: of a hundred thousand they are but seldom."""
-    if request.param == "all lanes":
+    """Nothing may depend on all partitions being read again: of a hundred thousand they are but seldom."""
+    if request.param == "all partitions":
         return
     read_all = PartitionReader._read_all
 

@@ -121,7 +121,7 @@ def test_a_job_that_asks_for_fewer_places_waits_for_the_domain_when_it_has_them_
     assert domains.why(1, 1, PLAIN, 0) == domains.why(1, 2, one_at_a_time, 0) is None
 
 
-def test_places_that_another_dispatcher_has_taken_are_what_a_refused_lane_waits_for() -> None:
+def test_places_that_another_dispatcher_has_taken_are_what_a_refused_partition_waits_for() -> None:
     domains = Domains(8)
     domains.refused(1, 1, ClaimRefusal(WaitingCause.DOMAIN_LIMIT, 1, 1), now=0)
 

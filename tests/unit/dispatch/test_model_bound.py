@@ -1,4 +1,4 @@
-"""What a dispatcher asks the store to know which lanes need the model server."""
+"""What a dispatcher asks the store to know which partitions need the model server."""
 
 from __future__ import annotations
 

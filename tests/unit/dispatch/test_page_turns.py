@@ -84,7 +84,7 @@ SITE = {f"{URL}{n}": FakePage(read={"n": n}) for n in range(PAGES)}
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_HOUSEKEEPING_S", 0.05)
-    monkeypatch.setattr(partition_reader, "_SHARE", 0)  # lanes are read again at once, however long it took
+    monkeypatch.setattr(partition_reader, "_SHARE", 0)  # partitions are read again at once, however long it took
     monkeypatch.setattr(Walker, "begin", asyncio.Event(), raising=False)
     Walker.begin.set()
     ALL.clear()

@@ -35,8 +35,8 @@ async def waits(here: World, job: str, **query: Any) -> list[tuple[str, float | 
     return [(s["waiting"]["cause"], s["waiting"]["for_s"], s["waiting_for"]) for s in page if s["waiting"]]
 
 
-async def lane_of(here: World, nth: int) -> str:
-    """The number of the job of one of the lanes, as snapshots write it."""
+async def partition_of(here: World, nth: int) -> str:
+    """The number of the job of one of the partitions, as snapshots write it."""
     return str(sorted(partition.job for partition in await here.store.partitions())[nth])
 
 
@@ -87,14 +87,14 @@ async def test_a_tenant_that_holds_its_share_is_told_so_though_slots_are_free(he
 )
 async def test_a_site_that_is_held_back_is_named(here: World, why: str, cause: str) -> None:
     job, other = await here.submit(), await here.submit()
-    await tell(here, busy=0, held={await lane_of(here, 0): {"shop.example": [why, 30.0]}})
+    await tell(here, busy=0, held={await partition_of(here, 0): {"shop.example": [why, 30.0]}})
     assert await waits(here, job) == [(cause, pytest.approx(30.5), f"shop.example: {why}")]
     assert [cause for cause, _, _ in await waits(here, other)] == ["turn"], "another job's delay is not its own"
 
 
 async def test_the_model_server_is_named_to_those_who_wait_for_it(here: World) -> None:
     job, other = await here.submit(), await here.submit()
-    held = {await lane_of(here, 0): {"shop.example": ["the model server", 0]}}
+    held = {await partition_of(here, 0): {"shop.example": ["the model server", 0]}}
     await tell(
         here,
         lanes_waiting={"the model server": 1, "a free slot": 1},

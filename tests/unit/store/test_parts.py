@@ -85,7 +85,7 @@ def test_half_a_surrogate_pair_is_replaced_and_a_split_pair_is_joined() -> None:
 def test_both_databases_know_the_same_queries() -> None:
     common, sqlite, postgresql = (queries.read(name) for name in ("common", "sqlite", "postgresql"))
     assert not common.keys() & (sqlite.keys() | postgresql.keys())
-    assert sqlite.keys() - postgresql.keys() == {"lane_head", "partition_heads"}
+    assert sqlite.keys() - postgresql.keys() == {"partition_head", "partition_heads"}
     assert postgresql.keys() - sqlite.keys() == {"now", "count_alone"}
     for said, statement in (*common.values(), *sqlite.values(), *postgresql.values()):
         assert said.endswith(".") and statement

@@ -126,12 +126,12 @@ def stepped(conn: Connection, query: str, *, every: int, **given: float) -> tupl
     return found, steps
 
 
-def test_reading_all_lanes_costs_the_same_however_long_they_are() -> None:
-    assert steps_of_lanes(items=200) < 2 * steps_of_lanes(items=2)
+def test_reading_all_partitions_costs_the_same_however_long_they_are() -> None:
+    assert steps_of_partitions(items=200) < 2 * steps_of_partitions(items=2)
 
 
-def steps_of_lanes(items: int) -> int:
-    """Hundreds of steps of SQLite's machine that reading the lanes of 5 jobs on 20 sites takes, so many items each."""
+def steps_of_partitions(items: int) -> int:
+    """Hundreds of steps of SQLite's machine to read the partitions of 5 jobs on 20 sites, so many items each."""
     engine = create_engine("sqlite://")
     metadata.create_all(engine)
     with engine.connect() as conn:
@@ -150,7 +150,7 @@ def steps_of_lanes(items: int) -> int:
 
 
 def test_a_claim_steps_over_nothing_of_a_job_that_is_being_ended() -> None:
-    asked = queries.load("sqlite")["lane_head"]
+    asked = queries.load("sqlite")["partition_head"]
     engine = create_engine("sqlite://")
     metadata.create_all(engine)
     with engine.connect() as conn:

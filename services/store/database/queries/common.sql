@@ -130,7 +130,7 @@ update session set seat_limit = :seat_limit, seats = :seats where id = :id
 -- Walks the ready index from partition to partition, two look-ups each, and gives the lowest id of every partition. Not one look-up
 -- for (job, domain) > (...): SQLite would use the job alone, and step over all ready sessions of partitions before.
 with recursive queue_partition (job, domain, id) as (
-  select * from (select job, domain, id from session where state = {QUEUED} order by job, domain, id limit 1) as first_lane
+  select * from (select job, domain, id from session where state = {QUEUED} order by job, domain, id limit 1) as first_partition
   union all
   select s.job, s.domain, s.id from queue_partition l join session s on s.id = coalesce(
     (select n.id from session n where n.state = {QUEUED} and n.job = l.job and n.domain > l.domain

@@ -37,7 +37,7 @@ where l.state = {WAITING} and l.job = :job limit :n
 -- name: ready_in
 -- Some ready children of a loop that have not fanned out, in a range of ids: from domain to domain, as they are indexed.
 with recursive queue_partition (domain) as (
-  select * from (select domain from session where state = {QUEUED} and job = :job order by domain limit 1) as first_lane
+  select * from (select domain from session where state = {QUEUED} and job = :job order by domain limit 1) as first_partition
   union all
   select (select n.domain from session n where n.state = {QUEUED} and n.job = :job and n.domain > l.domain
     order by n.domain limit 1) from queue_partition l where l.domain is not null)

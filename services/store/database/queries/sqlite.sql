@@ -28,7 +28,7 @@ where l.state = {WAITING} and l.job = :job and s.state = {HELD} and s.parent = l
 -- name: ready_in
 -- Some ready children of a loop that have not fanned out, in a range of ids: from domain to domain, as they are indexed.
 with recursive queue_partition (domain) as (
-  select * from (select domain from session where state = {QUEUED} and job = :job order by domain limit 1) as first_lane
+  select * from (select domain from session where state = {QUEUED} and job = :job order by domain limit 1) as first_partition
   union all
   select (select n.domain from session n where n.state = {QUEUED} and n.job = :job and n.domain > l.domain
     order by n.domain limit 1) from queue_partition l where l.domain is not null)
@@ -36,7 +36,7 @@ select s.id from queue_partition l cross join session s
 where s.state = {QUEUED} and s.job = :job and s.domain = l.domain and s.id between :first and :last
   and s.parent = :parent and s.children = 0 limit :n
 
--- name: lane_head
+-- name: partition_head
 -- The first :n ready sessions of a partition behind its cursor, if its job may run: that is asked first, and once, since a
 -- job that is being ended may have a million of them.
 select s.id from job j cross join session s

@@ -1,4 +1,4 @@
-"""News: what makes sessions ready without the dispatcher's doing is told without reading all lanes."""
+"""News: what makes sessions ready without the dispatcher's doing is told without reading all partitions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ S = Status
 
 
 async def told(w: World, since: ChangedPartitions) -> dict[int, tuple[Partition, ...]]:
-    """The lanes of each job that was told of since; what the next look would tell is nothing."""
+    """The partitions of each job that was told of since; what the next look would tell is nothing."""
     news = await w.store.changed_partitions(since.seq)
     assert (await w.store.changed_partitions(news.seq)).ready == ()
     return {
@@ -20,7 +20,7 @@ async def told(w: World, since: ChangedPartitions) -> dict[int, tuple[Partition,
     }
 
 
-async def test_a_new_job_is_told_once_with_all_that_a_lane_has(w: World) -> None:
+async def test_a_new_job_is_told_once_with_all_that_a_partition_has(w: World) -> None:
     known = await w.submit()
     before = await w.store.changed_partitions(None)
     assert before.ready == () and not before.more

@@ -118,7 +118,7 @@ def test_a_tenant_that_comes_back_has_neither_credit_nor_is_its_debt_forgotten()
     assert {take.job: take.n for take in partitions.choose(10, lambda _: 100)} == {1: 5, 2: 5}
 
     taken = Counter[int]()
-    for _ in range(20):  # a lane that is emptied and filled again each time gains nothing by it
+    for _ in range(20):  # a partition that is emptied and filled again each time gains nothing by it
         for take in partitions.choose(1, lambda _: 100):
             taken[take.job] += take.n
         partitions.drop(2, 2)
@@ -126,7 +126,7 @@ def test_a_tenant_that_comes_back_has_neither_credit_nor_is_its_debt_forgotten()
     assert taken == {1: 10, 2: 10}
 
 
-def test_lanes_of_a_full_domain_are_opened_one_by_one_in_fair_order() -> None:
+def test_partitions_of_a_full_domain_are_opened_one_by_one_in_fair_order() -> None:
     partitions = FairQueue()
     partitions.add([partition("big", job, domain=7) for job in range(1, 50)])
     partitions.add([partition("small", 100, domain=7)])
@@ -138,7 +138,7 @@ def test_lanes_of_a_full_domain_are_opened_one_by_one_in_fair_order() -> None:
     assert jobs.count(100) == 2
 
 
-def test_a_parked_lane_is_left_alone_until_its_domain_is_freed() -> None:
+def test_a_parked_partition_is_left_alone_until_its_domain_is_freed() -> None:
     partitions = FairQueue()
     partitions.add([partition("t", 1, domain=7)])
     partitions.park(1, 7)
@@ -169,7 +169,7 @@ def test_what_waits_for_something_scarce_goes_on_when_there_is_some() -> None:
     assert sorted(got) == [1, 2, 3]
 
 
-def test_a_lane_that_is_added_again_goes_back_to_the_lower_cursor() -> None:
+def test_a_partition_that_is_added_again_goes_back_to_the_lower_cursor() -> None:
     partitions = FairQueue()
     partitions.add([partition("t", 1, cursor=0)])
     partitions.advance(1, 1, 50)
@@ -178,7 +178,7 @@ def test_a_lane_that_is_added_again_goes_back_to_the_lower_cursor() -> None:
     assert partitions.choose(1, lambda _: 1)[0].after == 20
 
 
-def test_dropped_lanes_are_gone() -> None:
+def test_dropped_partitions_are_gone() -> None:
     partitions = FairQueue()
     partitions.add([partition("t", 1), partition("u", 2)])
     partitions.drop(1, 1)

@@ -1,4 +1,4 @@
-"""What a dispatcher would know of the lanes that never reads them all."""
+"""What a dispatcher would know of the partitions that never reads them all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOLD = {
 
 
 class KnownPartitions:
-    """What a dispatcher knows that never reads all lanes: what calls of its own and news have told it."""
+    """What a dispatcher knows that never reads all partitions: what calls of its own and news have told it."""
 
     def __init__(self) -> None:
         self.cursors: dict[tuple[int, int], int] = {}  # by job and domain
@@ -53,7 +53,7 @@ class KnownPartitions:
             self.cursors[key] = min(partition.cursor, self.cursors.get(key, partition.cursor))
 
     def note(self, takes: Iterable[ClaimRequest], claims: Claims) -> None:
-        """What was claimed is behind the cursor; a lane that gave less than it was asked for has no more."""
+        """What was claimed is behind the cursor; a partition that gave less than it was asked for has no more."""
         got: dict[tuple[int, int], list[int]] = {}
         for one in claims.sessions:
             got.setdefault((one.work.job, one.domain), []).append(one.work.session)

@@ -1,4 +1,4 @@
-"""How often a dispatcher reads all lanes anew."""
+"""How often a dispatcher reads all partitions anew."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.scheduling.partition_reader import PartitionReader, rest_s
 from shoal.services.errors import StoreAway
 from shoal.services.store.records import NewJob, Partition
-from shoal.services.store.sessions import partitions as store_lanes
+from shoal.services.store.sessions import partitions as store_partitions
 from shoal.services.store.store import open_store
 from tests.cluster_world import world
 
@@ -32,7 +32,7 @@ def test_reading_takes_a_small_part_of_the_time_and_news_are_seen_within_seconds
     assert rest_s(60.0, partitions=1) == 30
 
 
-async def test_news_is_read_while_all_lanes_are_not_to_be_read_again() -> None:
+async def test_news_is_read_while_all_partitions_are_not_to_be_read_again() -> None:
     async with world({URL: FakePage(read={"n": 1})}) as w:
         reader, state = w.dispatcher._reader, w.dispatcher._state
         await w.final(await w.submit(extract=EXTRACT))
@@ -42,7 +42,7 @@ async def test_news_is_read_while_all_lanes_are_not_to_be_read_again() -> None:
         assert state.signals.all_partitions and reader._all_after > loop_time()
 
 
-async def test_while_all_lanes_rest_nothing_is_due_until_something_happens() -> None:
+async def test_while_all_partitions_rest_nothing_is_due_until_something_happens() -> None:
     store = await open_store("sqlite://")
     state = DispatchState.of(DispatchConfig())
     reader = PartitionReader(store, state)
@@ -53,12 +53,12 @@ async def test_while_all_lanes_rest_nothing_is_due_until_something_happens() -> 
     assert reader.due_s(loop_time()) == 0, "news can be read at once"
     await reader.read()
     due_s = reader.due_s(loop_time())
-    assert due_s is not None and 3000 < due_s <= 3600, "there was none, and all lanes are still to be read"
+    assert due_s is not None and 3000 < due_s <= 3600, "there was none, and all partitions are still to be read"
     await store.close()
 
 
 async def test_more_news_than_one_look_takes_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_lanes, "_EVENTS", 3)
+    monkeypatch.setattr(store_partitions, "_EVENTS", 3)
     async with world({URL: FakePage(read={"n": 1})}) as w:
         await w.final(await w.submit(extract=EXTRACT))
         w.dispatcher._reader._all_after = loop_time() + 3600
@@ -83,7 +83,7 @@ async def test_one_slow_answer_of_the_database_keeps_no_job_waiting(monkeypatch:
         assert job.status is Status.COMPLETED
 
 
-async def test_lanes_that_could_not_be_read_are_still_to_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_partitions_that_could_not_be_read_are_still_to_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     async with world({URL: FakePage(read={"n": 1})}) as w:
         monkeypatch.setattr(w.store, "partitions", AsyncMock(side_effect=StoreAway("it is starting")))
         with pytest.raises(StoreAway):
