@@ -10,9 +10,10 @@
   if (!canvas) return;
   const probe = document.getElementById("map-probe");
   const names = canvas.dataset.statuses.split(" ");
+  const cells = document.createElement("canvas");
   let states = new Uint8Array();
   let at = -1; // the cell under the pointer or the keys
-  let grid = { columns: 1, size: WIDEST, ratio: 1 };
+  let grid = { columns: 1, size: WIDEST, ratio: 1, gap: 0 };
 
   // The colours are those of the page, light or dark: read from the key beside the map.
   function colours() {
@@ -23,6 +24,7 @@
     });
   }
 
+  // All cells, drawn once for each change of what they are; the mark of one is painted over a copy.
   function draw() {
     const width = canvas.parentElement.clientWidth;
     const ratio = window.devicePixelRatio || 1;
@@ -30,33 +32,42 @@
     const size = Math.min(WIDEST, Math.max(NARROWEST, fitting));
     const columns = Math.max(1, Math.floor(width / size));
     const rows = Math.max(1, Math.ceil(states.length / columns));
-    grid = { columns, size, ratio };
-    canvas.width = Math.round(columns * size * ratio);
-    canvas.height = Math.round(rows * size * ratio);
-    const pen = canvas.getContext("2d");
+    grid = { columns, size, ratio, gap: size > 8 ? 2 : size > 5 ? 1 : 0.5 };
+    for (const one of [canvas, cells]) {
+      one.width = Math.round(columns * size * ratio);
+      one.height = Math.round(rows * size * ratio);
+    }
+    const pen = cells.getContext("2d");
     pen.scale(ratio, ratio);
-    const gap = size > 8 ? 2 : size > 5 ? 1 : 0.5;
     const palette = colours();
     for (let state = 0; state < names.length; state += 1) {
       pen.fillStyle = palette[state].fill;
       pen.globalAlpha = palette[state].alpha;
       for (let n = 0; n < states.length; n += 1) {
-        if (states[n] === state) pen.fillRect((n % columns) * size, Math.floor(n / columns) * size, size - gap, size - gap);
+        if (states[n] === state) pen.fillRect((n % columns) * size, Math.floor(n / columns) * size, size - grid.gap, size - grid.gap);
       }
     }
-    if (at >= 0 && at < states.length) {
-      pen.globalAlpha = 1;
-      pen.strokeStyle = getComputedStyle(document.body).color;
-      pen.lineWidth = 1.5;
-      pen.strokeRect((at % columns) * size - 0.5, Math.floor(at / columns) * size - 0.5, size - gap + 1, size - gap + 1);
-    }
+    paint();
     canvas.dataset.drawn = String(states.length);
+  }
+
+  function paint() {
+    const { columns, size, ratio, gap } = grid;
+    const pen = canvas.getContext("2d");
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    if (cells.width && cells.height) pen.drawImage(cells, 0, 0);
+    if (at < 0 || at >= states.length) return;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.strokeStyle = getComputedStyle(document.body).color;
+    pen.lineWidth = 1.5;
+    pen.strokeRect((at % columns) * size - 0.5, Math.floor(at / columns) * size - 0.5, size - gap + 1, size - gap + 1);
   }
 
   function show(cell) {
     at = cell;
     probe.textContent = cell >= 0 && cell < states.length ? `item ${(cell + 1).toLocaleString("en")}: ${names[states[cell]]}` : "";
-    draw();
+    paint();
   }
 
   function cellOf(event) {
