@@ -404,6 +404,17 @@ class ApiKey:
 
 
 @dataclass(frozen=True, slots=True)
+class SiteRow:
+    """How a site is treated by all dispatchers together."""
+
+    host: str
+    running: int  # sessions there now, of all tenants
+    most: float | None  # sessions at once, where it was slowed down
+    paused_s: float  # seconds that are left of a pause that it asked for
+    delay_s: float  # crawl-delay of its robots.txt
+
+
+@dataclass(frozen=True, slots=True)
 class NewAuditEntry:
     """A change that is to be kept in the audit log."""
 

@@ -26,7 +26,7 @@ from shoal.services.store.jobs import bulk_operations, control, retention, submi
 from shoal.services.store.jobs.changes import change_job
 from shoal.services.store.loops import pending_children
 from shoal.services.store.loops.fanout import children_in, hosts_needed, stage
-from shoal.services.store.read import activity, item_map, reading, snapshots
+from shoal.services.store.read import activity, item_map, reading, sites, snapshots
 from shoal.services.store.records import (
     ActivitySpan,
     ApiKey,
@@ -61,6 +61,7 @@ from shoal.services.store.records import (
     SessionDetail,
     SessionRow,
     Settlement,
+    SiteRow,
     Submitted,
     Unclaimable,
 )
@@ -332,6 +333,10 @@ class Store:
         return await self._db.write(lambda tx: api_keys.revoke_key(tx, key))
 
     # --- webhooks ------------------------------------------------------------------------------------
+
+    async def sites(self, limit: int) -> list[SiteRow]:
+        """Sites with running sessions or with a limit of their own, the busiest first."""
+        return await self._db.read(lambda tx: sites.sites(tx, limit))
 
     async def add_audit(self, entry: NewAuditEntry) -> None:
         """Keeps who changed what."""

@@ -41,6 +41,7 @@ STATIC: Mapping[str, bytes] = {path.name: path.read_bytes() for path in sorted((
 _TAGS = {name: f'"{hashlib.sha256(content).hexdigest()[:16]}"' for name, content in STATIC.items()}
 """Entity tags: browsers ask whether a file has changed, so that no page runs the script of an earlier version."""
 _API = "/v1/"
+SITES_SHOWN = 50
 
 
 def add_dashboard(
@@ -82,7 +83,18 @@ def _add_status(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) 
     @router.get("/status")
     async def status(request: Request, caller: Caller = Depends(let_in(door, "read"))) -> Response:
         seen = await overview(deps.store, caller)
-        return pages.page(request, "status.html", caller=caller, seen=seen, statuses=list(Status))
+        # Sites and model servers are those of all tenants.
+        sites = await deps.store.sites(SITES_SHOWN) if caller.sees is None else None
+        models = [(name, one.data.get("model")) for name, one in seen.dispatchers.items() if one.fresh]
+        return pages.page(
+            request,
+            "status.html",
+            caller=caller,
+            seen=seen,
+            statuses=list(Status),
+            sites=sites,
+            models=[(name, model) for name, model in models if model],
+        )
 
 
 def _add_static(router: APIRouter) -> None:

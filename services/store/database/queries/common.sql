@@ -727,3 +727,12 @@ select state from session where job = :job and depth > 0 and children = 0 order 
 -- name: item_at
 -- The session of an item, by its place among all items of its job.
 select id from session where job = :job and depth > 0 and children = 0 order by path limit 1 offset :place
+
+-- name: busy_sites
+-- Domains with running sessions, or that were slowed down, asked for a pause or keep a distance; the busiest first.
+select d.host, coalesce(r.n, 0) as running, p.most, p.blocked_until, p.delay_s
+from domain d
+left join (select domain, count(*) as n from session where state = {RUNNING} group by domain) r on r.domain = d.id
+left join pace p on p.domain = d.id
+where r.n > 0 or p.most is not null or p.blocked_until > :now or p.delay_s > 0
+order by coalesce(r.n, 0) desc, d.host limit :n

@@ -137,3 +137,26 @@ async def test_webhook_messages_are_listed_by_state_for_their_tenant(locked: Wor
     assert (await locked.client.get("/admin/webhooks?state=x")).status_code == 400
     await enter(locked, "read", tenant="other")
     assert "There is no such message." in (await locked.client.get("/admin/webhooks")).text
+
+
+SERVER = {
+    **{"up": False, "limit": 4, "running": 2, "waiting": 7, "kv_cache": 0.5},
+    **{"first_token_s": 1.5, "cache_hits": None},
+}
+
+
+async def test_sites_and_model_servers_are_shown_to_who_sees_all_tenants(locked: World) -> None:
+    key = await locked.key("submit", tenant="other")
+    spec = {"url": "https://lamps.example/", "goal": "x"}
+    await locked.client.post("/v1/jobs", json=spec, headers={"Authorization": f"Bearer {key}"})
+    await locked.claim()
+    await locked.store.put_state(
+        "dispatcher/main", {"workers": [], "model": {"limit": 4, "active": 2, "servers": [SERVER]}}
+    )
+    await enter(locked, "read", tenant="acme")
+    page = (await locked.client.get("/status")).text
+    assert "lamps.example" not in page and "Model servers" not in page
+    await enter(locked, "admin", tenant="ops")
+    page = (await locked.client.get("/status")).text
+    assert 'href="/?site=lamps.example"' in page
+    assert "Model servers" in page and "away" in page and "50 %" in page
