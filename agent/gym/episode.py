@@ -156,6 +156,7 @@ class Episode:
         context = await self._browser.new_context(_context_options(self._options.context, task))
         if not isinstance(context, ActingContext):
             raise TypeError("an episode needs a browser whose pages can be scripted")
+        await context.allow_scripts()
         return context
 
     async def _act(self, context: ActingContext, reply: str, seen: Observation) -> tuple[tuple[ActionResult, ...], str]:

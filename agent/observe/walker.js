@@ -229,8 +229,15 @@ globalThis.shoalWalker ??= (() => {
       const words = inner && iconWords(inner.getAttribute('class') || '');
       if (words) return element.childElementCount ? words : squeeze(`${colourOf(element)} ${words}`);
     }
+    const drawn = pictured(element);
+    if (drawn) return drawn;
     if (tag !== 'A' && !element.childElementCount && colourOf(element)) return colourOf(element);
     return tag === 'A' ? fileName(element.getAttribute('href')) : '';
+  };
+  // What the file of a picture is called that a style puts in an element's place or behind it.
+  const pictured = element => {
+    const style = getComputedStyle(element), found = /url\("([^"]+)"\)/.exec(`${style.content} ${style.backgroundImage}`);
+    return found ? iconWords(fileName(found[1])) : '';
   };
   // Text that stands before a field that has no label, as in table layouts.
   const wordsBefore = element => {
@@ -303,7 +310,7 @@ globalThis.shoalWalker ??= (() => {
     }
     if (FIELDS.has(tag) && tag !== 'SELECT' && !/^(checkbox|radio|submit|button|reset|image|file)$/.test(element.type)) {
       const value = element.type === 'password' ? '•'.repeat(element.value.length) : element.value;
-      if (value) { found.value = clip(value, 500); any = 1; }
+      if (value) { found.value = clip(value, tag === 'TEXTAREA' ? TEXT_CHARS : 500); any = 1; }
     } else if (tag === 'INPUT' && element.type === 'file') {
       const files = [...element.files].map(file => file.name).join(', ');
       if (files) { found.value = files; any = 1; }
@@ -999,7 +1006,7 @@ globalThis.shoalWalker ??= (() => {
   // An element in a word or two, for what is told about it.
   const brief = element => {
     const tag = upper(element), role = roleOf(element, tag, element.getAttribute('role')) || tag.toLowerCase();
-    const name = givenName(element, tag) || (FIELDS.has(tag) ? '' : squeeze(element.textContent)) || lastName(element, tag);
+    const name = givenName(element, tag) || (FIELDS.has(tag) ? '' : squeeze(element.textContent.slice(0, 1000))) || lastName(element, tag);
     return `${role}${name ? ' ' + JSON.stringify(clip(name, 60)) : ''}`;
   };
   // Whether a field looks up what is typed into it and shows what fits.
@@ -1014,7 +1021,7 @@ globalThis.shoalWalker ??= (() => {
     }
     const active = deepActive(), element = id ? find(id) : active;
     return {
-      mutations, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: whole(valueOf(element)),
+      mutations, drawn: document.getElementsByTagName('canvas').length > 0, focus: active ? idOf(active) : 0, scroll: [scrollX, scrollY], found: !!(id && element), value: whole(valueOf(element)),
       tag: element ? element.tagName.toLowerCase() : '', type: element?.type || '', role: element?.getAttribute('role') || '',
       options: element?.tagName === 'SELECT' ? choosable(element) : undefined,
       keys: !!(element && handling.get(element) & KEYS), suggests: !!element && suggests(element),

@@ -80,6 +80,7 @@ class ActingContext:
         self, browser: ActingOwner, context: BrowserContext, tab: Tab, driver: Driver, options: ContextOptions
     ) -> None:
         self._browser = browser
+        self._driver = driver
         self.playwright = context
         self.options = options
         self._tainted = ""
@@ -348,6 +349,8 @@ class ActingContext:
             limit = self._limit(one.limit, action)
             self._stage.begin(started + limit)
             bid = _bid_of(action)
+            if one.unsafe:
+                await self.allow_scripts()
             if one.changes:
                 async with self.limits.guard(_LOOK_S, "reaching the page"):
                     await self._have_tab()
@@ -409,8 +412,9 @@ class ActingContext:
             changes = effect(before, after, bid, seen)
             if not changes.unchanged or not waits:
                 return replace(changes, unchanged=changes.unchanged and waits)
-            if time.monotonic() >= ends:
-                return changes
+            if time.monotonic() >= ends:  # what is asked of a server may still come
+                waiting = (await self.tab.traffic()).quiet_for() <= 0
+                return replace(changes, unchanged=not waiting)
             await asyncio.sleep(_EFFECT_PAUSE_S)
             self._stage.forget()
             after = None
@@ -442,6 +446,13 @@ class ActingContext:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_S):
                 await self._tab_came.wait()
+
+    async def allow_scripts(self) -> None:
+        """Has to come before a script uses the page beside our actions.
+
+        Playwright's part of a page knows the engines that were registered before it was first used, and no later ones.
+        """
+        await self._driver.register_engine()
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         self.limits.check()

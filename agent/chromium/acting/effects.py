@@ -20,6 +20,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import Effect
 
 _FIELDS = frozenset({"input", "textarea", "select"})
+_PUSHED = frozenset({"button", "submit", "reset", "image"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +140,18 @@ def effect(before: Moment, after: Moment, bid: str | None, seen: Appearances = A
 
 
 def _moved_on(before: Moment, after: Moment, bid: str | None) -> bool:
-    """Whether a value, the scroll position or the focus changed; that a button has the focus is no effect of it."""
+    """Whether a value, the scroll position or the focus changed; that a button has the focus is no effect of it.
+
+    What a canvas shows no look at the document tells, so beside one nothing is said to have stayed as it was.
+    """
     if not before.frame or not after.frame or not before.main or not after.main:
+        return True
+    if after.main["drawn"] or after.frame["drawn"]:
         return True
     if before.prefix != after.prefix or before.main["scroll"] != after.main["scroll"]:
         return True
     value = before.frame["value"] != after.frame["value"]
-    field = after.frame["tag"] in _FIELDS or after.frame["editable"]
+    field = (after.frame["tag"] in _FIELDS and after.frame["type"] not in _PUSHED) or after.frame["editable"]
     return value or (before.frame["focus"] != after.frame["focus"] and (field or bid is None))
 
 

@@ -25,6 +25,17 @@ async def test_a_button_that_does_nothing_says_so(context: Context) -> None:
     assert not (await click(context, found["Alive"])).effect.unchanged
 
 
+async def test_beside_a_canvas_and_before_an_answer_nothing_is_said_to_have_stayed(
+    context: Context, site: Site
+) -> None:
+    found = await show(context, "<canvas></canvas><button>Draw</button>")
+    assert words(await click(context, found["Draw"])) == ()
+    await context.goto(f"{site.url}/second")
+    await context.read("() => { document.body.innerHTML = `<button onclick=\"fetch('/slow.json')\">Ask</button>` }")
+    (ask,) = clickable_elements((await context.observe()).elements)
+    assert words(await click(context, ask.bid)) == ()
+
+
 async def test_what_came_and_what_went_is_named(context: Context) -> None:
     found = await show(
         context,

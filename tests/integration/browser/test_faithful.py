@@ -119,3 +119,14 @@ async def test_what_lies_below_the_window_does_not_say_that_it_is_in_it(context:
     tree = (await context.observe()).elements
     said = {one.text: one.in_viewport for one in walk_elements(tree) if one.text}
     assert said == {"above": True, "below": False, "far off": False, "cell": False}
+
+
+async def test_a_control_that_a_style_draws_is_called_as_its_picture(context: Context) -> None:
+    lines, _ = await look(
+        context,
+        "<style>span { display: inline-block; width: 20px; height: 20px; cursor: pointer }"
+        "#a { content: url(https://a.example/mail/send-reply.png) }"
+        "#b { background-image: url(https://a.example/icons/left-arrow.svg) }</style>"
+        "<span id=a></span><span id=b></span>",
+    )
+    assert [line.split('"')[1] for line in " ".join(lines).split("[")[1:]] == ["send reply", "left arrow"]

@@ -9,15 +9,17 @@ import pytest
 
 from shoal.agent.actions.effect_words import effect_words
 from shoal.agent.browser import Context
+from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.types import Action, ActionResult, Element
+from tests.integration.browser.test_mended import show
 from tests.sites.registry.cache import Unreachable
 from tests.sites.registry.suggestions import pages
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TYPED = ("jquery-ui", "aria", "github", "downshift")
-OPENED = ("select2",)
+OPENED = ("select2", "choices")
 LATEST_S = 0.6
 """A list that opened again by itself would be there by then: the libraries wait 300 ms at most."""
 
@@ -99,3 +101,41 @@ async def test_a_list_that_a_click_opens_is_chosen_from(
     assert await says(context) == "town is Oslo"
     await asyncio.sleep(LATEST_S)
     assert set(await choices(context)) <= {"Oslo"}
+
+
+async def test_each_choice_of_a_short_list_that_listens_as_a_whole_is_an_element(context: Context) -> None:
+    await show(
+        context,
+        "<p id=out></p><ul tabindex=0 onclick='out.textContent = event.target.textContent'>"
+        "<li><div tabindex=-1>Yes</div><li><div tabindex=-1>No</div></ul>"
+        "<ul onclick='out.textContent = 1 + event.target.textContent'><li>Only</ul>",
+    )
+    found = {one.name: one.bid for one in await controls(context)}
+    assert set(found) == {"Yes", "No", "Only"}
+    await act(context, "click", bid=found["No"])
+    assert await context.read("() => out.textContent") == "No"
+    await act(context, "click", bid=found["Only"])
+    assert await context.read("() => out.textContent") == "1Only"
+
+
+async def test_a_field_that_listens_for_keys_hears_each_of_them(context: Context) -> None:
+    found = await show(
+        context,
+        "<input aria-label=Code><p id=out></p><script>let keys = '';"
+        "const hear = event => { keys += event.key; out.textContent = keys };"
+        "document.querySelector('input').addEventListener('keydown', hear)</script>",
+    )
+    result = await act(context, "fill", bid=found["Code"], value="a1b")
+    assert (await says(context), result.effect.value) == ("a1b", "a1b")
+    await act(context, "fill", bid=found["Code"], value="xyz")
+    seen = await context.observe()
+    assert '="xyz"' in compact(seen.elements)
+
+
+async def test_a_field_that_takes_no_keys_is_filled_at_once(context: Context) -> None:
+    found = await show(
+        context,
+        "<input aria-label=Number value=0><script>"
+        "document.querySelector('input').addEventListener('keydown', event => event.preventDefault())</script>",
+    )
+    assert (await act(context, "fill", bid=found["Number"], value="7")).effect.value == "7"
