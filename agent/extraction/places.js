@@ -5,7 +5,8 @@
   // (whether JSON is asked for). Only structure is judged here; Python reads the texts and decides what is ambiguous.
   const MAX_RECORDS = 5000, MAX_PLACES = 500, MAX_TEXT = 100000, MAX_ELEMENTS = 60000, MAX_SLOTS = 400000, MAX_JSON = 4000000;
   const SHORT = 80, NEAREST = 3;
-  const out = {url: location.href, lang: document.documentElement.lang || '', ready: document.readyState, type: document.contentType || '',
+  const address = location.href === 'about:blank' && document.documentElement.dataset.documentUrl || location.href;
+  const out = {url: address, lang: document.documentElement.lang || '', ready: document.readyState, type: document.contentType || '',
     busy: Boolean(document.querySelector('[aria-busy="true"]')), scripts: [...document.scripts].some((s) => !s.type || /javascript|module/i.test(s.type)),
     invalid: [], awaited: true, count: null, cut: 0, records: [], near: {}, json: [], jsonCut: false, text: ''};
 
@@ -445,7 +446,8 @@
   if (arg.records && !out.count) out.near.records = nearSelector(arg.records, 'record');
   if (arg.json) {
     const texts = [];
-    if (/[/+]json/.test(out.type)) texts.push(['document', document.body ? document.body.textContent : '']);
+    const source = document.querySelector('pre[data-document-source]') || document.body;
+    if (/[/+]json/.test(out.type)) texts.push(['document', source ? source.textContent : '']);
     [...document.querySelectorAll('script')].forEach((script) => {
       const kind = (script.type || '').toLowerCase();
       const whole = /json/.test(kind) && !/importmap|speculation/.test(kind);

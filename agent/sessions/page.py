@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from shoal.agent.browser import Browser, Context, ContextOptions, Landing, ObserveOptions, Shot
 from shoal.agent.documents.context import DocumentContext
 from shoal.agent.documents.document import RawDocument
 from shoal.agent.errors import NavigationError, NotAPage
 from shoal.agent.fault_table import EGRESS_FAULTS, http_fault
+from shoal.agent.policies.rules.facts.document_page import draw_saved
 from shoal.agent.sessions.dependencies import NavigationGuard
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.web_addresses import is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, Tier
+
+_BLANK = "about:blank"
 
 
 class LazyContext:
@@ -41,6 +45,8 @@ class LazyContext:
         self._handled = False  # acted on, or looked at as people see it
         self.pages = 0  # navigations by address so far
         self.pages_only = False  # addresses that give files are refused
+        self._document = ""  # the address of a file that is drawn as a page; "" for a page
+        self._saved: tuple[Download, ...] = ()  # files that were looked at here, and are not handed on yet
         self.artifacts: dict[str, str] = {}  # what became of downloaded files: path to artifact id
 
     @property
@@ -62,6 +68,8 @@ class LazyContext:
 
     @property
     def url(self) -> str:
+        if self._document and self._context is not None and self._context.url == _BLANK:
+            return self._document
         return self._context.url if self._context else self._start_url
 
     async def _open(self) -> Context:
@@ -81,14 +89,30 @@ class LazyContext:
         assert self._context is not None
         self.pages += 1
         landing = await self._context.goto(url, timeout_s=timeout_s)
-        if self.pages_only and landing.status == 200 and self._context.url == "about:blank" and is_web(url):
-            raise NotAPage(
-                f"{url} gives a file, not a page: it is kept among the session's artifacts. Rules read pages; a model "
-                "is given the text of a file (`policy: model`), or start on the page that states the same"
-            )
+        self._document = ""
+        if self.pages_only and landing.status == 200 and self._context.url == _BLANK and is_web(url):
+            await self._draw(url)
         if landing.status >= 400:
             raise await self._refusal(landing)
         return landing
+
+    async def _draw(self, url: str) -> None:
+        """Draws the file that came instead of a page, where it is a document that can be read as one.
+
+        Raises:
+            NotAPage: it is none.
+        """
+        assert self._context is not None
+        self._saved = (*self._saved, *await self._context.downloads())
+        for file in reversed(self._saved):
+            if file.url == url and await draw_saved(self._context, Path(file.path), url):
+                self._document = url
+                return
+        raise NotAPage(
+            f"{url} gives a file, not a page: it is kept among the session's artifacts. Rules read pages, PDF, CSV, "
+            "JSON and plain text as far as they hold text; a model is given the text of some other files "
+            "(`policy: model`), or start on the page that states the same"
+        )
 
     async def _refusal(self, landing: Landing) -> NavigationError:
         """The error that an HTTP status means, with what the page itself says about it."""
@@ -139,7 +163,8 @@ class LazyContext:
         return await (await self._open()).screenshot(full_page=full_page, bid=bid, region=region)
 
     async def downloads(self) -> Sequence[Download]:
-        return await self._context.downloads() if self._context else ()
+        saved, self._saved = self._saved, ()
+        return (*saved, *await self._context.downloads()) if self._context else saved
 
     async def storage_state(self) -> Json:
         """Cookies and storage; what the session was given when it opened no page."""

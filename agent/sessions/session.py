@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -46,6 +46,7 @@ from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
 from shoal.agent.sessions.human_help import helping
 from shoal.agent.sessions.login import is_done, is_login_page, login_spec
+from shoal.agent.sessions.login_steps import take_steps
 from shoal.agent.sessions.loop_items import came_back, gather, left_out, loop_result, loop_values, nothing_found
 from shoal.agent.sessions.once import action_name, begun_anew, in_doubt, page_of
 from shoal.agent.sessions.page import LazyContext
@@ -53,7 +54,7 @@ from shoal.agent.sessions.sample import sampled, sends_form
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.sessions.shortfall import incomplete
 from shoal.agent.sessions.token_budget import tokens
-from shoal.agent.spec import ExtractSpec
+from shoal.agent.spec import ExtractSpec, LoginStep
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import masker_of
@@ -295,7 +296,10 @@ class _Session:
         try:
             if self.page.url != login.url:
                 await self.page.goto(login.url)
-            task, _ = await self._navigate(Plan(plan=LOG_IN, task_type="navigate"))
+            if login.steps is not None:
+                task = await self._log_in_by_steps(login.steps)
+            else:
+                task, _ = await self._navigate(Plan(plan=LOG_IN, task_type="navigate"))
         finally:
             self.logging_in, self.state.spec, self.sent = False, spec, sent
         self.state.history = (*self.state.history, task)
@@ -304,6 +308,18 @@ class _Session:
             raise LoginFailed(
                 f"the login was sent, and {self.work.spec.url} still leads to {login.url}: check its data"
             )
+
+    async def _log_in_by_steps(self, steps: Sequence[LoginStep]) -> Task:
+        """Does what the job says, one step after the other; the task tells each action and its effect."""
+        url, started = self.page.url, time.monotonic()
+
+        async def act(action: Action) -> ActionResult:
+            return await self._perform(action, once=False)
+
+        results = await take_steps(self.page, steps, act)
+        seconds = round(time.monotonic() - started, 4)
+        step = Step(0, url, "the job gives the steps of its login", tuple(results), seconds=seconds)
+        return Task("navigate", LOG_IN, Status.COMPLETED, steps=(step,), seconds=seconds)
 
     async def _renew_login(self, error: AgentError | None) -> None:
         """Logs in anew, once for all sessions of this worker that were sent back to the login's page.

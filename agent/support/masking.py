@@ -198,6 +198,7 @@ def masker_of(spec: JobSpec, item: LoopItem | None) -> Masker:
     masker.hide(secrets_in(spec.data))
     if spec.login is not None:
         masker.hide(secrets_in(spec.login.data))
+        masker.hide(secrets_in([step.value for step in spec.login.steps or ()], hide=True))
     masker.hide(secrets_in(spec.browser.headers))
     if spec.browser.proxy is not None:
         masker.hide(secrets_in({"password": spec.browser.proxy.password}))
@@ -220,7 +221,10 @@ def shown_spec(spec: JobSpec) -> dict[str, Json]:
     if "data" in shown:
         shown["data"] = masked(shown["data"])
     if "login" in shown:
-        shown["login"]["data"] = masked(shown["login"]["data"])
+        login = shown["login"]
+        login |= {"data": masked(login["data"])} if "data" in login else {}
+        for step in login.get("steps", ()):  # a selector need not say that its field is a password
+            step |= {"value": masked(step["value"], hide=True)} if "value" in step else {}
     browser = shown.get("browser", {})
     if "headers" in browser:
         browser["headers"] = masked(browser["headers"], hide=True)

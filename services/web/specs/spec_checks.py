@@ -38,11 +38,19 @@ def undoable(spec: JobSpec) -> list[dict[str, str]]:
     faults = [*_of_numbers(spec), *_of_words(spec), *_of_secrets(spec), *_of_extract(spec.extract), *_of_headers(spec)]
     if spec.webhook is not None and not spec.webhook.events:
         faults.append(("webhook.events", "is empty: nothing would ever be told"))
-    if spec.login is not None and (why := address_fault(spec.login.url)) is not None:
-        faults.append(("login.url", why))
     for prefix, loop in _loops(spec):
         faults += _of_loop(loop, prefix)
     return [{"field": field, "reason": reason} for field, reason in faults]
+
+
+def login_addresses(spec: JobSpec) -> Iterator[Found]:
+    """The addresses that the job's login opens, each with its field."""
+    if spec.login is None:
+        return
+    yield "login.url", spec.login.url
+    for index, step in enumerate(spec.login.steps or ()):
+        if step.open is not None:
+            yield f"login.steps[{index}].open", step.open
 
 
 def address_fault(url: str) -> str | None:

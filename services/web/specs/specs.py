@@ -23,7 +23,7 @@ from shoal.services.names import HostNames
 from shoal.services.store.records import NewJob
 from shoal.services.store.workflows.workflow_store import WorkflowStore
 from shoal.services.web.specs.browser_checks import unbrowsable
-from shoal.services.web.specs.spec_checks import address_fault, undoable
+from shoal.services.web.specs.spec_checks import address_fault, login_addresses, undoable
 from shoal.services.web.specs.supported import unsupported
 from shoal.services.web.specs.workflows import WORKFLOW, with_workflow, workflow_faults
 from shoal.services.webhooks.sender import unsendable
@@ -200,6 +200,7 @@ def refused(faults: Sequence[Fault], *, of: int = 0) -> BadInput:
 
 def _urls(spec: JobSpec) -> Iterator[tuple[str, str]]:
     yield "url", spec.url
+    yield from login_addresses(spec)
     yield from _called(spec)
     for index, value in enumerate(spec.loop.values or () if spec.loop and spec.loop.is_link is not False else ()):
         if value.lower().startswith(("http://", "https://")):

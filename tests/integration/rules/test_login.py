@@ -118,10 +118,12 @@ def site() -> Iterator[Accounts]:
         yield here
 
 
-async def behind_login(here: World, site: Accounts, login: dict[str, Any]) -> tuple[Any, list[Any]]:
+async def behind_login(
+    here: World, site: Accounts, login: dict[str, Any] | None = None, *, steps: list[dict[str, str]] | None = None
+) -> tuple[Any, list[Any]]:
     job = await here.submit(
         url=f"{site.url}/orders",
-        login={"url": f"{site.url}/login", "data": login},
+        login={"url": f"{site.url}/login", **({"data": login} if steps is None else {"steps": steps})},
         extract={"schema": SCHEMA},
         loop=LOOP,
     )
@@ -158,3 +160,33 @@ async def test_a_login_that_the_site_refuses_ends_the_job_before_anything_is_col
     assert row.status is Status.FAILED and row.counts.expected == 1
     assert site.logins == 0
     assert "Wrong password" in told[0].message
+
+
+STEPS = [
+    {"fill": "form[action='/login'] input[name=username]", "value": "ada"},
+    {"fill": "form[action='/login'] input[name=password]", "value": "lovelace"},
+    {"click": "form[action='/login'] button"},
+    {"wait_for": "ul.orders"},
+]
+
+
+@pytest.mark.timeout(120)
+async def test_a_login_by_steps_does_what_the_job_says_and_is_inherited(site: Accounts) -> None:
+    async with world({}, parts=RealParts, slots=2) as here:
+        row, told = await behind_login(here, site, steps=STEPS)
+        detail = await here.store.session(row.root_session)
+    assert told == ORDERS
+    assert (site.logins, site.registered) == (1, 0)
+    shown = str([task for attempt in detail.attempts for task in attempt])
+    assert "lovelace" not in shown
+
+
+@pytest.mark.timeout(120)
+async def test_a_step_that_finds_nothing_is_named(site: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.agent.sessions.login_steps._FIND_S", 0.5)
+    async with world({}, parts=RealParts, slots=2) as here:
+        row, told = await behind_login(here, site, steps=[STEPS[0], {"click": "button.nowhere"}])
+    assert row.status is Status.FAILED
+    assert told[0].code == "login_failed"
+    assert "step 2 of the login, click button.nowhere" in told[0].message
+    assert site.logins == 0

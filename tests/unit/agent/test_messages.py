@@ -53,6 +53,9 @@ class _Blank:
     async def read(self, script: str, arg: object = None) -> str:
         return "Unauthorized"
 
+    async def downloads(self) -> list[object]:
+        return []
+
 
 async def _passes(url: str) -> None:
     """A gate that lets everything through."""

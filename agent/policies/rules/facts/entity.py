@@ -21,15 +21,15 @@ class Stated:
 
     path: str  # keys joined by dots, as schema.org names them
     text: str
-    how: str  # json-ld or microdata
+    how: str  # json-ld, microdata or rdfa
     where: str
     href: str = ""
-    shown: str = ""  # microdata: the visible text of its element
+    shown: str = ""  # of microdata and RDFa: the visible text of its element
     label: str = ""  # of a PropertyValue: what it calls itself
 
 
 def structured(facts: Facts) -> list[Stated]:
-    """The values of the page's main entity, JSON-LD first, then microdata."""
+    """The values of the page's main entity, JSON-LD first, then microdata or RDFa."""
     found: list[Stated] = []
     node = main_node(facts)
     if node is not None:
@@ -128,11 +128,11 @@ def _walk_json(value: Json, path: str, depth: int) -> Iterator[Stated]:
 _JSON_LD = 'script[type="application/ld+json"]'
 
 
-# --- microdata ----------------------------------------------------------------------------------------
+# --- microdata and RDFa -------------------------------------------------------------------------------
 
 
 def main_item(facts: Facts) -> Mapping[str, Json] | None:
-    """The microdata item that the page is about: outside repeated blocks and asides, of no site-wide type."""
+    """The item of microdata or RDFa that the page is about: outside repeated blocks and asides, not of the site."""
     candidates = [
         item
         for item in _opened(facts.items)
@@ -168,7 +168,7 @@ def _walk_item(item: Mapping[str, Json], path: str, depth: int) -> Iterator[Stat
     if _item_types(item) == {"PropertyValue"} and path:
         label, value = _first_text(item, "name"), _first_text(item, "value")
         if label and value:
-            yield Stated(path, value, "microdata", str(item["s"]), label=label)
+            yield Stated(path, value, str(item["k"]), str(item["s"]), label=label)
         return
     for name, parts in item["props"].items():
         key = name.rstrip("/").split("/")[-1]
@@ -178,7 +178,7 @@ def _walk_item(item: Mapping[str, Json], path: str, depth: int) -> Iterator[Stat
                 yield from _walk_item(part, inner, depth + 1)
             elif str(part.get("t", "")).strip():
                 shown = str(part.get("shown", "")) if part.get("v") else ""
-                yield Stated(inner, str(part["t"]), "microdata", str(part["s"]), str(part.get("h", "")), shown)
+                yield Stated(inner, str(part["t"]), str(item["k"]), str(part["s"]), str(part.get("h", "")), shown)
 
 
 def path_phrase(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -12,7 +12,9 @@
     'SELECT', 'OPTION', 'TEXTAREA', 'DATALIST', 'HEAD']);
   const INLINE = /^(A|ABBR|B|BUTTON|CITE|CODE|EM|I|KBD|MARK|SMALL|SPAN|STRONG|SUB|SUP|VAR)$/;
   const HEADING = /^H[1-6]$/;
-  const here = location.href.split('#')[0];
+  // A document that the browser saved is drawn on a blank page, which knows its address (`document_page.js`).
+  const address = location.href === 'about:blank' && document.documentElement.dataset.documentUrl || location.href;
+  const here = address.split('#')[0];
   const canonicalLink = document.querySelector('link[rel~="canonical"][href]');
   const canonical = canonicalLink ? canonicalLink.href : '';
   // Most texts need nothing but trimming; the expressions are the dearest part of the walk otherwise.
@@ -24,7 +26,7 @@
   const line = (text) => text.replace(/\s+/g, ' ').trim();
 
   const out = {
-    url: location.href, title: document.title, lang: document.documentElement.lang || '', canonical,
+    url: address, type: document.contentType || '', drawn: document.querySelector('pre[data-document-source]') ? 1 : 0, title: document.title, lang: document.documentElement.lang || '', canonical,
     ready: document.readyState, busy: '', empty: [], scripts: 0, truncated: false,
     jsonld: [], meta: [], items: [], pairs: [], headings: [], named: [], anchors: [], text: '', aside: '', groups: [],
   };
@@ -352,6 +354,19 @@
       x: ctx.target ? 1 : 0, ar: ctx.around});
   }
 
+  // Items and their properties, as microdata and as RDFa name them. RDFa is read where the page has types: `property`
+  // alone is what social networks read of a page's head.
+  const RDFA = document.querySelector('body [typeof]') !== null || document.body !== null && document.body.hasAttribute('typeof');
+  const plainName = (text) => text.split(/\s+/).filter((name) => name && !/^(og|fb|twitter):/.test(name)).map((name) => name.replace(/^[A-Za-z][\w-]*:(?!\/\/)/, '')).join(' ');
+  function itemOf(el, region, card, hidden) {
+    // The item that begins at the element; null where none does.
+    const rdfa = RDFA && el.hasAttribute('typeof');
+    if (!rdfa && !el.hasAttribute('itemscope')) return null;
+    const type = el.getAttribute('itemtype') || (rdfa ? el.getAttribute('typeof').replace(/(^|\s)[A-Za-z][\w-]*:(?!\/\/)/g, '$1') : '');
+    return {type, props: {}, s: selector(el), r: region, card: card ? 1 : 0, v: hidden ? 0 : 1, k: el.hasAttribute('itemscope') ? 'microdata' : 'rdfa'};
+  }
+  const propOf = (el) => el.getAttribute('itemprop') || (RDFA && el.hasAttribute('property') ? plainName(el.getAttribute('property')) : '');
+
   function propValue(el, text) {
     const tag = el.tagName;
     if (el.hasAttribute('content')) return el.getAttribute('content');
@@ -593,12 +608,10 @@
         if (!hidden || ctx.hidden) text += block ? '\n' + said + '\n' : said;
         continue;
       }
-      if (child.hasAttribute('itemscope')) {
-        inner.item = {type: child.getAttribute('itemtype') || '', props: {}, s: selector(child), r: inner.region, card: inner.card ? 1 : 0, v: hidden ? 0 : 1};
-        inner.item_ = inner.item;
-      }
+      inner.item_ = itemOf(child, inner.region, inner.card, hidden);
+      inner.item = inner.item_ || inner.item;
       if (!child.firstChild && !hidden && !inner.region && /^(DIV|SECTION|MAIN|ARTICLE|UL|OL|DL|TABLE|TBODY|SPAN|P|H1|H2)$/.test(child.tagName)) nothingYet(child);
-      const prop = child.getAttribute('itemprop');
+      const prop = propOf(child);
       if (prop) inner.prop = true;
       if (block) { own.push('\n'); beside.push('\n'); }
       const outer = sink;
@@ -699,10 +712,8 @@
 
   if (document.body) {
     const start = {hidden: false, region: '', card: false, struck: false, inside: false, target: false, item: null, prop: false, item_: null, around: ''};
-    if (document.body.hasAttribute('itemscope')) {
-      start.item = {type: document.body.getAttribute('itemtype') || '', props: {}, s: 'body', r: '', card: 0, v: 1};
-      out.items.push(start.item);
-    }
+    start.item = itemOf(document.body, '', false, false);
+    if (start.item) out.items.push(start.item);
     walk(document.body, start, 0);
   }
   out.text = clean(own.join('')).slice(0, MAX_OWN);

@@ -29,6 +29,12 @@ class Facts:
         return str(self.data.get("url", ""))
 
     @property
+    def undrawn(self) -> str:
+        """The content type of a document that is no HTML and was not drawn as a page yet; "" for any other."""
+        kind = str(self.data.get("type", ""))
+        return "" if self.data.get("drawn") or "html" in kind else kind
+
+    @property
     def canonical(self) -> str:
         """What the page calls its own address; "" when it does not say."""
         return str(self.data.get("canonical", ""))
@@ -97,7 +103,7 @@ class Facts:
 
     @property
     def items(self) -> Sequence[Mapping[str, Json]]:
-        """Microdata: `type`, `props`, `s` selector, `card` 1 inside a repeated block."""
+        """Microdata and RDFa: `k` which of both, `type`, `props`, `s` selector, `card` 1 inside a repeated block."""
         return list(self.data.get("items", ()))
 
     @property

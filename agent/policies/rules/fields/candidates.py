@@ -25,6 +25,7 @@ from shoal.agent.support.json_value import Json
 TRUST: Mapping[str, float] = {
     "json-ld": 0.99,
     "microdata": 0.97,
+    "rdfa": 0.97,
     "table": 0.93,
     "definition-list": 0.93,
     "control": 0.93,
@@ -56,7 +57,7 @@ _AROUND_WORDS = frozenset(word for text in AROUND for word in phrase(text))
 class Candidate:
     """One value that the page states, and its names."""
 
-    how: str  # json-ld, microdata, meta, table, definition-list, control, label, heading, selector
+    how: str  # json-ld, microdata, rdfa, meta, table, definition-list, control, label, heading, selector
     where: str  # selector, or path in the structured data
     raw: Raw
     labels: tuple[Phrase, ...]  # what the page calls it
@@ -79,7 +80,7 @@ class Candidate:
     @property
     def structured(self) -> bool:
         """Written for machines."""
-        return self.how in ("json-ld", "microdata", "meta")
+        return self.how in ("json-ld", "microdata", "rdfa", "meta")
 
 
 def candidates_of(facts: Facts) -> list[Candidate]:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from shoal.agent.decisions.extract import lacking
 from shoal.agent.errors import FieldsMissing, GoalNeedsModel
 from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.rules.facts.document_page import draw_shown
 from shoal.agent.policies.rules.facts.facts import Facts, read_facts
 from shoal.agent.policies.rules.fields.candidates import name_stems, wanted_words
 from shoal.agent.policies.rules.fields.fields import page_reader, read_record
@@ -72,7 +73,10 @@ async def extract_page(state: SessionState) -> Extraction:
 async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Facts, Extraction]:
     wanted = state.spec.extract
     many, accept = wanted is not None and wanted.many, wanted.accept if wanted is not None else "likely"
-    facts = await read_facts(state.page, many=many, words=name_stems(properties))
+    words = name_stems(properties)
+    facts = await read_facts(state.page, many=many, words=words)
+    if facts.undrawn and await draw_shown(state.page, facts.undrawn, facts.url):
+        facts = await read_facts(state.page, many=many, words=words)
     locale = state.spec.browser.locale or ""
     stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
     if many:
