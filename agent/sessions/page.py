@@ -103,9 +103,10 @@ class LazyContext:
             NotAPage: it is none.
         """
         assert self._context is not None
-        self._saved = (*self._saved, *await self._context.downloads())
-        for file in reversed(self._saved):
-            if file.url == url and await draw_saved(self._context, Path(file.path), url):
+        came = tuple(await self._context.downloads())
+        self._saved = (*self._saved, *came)
+        for file in reversed(came):
+            if await draw_saved(self._context, Path(file.path), url):
                 self._document = url
                 return
         raise NotAPage(

@@ -44,6 +44,7 @@ FLOORS: dict[str, Floor] = {
     "Flask-Admin": Floor(930, 0.98, misjudged=1),
     "Django admin": Floor(490, 0.98),
     "Otter Wiki": Floor(76, 0.85),
+    "Datasette": Floor(2600, 0.95),
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
 from tests.sites.registry import (
+    datasette,
     django_admin,
     docbook,
     flask_admin,
@@ -26,7 +27,7 @@ ALL: Mapping[str, Site] = {
     module.NAME: module.site
     for module in (
         *(sphinx, mkdocs, javadoc, man_pages, docbook, script_tables),
-        *(trac, roundup, flask_admin, django_admin, otter_wiki),
+        *(trac, roundup, flask_admin, django_admin, otter_wiki, datasette),
     )
 }
 """By name: serves the site and gives its cases. Raises `cache.Unreachable` where its package cannot be had."""
