@@ -73,7 +73,9 @@ async def test_the_last_child_makes_the_parent_go_on_with_a_summary(w: World) ->
     again = await w.claim_one()
     assert again.work.session == root and again.work.attempt == 1
     assert again.work.checkpoint == Checkpoint(url="https://shop.example/list")
-    assert again.work.children == ChildrenSummary(4, 2, 2, ({"a": 1}, {"a": 2}, {"n": 1}))
+    assert again.work.children == ChildrenSummary(
+        4, 2, 2, ({"a": 1}, {"a": 2}, {"n": 1}), ("https://h0.example/1: it broke",)
+    )
     assert (await w.finish((again, DONE))).finished_jobs == (job,)
     row = await w.check_sums(job)
     assert (row.counts.expected, row.counts.completed, row.counts.failed, row.counts.unsure) == (4, 2, 1, 1)
@@ -99,7 +101,9 @@ async def test_a_parent_goes_on_even_when_every_child_failed(w: World) -> None:
     job, root = await w.open_loop(2)
     await w.finish(*((one, BROKEN) for one in await w.claim()))
     again = await w.claim_one()
-    assert again.work.session == root and again.work.children == ChildrenSummary(2, 0, 2)
+    assert again.work.session == root and again.work.children == ChildrenSummary(
+        2, 0, 2, failures=("https://h0.example/0: it broke", "https://h0.example/1: it broke")
+    )
     await w.finish((again, BROKEN))
     row = await w.check_sums(job)
     assert (row.status, row.counts.failed, row.error) == (S.FAILED, 2, ERROR)
@@ -138,7 +142,9 @@ async def test_a_session_may_loop_again(w: World) -> None:
     assert (await w.check_sums(job)).counts.expected == 5
     await w.finish(*((one, BROKEN) for one in await w.claim()))
     again = await w.claim_one()
-    assert again.work.session == root and again.work.children == ChildrenSummary(3, 0, 3)
+    assert again.work.session == root and again.work.children == ChildrenSummary(
+        3, 0, 3, failures=tuple(f"https://h0.example/{i}: it broke" for i in range(3))
+    )
     await w.finish((again, DONE))
     row = await w.check_sums(job)
     assert (row.counts.completed, row.counts.failed) == (2, 3)
@@ -176,7 +182,9 @@ async def test_no_more_children_run_than_the_loop_allows(w: World) -> None:
         else:
             await w.finish(*((one, DONE) for one in held))
     assert ran == 7
-    assert held[0].work.children == ChildrenSummary(7, 6, 1, ({"n": 1},) * 5)
+    children = held[0].work.children
+    assert children is not None and len(children.failures) == 1 and children.failures[0].endswith(": it broke")
+    assert replace(children, failures=()) == ChildrenSummary(7, 6, 1, ({"n": 1},) * 5)
     await w.finish((held[0], DONE))
     await w.check_sums(job)
 
@@ -196,7 +204,17 @@ async def test_a_failed_child_stops_a_loop_that_asks_for_it(w: World) -> None:
     await w.finish((three, Outcome(S.QUEUED)))
     again = await w.claim_one()
     assert again.work.session == root
-    assert again.work.children == ChildrenSummary(10, 1, 9, ({"n": 1},))
+    assert again.work.children == ChildrenSummary(
+        10,
+        1,
+        9,
+        ({"n": 1},),
+        (
+            "https://h0.example/1: it broke",
+            "https://h0.example/2: it ended without a reason",
+            *(f"https://h0.example/{i}: it did not run" for i in range(3, 6)),
+        ),
+    )
     await w.finish((again, DONE))
     assert (await w.check_sums(job)).counts.canceled == 8
 

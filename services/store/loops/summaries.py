@@ -63,21 +63,23 @@ def _samples(tx: Tx, parents: Sequence[Row[Any]]) -> dict[int, list[Json]]:
 
 
 def _failures(tx: Tx, parents: Sequence[Row[Any]]) -> dict[int, list[str]]:
-    """Which of the first children of each gave nothing, and why, in words."""
+    """The first children of each that failed, gave up or did not run, and why. Unsure ones are only counted."""
     failures: dict[int, list[str]] = {}
-    for row in tx.rows("loop_failures", **_spans(tx, parents), n=_SAMPLES) if parents else ():
+    for row in tx.rows("loop_failures", **_spans(tx, parents, jobs=True), n=_SAMPLES) if parents else ():
         item = codec.load_item(row.item) if row.item else None
         outcome = codec.load_outcome(row.outcome) if row.outcome else None
-        why = (outcome.reason or (outcome.error.message if outcome.error else "")) if outcome else "it did not run"
+        why = "it did not run"
+        if outcome is not None:
+            why = outcome.reason or (outcome.error.message if outcome.error else "it ended without a reason")
         value = (item.label or item.value) if item else "?"
         failures.setdefault(row.parent, []).append(f"{value[:_TOLD_CHARS]}: {why[:_TOLD_CHARS]}")
     return failures
 
 
-def _spans(tx: Tx, parents: Sequence[Row[Any]]) -> dict[str, Json]:
-    """The sessions, and where the children of their last loops are, as both queries take them."""
-    spans = [(row.id, row.first_child, row.first_child + row.loop_children - 1) for row in parents]
+def _spans(tx: Tx, parents: Sequence[Row[Any]], *, jobs: bool = False) -> dict[str, Json]:
+    """The sessions, and where the children of their last loops are; with their jobs if asked for."""
+    spans = [(row.id, row.first_child, row.first_child + row.loop_children - 1, row.job) for row in parents]
     if tx.dialect == "sqlite":
         return {"spans": codec.dump_json(spans)}
-    ids, firsts, lasts = zip(*spans, strict=True)
-    return {"ids": list(ids), "firsts": list(firsts), "lasts": list(lasts)}
+    ids, firsts, lasts, of_jobs = map(list, zip(*spans, strict=True))
+    return {"ids": ids, "firsts": firsts, "lasts": lasts} | ({"jobs": of_jobs} if jobs else {})

@@ -32,11 +32,17 @@ def test_reading_takes_a_small_part_of_the_time_and_news_are_seen_within_seconds
     assert rest_s(60.0, partitions=1) == 30
 
 
-async def test_news_is_read_while_all_partitions_are_not_to_be_read_again() -> None:
+async def test_news_is_read_while_all_partitions_are_not_to_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_all = PartitionReader._read_all
+
+    async def read_all_once(reader: PartitionReader) -> None:
+        await read_all(reader)
+        reader._all_after = loop_time() + 3600
+
+    monkeypatch.setattr(PartitionReader, "_read_all", read_all_once)
     async with world({URL: FakePage(read={"n": 1})}) as w:
         reader, state = w.dispatcher._reader, w.dispatcher._state
         await w.final(await w.submit(extract=EXTRACT))
-        reader._all_after = loop_time() + 3600
         job = await w.submit(extract=EXTRACT)
         assert (await w.final(job)).status is Status.COMPLETED
         assert state.signals.all_partitions and reader._all_after > loop_time()

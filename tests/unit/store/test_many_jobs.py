@@ -73,7 +73,8 @@ async def resumed(n: int, **fields: Any) -> AsyncIterator[list[str]]:
         await w.finish(*((one, BROKEN if i % 3 else DONE) for i, one in enumerate(children)))
         with counted(w) as said:
             held = await w.claim(1)
-        assert [one.work.children for one in held] == [ChildrenSummary(3, 1, 2, ({"n": 1},))] * n
+        told = ("https://h0.example/1: it broke", "https://h0.example/2: it broke")
+        assert [one.work.children for one in held] == [ChildrenSummary(3, 1, 2, ({"n": 1},), told)] * n
         yield said
 
 

@@ -88,11 +88,14 @@ cross join lateral (
 order by v.id, s.id
 
 -- name: loop_failures
--- The first few children of some loops that are over and not completed, each loop in a range of ids.
+-- The first few children of some loops that failed, gave up or did not run, each loop in a range of ids. The index of what
+-- a retry opens finds them among any number of completed ones.
 select v.id as parent, s.item, s.outcome
-from unnest(cast(:ids as bigint[]), cast(:firsts as bigint[]), cast(:lasts as bigint[])) as v (id, first, last)
+from unnest(cast(:ids as bigint[]), cast(:firsts as bigint[]), cast(:lasts as bigint[]), cast(:jobs as bigint[]))
+  as v (id, first, last, job)
 cross join lateral (
-  select c.id, c.item, c.outcome from session c where c.id between v.first and v.last and c.state <> {COMPLETED}
+  select c.id, c.item, c.outcome from session c
+  where c.job = v.job and c.id between v.first and v.last and c.state in ({TERMINATED}, {FAILED}, {CANCELED})
   order by c.id limit :n) as s
 order by v.id, s.id
 

@@ -79,11 +79,13 @@ cross join session s on s.id in (
 order by s.id
 
 -- name: loop_failures
--- The first few children of some loops that are over and not completed, each loop in a range of ids.
+-- The first few children of some loops that failed, gave up or did not run, each loop in a range of ids. The index of what
+-- a retry opens finds them among any number of completed ones.
 select json_extract(v.value, '$[0]') as parent, s.item, s.outcome from json_each(:spans) v
 cross join session s on s.id in (
   select c.id from session c
-  where c.id between json_extract(v.value, '$[1]') and json_extract(v.value, '$[2]') and c.state <> {COMPLETED}
+  where c.job = json_extract(v.value, '$[3]') and c.id between json_extract(v.value, '$[1]') and json_extract(v.value, '$[2]')
+    and c.state in ({TERMINATED}, {FAILED}, {CANCELED})
   order by c.id limit :n)
 order by s.id
 
