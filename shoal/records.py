@@ -311,6 +311,10 @@ class Result(Reply):
     usage: Usage
     answer: str = Field("", description='of the session, on the first of its lines; "": it gave none')
     rests_on: Basis | None = Field(None, description="what the answer rests on; None without one")
+    tier: str = Field(
+        "", description="what the record was read by: `http`, `page` or `session`; empty without a record"
+    )
+    workflow: str = Field("", description="workflow and version that read the record, as `NAME@2`; empty for none")
 
 
 class Question(Reply):
