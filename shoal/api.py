@@ -11,6 +11,7 @@ import json
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from urllib.parse import quote
 
 import httpx
 import orjson
@@ -162,6 +163,28 @@ class Api:
     async def webhook_secret(self) -> dict[str, Json]:
         """What this tenant's receivers check signatures with."""
         return await self._json("GET", "/v1/webhooks/secret")
+
+    async def workflows(self, **query: Json) -> dict[str, Json]:
+        """One page of workflows."""
+        return await self._json("GET", "/v1/workflows", params=_given(query))
+
+    async def workflow(self, name: str, what: str = "", **query: Json) -> dict[str, Json]:
+        """A workflow with its versions; `what`: its `export`, its `diff` or `versions/2` instead."""
+        path = f"/v1/workflows/{quote(name, safe='')}" + (f"/{what}" if what else "")
+        return await self._json("GET", path, params=_given(query))
+
+    async def take_workflow(self, workflow: bytes) -> dict[str, Json]:
+        """Imports a workflow; its versions are drafts."""
+        headers = {"Content-Type": "application/json"}
+        return await self._json("POST", "/v1/workflows", content=workflow, headers=headers)
+
+    async def move_version(self, name: str, number: int, verb: str) -> dict[str, Json]:
+        """Activates (`activate`) or retires (`retire`) a version of a workflow."""
+        return await self._json("POST", f"/v1/workflows/{quote(name, safe='')}/versions/{number}/{verb}")
+
+    async def drop_workflow(self, name: str) -> None:
+        """Deletes a workflow with all its versions."""
+        await self._send("DELETE", f"/v1/workflows/{quote(name, safe='')}")
 
     async def sessions(self, job: str, **query: Json) -> dict[str, Json]:
         """One page of a job's sessions."""

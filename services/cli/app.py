@@ -22,6 +22,7 @@ from shoal.services.cli.commands import (
     trying,
     up,
     webhooks,
+    workflows,
 )
 from shoal.services.cli.ending import EXPECTED
 from shoal.services.cli.running import ended
@@ -45,7 +46,22 @@ def options(
         raise typer.Exit
 
 
-for _part in (up, run, trying, jobs, settling, questions, webhooks, page, evaluation, export, parts, inference, keys):
+for _part in (
+    up,
+    run,
+    trying,
+    jobs,
+    settling,
+    questions,
+    webhooks,
+    workflows,
+    page,
+    evaluation,
+    export,
+    parts,
+    inference,
+    keys,
+):
     _part.add_to(app)
 
 

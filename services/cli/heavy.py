@@ -53,6 +53,11 @@ def pages() -> Any:
     return import_module("shoal.services.cli.commands.page_work")
 
 
+def learning() -> Any:
+    """The module `shoal.services.cli.commands.learning`."""
+    return import_module("shoal.services.cli.commands.learning")
+
+
 def watching() -> Any:
     """The module `shoal.services.cli.commands.watching`."""
     return import_module("shoal.services.cli.commands.watching")

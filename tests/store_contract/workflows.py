@@ -60,8 +60,10 @@ async def test_a_workflow_comes_back_as_it_was_kept(w: World) -> None:
 
 async def test_versions_that_come_again_stand_behind_the_others_as_drafts(w: World) -> None:
     await w.store.workflows.keep("t", learned("books", {"number": 4, "state": "active"}))
-    more = learned("books", {"number": 1, "state": "active"}, {"number": 2, "parent": 1, "state": "canary"})
-    kept = await w.store.workflows.keep("t", more)
+    edit = {"at": "2026-11-22T10:00:00Z"}
+    more = learned("books", {"number": 1, "state": "active"}, {"number": 2, "parent": 1, "state": "canary"} | edit)
+    await w.store.workflows.keep("t", more)
+    kept = await w.store.workflows.keep("t", more)  # sent again
     assert states(kept) == {1: "active", 2: "draft", 3: "draft"}
     assert [row.version.parent for row in kept.versions] == [None, None, 2]
 

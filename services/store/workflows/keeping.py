@@ -30,6 +30,8 @@ MOST_VERSIONS = 200
 def keep(tx: Tx, tenant: str, given: Workflow) -> WorkflowRow:
     """Stores a workflow; versions of one that is there already are put behind its own, with new numbers, as drafts.
 
+    What is sent again, since its answer was lost, changes nothing.
+
     Raises:
         WrongState: a workflow of this name has another scope, or too many versions.
     """
@@ -57,8 +59,20 @@ def keep(tx: Tx, tenant: str, given: Workflow) -> WorkflowRow:
             f"there is a workflow {given.name!r} for {found.site} already, with another scope: "
             "give this one another name"
         )
-    _add(tx, found.id, found.versions, [one.model_copy(update={"state": "draft"}) for one in given.versions])
+    if _substance(given.versions) != _substance(_stored(tx, found.id)[-len(given.versions) :]):  # it is not sent again
+        _add(tx, found.id, found.versions, [one.model_copy(update={"state": "draft"}) for one in given.versions])
     return get(tx, tenant, given.name)
+
+
+def _stored(tx: Tx, number_of: int) -> list[Version]:
+    c = workflow_version.c
+    rows = tx.conn.execute(select(c.body).where(c.workflow == number_of).order_by(c.number)).scalars()
+    return [Version.model_validate(codec.load_json(body)) for body in rows]
+
+
+def _substance(versions: Sequence[Version]) -> list[Version]:
+    """Versions without what the store itself says of them."""
+    return [one.model_copy(update={"number": 1, "parent": None, "state": "draft"}) for one in versions]
 
 
 def _add(tx: Tx, number_of: int, last: int, versions: Sequence[Version]) -> None:

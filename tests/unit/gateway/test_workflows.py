@@ -68,7 +68,8 @@ async def test_an_imported_workflow_is_a_draft_that_is_shown_listed_and_exported
     file = await w.client.get(f"{URL}/books/export")
     assert file.headers["content-disposition"] == 'attachment; filename="books.json"'
     assert file.json()["versions"][0]["branches"] == BOOKS["versions"][0]["branches"]
-    assert (await w.client.post(URL, json=file.json())).json()["versions"][1]["number"] == 2
+    again = await w.client.post(URL, json=file.json())
+    assert [one["number"] for one in again.json()["versions"]] == [1], "what is sent again is there already"
 
 
 async def test_a_version_is_activated_and_retired_and_another_takes_its_place(w: World) -> None:

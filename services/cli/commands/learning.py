@@ -1,0 +1,88 @@
+"""What `shoal learn` does: a finished job's evidence, compiled into a workflow."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from shoal.agent.spec import JobSpec
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.version import Decision
+from shoal.agent.workflows.format.workflow import Scope, Workflow, goal_hash, schema_hash, write_workflow
+from shoal.agent.workflows.learning.compile_version import compile_version
+from shoal.agent.workflows.learning.evidence import KIND, SessionEvidence, unpacked
+from shoal.api import Api, rows
+from shoal.services.cli.ending import Usage
+
+_LOOKED_AT = 4
+"""So many times more sessions are looked at than are learned from: some ended without evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What became of a job's evidence."""
+
+    workflow: bytes | None  # to be imported; None: nothing was learned
+    runs: int  # items that it was learned from
+    open: tuple[Decision, ...]  # what stayed a decision of the model, and why
+
+
+async def learned(client: Api, job: str, name: str, items: int) -> Learned:
+    """The workflow that `items` completed sessions of a job teach.
+
+    Raises:
+        Usage: the job is not finished, has no goal for a model, or kept no evidence.
+    """
+    row = await client.job(job)
+    if row["finished_at"] is None:
+        raise Usage(f"{job} is not finished: it is {row['status']}")
+    shown = {key: value for key, value in row["spec"].items() if value is not None}
+    spec = JobSpec.model_validate(shown)
+    runs = await _runs(client, job, items, loop=spec.loop is not None)
+    if len(runs) < (2 if spec.loop is not None else 1):
+        raise Usage(
+            f"{len(runs)} items of {job} have evidence to learn from, and 2 are needed: a model has to have worked "
+            "them out, and the job's artifacts must not be dropped"
+        )
+    schema = spec.extract.record_schema if spec.extract is not None else None
+    compiled = compile_version(runs, schema, at=datetime.now(UTC).isoformat(timespec="seconds"))
+    if compiled.version is None:
+        return Learned(None, len(runs), compiled.open)
+    site = _site(runs, spec)
+    scope = Scope(site=site, goal=goal_hash(spec.goal), record_schema=schema_hash(schema))
+    workflow = Workflow(name=name or _name_of(site, scope), scope=scope, versions=(compiled.version,))
+    return Learned(json.dumps(write_workflow(workflow)).encode(), len(runs), compiled.version.open)
+
+
+async def _runs(client: Api, job: str, items: int, *, loop: bool) -> list[SessionEvidence]:
+    async def read(**query: Json) -> dict[str, Json]:
+        return await client.sessions(job, status=["completed"], **query)
+
+    found, _ = await rows(read, "sessions", _LOOKED_AT * items)
+    runs: list[SessionEvidence] = []
+    for session in found:
+        if loop and not session["depth"]:
+            continue  # the root has found the items, and none of them is its own
+        detail = await client.session(session["id"])
+        evidence = next((one["id"] for one in detail["artifacts"] if one["kind"] == KIND), None)
+        if evidence is not None:
+            data, _ = await client.artifact(evidence)
+            runs.append(unpacked(data))
+        if len(runs) == items:
+            break
+    return runs
+
+
+def _site(runs: list[SessionEvidence], spec: JobSpec) -> str:
+    pages = [page.url for run in runs for page in run.pages]
+    return urlsplit(pages[0] if pages else spec.url).netloc.lower()
+
+
+def _name_of(site: str, scope: Scope) -> str:
+    told: Mapping[str, str] = {"goal": scope.goal, "schema": scope.record_schema}
+    plain = re.sub(r"[^a-z0-9.-]+", "-", site).strip(".-") or "site"
+    return f"{plain[:60]}-{schema_hash(dict(told))[:8]}"

@@ -1,0 +1,208 @@
+"""Commands about workflows: learn one from a job, look, compare, activate, retire, import, export, delete."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.agent.support.json_value import Json
+from shoal.api import rows
+from shoal.services.cli import heavy
+from shoal.services.cli.connection import client_of
+from shoal.services.cli.ending import Exit, Usage, tell
+from shoal.services.cli.options import AsJson, Gateway
+from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.tables import print_table
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the workflow.")]
+Number = Annotated[int, typer.Argument(metavar="VERSION", min=1, help="Number of the version.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds these commands to `app`."""
+    workflows = typer.Typer(
+        no_args_is_help=True, help="Workflows: list, show, compare, activate, retire, import, export, delete."
+    )
+    workflows.command("list")(listing)
+    workflows.command("show")(show)
+    workflows.command("diff")(difference)
+    workflows.command("activate")(activate)
+    workflows.command("retire")(retire)
+    workflows.command("import")(take)
+    workflows.command("export")(export)
+    workflows.command("delete")(delete)
+    app.add_typer(workflows, name="workflows")
+    app.command()(learn)
+
+
+def listing(
+    site: Annotated[str, typer.Option(metavar="HOST", help="Only those for this host.")] = "",
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """List workflows by name."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            read = partial(client.workflows, site=site or None)
+            found, more = await rows(read, "workflows", limit)
+        if as_json:
+            for one in found:
+                print(json.dumps(one, ensure_ascii=False))
+            return Exit.DONE
+        cells = [
+            [one["name"], one["scope"]["site"], str(one["active"] or ""), str(len(one["versions"])), one["changed_at"]]
+            for one in found
+        ]
+        print_table(("workflow", "site", "active", "versions", "changed"), cells)
+        if more:
+            tell(f"there are more; --limit shows them ({limit} now)")
+        return Exit.DONE
+
+    finish(work())
+
+
+def show(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
+    """Show a workflow with its versions and what became of them."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            _print(await client.workflow(name), as_json=as_json)
+        return Exit.DONE
+
+    finish(work())
+
+
+def _print(workflow: Json, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(workflow, ensure_ascii=False))
+        return
+    scope = workflow["scope"]
+    tell(f"{workflow['name']} for {scope['site']}")
+    cells = []
+    for one in workflow["versions"]:
+        figures = one["figures"]
+        done = f"{figures.get('replays', 0):g} replayed, {figures.get('misses', 0):g} missed"
+        cells.append([str(one["number"]), str(one["parent"] or ""), one["state"], one["by"], done, one["why"]])
+    print_table(("version", "from", "state", "by", "items", "why"), cells)
+
+
+def difference(
+    name: Name,
+    before: Annotated[int, typer.Argument(metavar="BEFORE", min=1, help="Number of the earlier version.")],
+    after: Annotated[int, typer.Argument(metavar="AFTER", min=1, help="Number of the later version.")],
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show what differs between two versions."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            found = await client.workflow(name, "diff", before=before, after=after)
+        if as_json:
+            print(json.dumps(found, ensure_ascii=False))
+            return Exit.DONE
+        told = [[one["path"], _short(one["before"]), _short(one["after"])] for one in found["changes"]]
+        print_table(("place", f"version {before}", f"version {after}"), told)
+        return Exit.DONE
+
+    finish(work())
+
+
+def _short(value: Json) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False)[:80]
+
+
+def activate(name: Name, version: Number, gateway: Gateway = "", as_json: AsJson = False) -> None:
+    """Let jobs with `policy: workflow:NAME` get this version from now on."""
+    _move(name, version, "activate", gateway, as_json=as_json)
+
+
+def retire(name: Name, version: Number, gateway: Gateway = "", as_json: AsJson = False) -> None:
+    """Let no new job get this version; it stays, and can be activated again."""
+    _move(name, version, "retire", gateway, as_json=as_json)
+
+
+def _move(name: str, version: int, verb: str, gateway: str, *, as_json: bool) -> None:
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            _print(await client.move_version(name, version, verb), as_json=as_json)
+        return Exit.DONE
+
+    finish(work())
+
+
+def take(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The workflow's file; - for standard input.")],
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Import a workflow; its versions are drafts until one is activated."""
+
+    async def work() -> Exit:
+        try:
+            body = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        except OSError as error:
+            raise Usage(f"{file} cannot be read: {error.strerror}") from error
+        async with client_of(settings_of_process(), gateway) as client:
+            _print(await client.take_workflow(body), as_json=as_json)
+        return Exit.DONE
+
+    finish(work())
+
+
+def export(
+    name: Name,
+    version: Annotated[int | None, typer.Option(min=1, help="This version alone. Default: all.")] = None,
+    gateway: Gateway = "",
+) -> None:
+    """Print a workflow as a file that can be imported."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            found = await client.workflow(name, "export", version=version)
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+        return Exit.DONE
+
+    finish(work())
+
+
+def delete(name: Name, gateway: Gateway = "") -> None:
+    """Delete a workflow with all its versions. Jobs that were handed in with it keep the version that they have."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            await client.drop_workflow(name)
+        tell(f"{name} is deleted")
+        return Exit.DONE
+
+    finish(work())
+
+
+def learn(
+    job: Annotated[str, typer.Argument(metavar="JOB", help="A finished job whose items a model worked out.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="Name of the workflow. Default: made of its site.")] = "",
+    items: Annotated[int, typer.Option(min=2, max=20, help="Items to learn from.")] = 5,
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a workflow of what a model did in a finished job; it is a draft until it is activated."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            made = await heavy.learning().learned(client, job, name, items)
+            for decision in made.open:
+                tell(f"not learned: {decision.what}: {decision.why}")
+            if made.workflow is None:
+                tell(f"nothing was learned from {made.runs} items of {job}")
+                return Exit.FAILED
+            _print(await client.take_workflow(made.workflow), as_json=as_json)
+        return Exit.DONE
+
+    finish(work())

@@ -1,0 +1,92 @@
+"""`shoal workflows …` and `shoal learn`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from typer.testing import Result
+
+from shoal.agent.spec import FieldPlace
+from shoal.agent.status import Status
+from shoal.agent.types import ArtifactRef, Outcome, Record
+from shoal.agent.worker_messages import Work
+from shoal.agent.workflows.learning.evidence import KIND, SessionEvidence
+from shoal.agent.workflows.learning.page_sample import PageSample, SampleChannel
+from tests.gateway_world import loop_of
+from tests.unit.cli.conftest import Served
+from tests.unit.gateway.test_workflows import BOOKS, edited
+
+Shoal = Callable[..., Result]
+
+
+def test_a_file_is_imported_shown_activated_compared_exported_and_deleted(
+    served: Served, shoal: Shoal, tmp_path: Path
+) -> None:
+    for name, workflow in (("a.json", BOOKS), ("b.json", edited("b.price"))):
+        (tmp_path / name).write_text(json.dumps(workflow))
+        assert "draft" in shoal("workflows", "import", str(tmp_path / name)).stdout
+    shoal("workflows", "activate", "books", "2")
+    (listed,) = [json.loads(line) for line in shoal("workflows", "list", "--json").stdout.splitlines()]
+    assert (listed["name"], listed["active"]) == ("books", 2)
+    assert "shop.example" in shoal("workflows", "list").stdout
+    assert "active" in shoal("workflows", "show", "books").stdout
+    assert "b.price" in shoal("workflows", "diff", "books", "1", "2").stdout
+    exported = json.loads(shoal("workflows", "export", "books", "--version", "2").stdout)
+    assert exported["versions"][0]["branches"] == edited("b.price")["versions"][0]["branches"]
+    shoal("workflows", "retire", "books", "2")
+    assert "deleted" in shoal("workflows", "delete", "books").stderr
+    shoal("workflows", "show", "books", code=2)
+
+
+def test_what_is_no_workflow_is_refused_with_its_fault(served: Served, shoal: Shoal, tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text('{"name": "books"}')
+    assert "scope" in shoal("workflows", "import", str(tmp_path / "bad.json"), code=2).stderr
+    assert "cannot be read" in shoal("workflows", "import", str(tmp_path / "none.json"), code=2).stderr
+
+
+def evidence(n: int) -> SessionEvidence:
+    """What a session teaches that read the price of item `n`."""
+    url, price = f"https://shop.example/p/{n}", f"{n}.50"
+    places = (
+        ("label", FieldPlace(label="Price")),
+        ("css", FieldPlace(select="p.price")),
+    )
+    channels = tuple(
+        SampleChannel(family=family, place=place, raw=price, shape="9.9", shown=True, proven=True)  # type: ignore[arg-type]
+        for family, place in places
+    )
+    page = PageSample(url=url, record={"price": price}, signs=("link",), channels={"price": channels})
+    return SessionEvidence(item=url, is_link=True, pages=(page,))
+
+
+def test_a_finished_job_is_learned_from(served: Served, shoal: Shoal) -> None:
+    world = served.world
+    urls = [f"https://shop.example/p/{n}" for n in range(1, 6)]
+    schema = {"type": "object", "properties": {"price": {"type": "string"}}, "required": ["price"]}
+    job = served.submit(loop={"values": urls, "is_link": True}, extract={"schema": schema})
+    assert "not finished" in shoal("learn", job, code=2).stderr
+
+    def each(work: Work) -> Outcome:
+        assert work.item is not None
+        n = work.item.index + 1
+        data = evidence(n).packed()
+        ref = ArtifactRef(
+            f"{n:032x}", KIND, f"default/{work.job}/{work.session}/evidence", "application/zlib", len(data)
+        )
+        return Outcome(Status.COMPLETED, records=(Record({"price": f"{n}.50"}),), artifacts=(ref,))
+
+    for session in range(2, 7):
+        n = session - 1
+        served.do(world.artifacts.put(f"default/1/{session}/evidence", evidence(n).packed(), "application/zlib"))
+    served.do(world.run(loop_of(urls, each)))
+    said = json.loads(shoal("learn", job, "--name", "prices", "--json").stdout)
+    assert (said["name"], said["scope"]["site"], said["active"]) == ("prices", "shop.example", None)
+    assert said["versions"][0]["fields"] == ["price"]
+
+
+def test_a_job_without_evidence_teaches_nothing(served: Served, shoal: Shoal) -> None:
+    job = served.submit()
+    served.do(served.world.run(lambda _: Outcome(Status.COMPLETED)))
+    assert "have evidence to learn from" in shoal("learn", job, code=2).stderr
