@@ -146,15 +146,19 @@ def take(
     """Import a workflow; its versions are drafts until one is activated."""
 
     async def work() -> Exit:
-        try:
-            body = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        except OSError as error:
-            raise Usage(f"{file} cannot be read: {error.strerror}") from error
+        body = _bytes_of(file)
         async with client_of(settings_of_process(), gateway) as client:
             _print(await client.take_workflow(body), as_json=as_json)
         return Exit.DONE
 
     finish(work())
+
+
+def _bytes_of(file: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise Usage(f"{file} cannot be read: {error.strerror}") from error
 
 
 def export(
