@@ -165,25 +165,29 @@ def export(
     name: Name,
     version: Annotated[int | None, typer.Option(min=1, help="This version alone. Default: all.")] = None,
     gateway: Gateway = "",
+    as_json: AsJson = False,
 ) -> None:
     """Print a workflow as a file that can be imported."""
 
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             found = await client.workflow(name, "export", version=version)
-        print(json.dumps(found, ensure_ascii=False, indent=2))
+        print(json.dumps(found, ensure_ascii=False, indent=None if as_json else 2))
         return Exit.DONE
 
     finish(work())
 
 
-def delete(name: Name, gateway: Gateway = "") -> None:
+def delete(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
     """Delete a workflow with all its versions. Jobs that were handed in with it keep the version that they have."""
 
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             await client.drop_workflow(name)
-        tell(f"{name} is deleted")
+        if as_json:
+            print(json.dumps({"deleted": name}))
+        else:
+            tell(f"{name} is deleted")
         return Exit.DONE
 
     finish(work())
