@@ -11,6 +11,7 @@ from pathlib import Path
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
+from shoal.agent.policies.rules.facts.page_parts import Anchor, Heading
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 
@@ -91,15 +92,15 @@ class Facts:
         """
         return list(self.data.get("named", ()))
 
-    @property
-    def headings(self) -> Sequence[Mapping[str, Json]]:
-        """`l` level, `t` text, `s` selector, `v` visible, `r` region, `x` in the fragment, `h` where it links to."""
-        return list(self.data.get("headings", ()))
+    @cached_property
+    def headings(self) -> tuple[Heading, ...]:
+        """The headings of the page, those of repeated blocks aside."""
+        return tuple(map(Heading.of, self.data.get("headings", ())))
 
-    @property
-    def anchors(self) -> Sequence[Mapping[str, Json]]:
-        """Sections with an id: `i` id, `t` heading, `s` selector, `x` 2 when the address names it, 1 when inside."""
-        return list(self.data.get("anchors", ()))
+    @cached_property
+    def anchors(self) -> tuple[Anchor, ...]:
+        """Sections with an id."""
+        return tuple(map(Anchor.of, self.data.get("anchors", ())))
 
     @property
     def items(self) -> Sequence[Mapping[str, Json]]:
@@ -129,7 +130,8 @@ class Facts:
     @cached_property
     def h1(self) -> str:
         """Text of the page's own first visible h1; "" without one."""
-        return next((str(h["t"]) for h in self.headings if h["l"] == 1 and h["v"] and not h["r"] and h["t"]), "")
+        own = (heading for heading in self.headings if heading.level == 1 and heading.visible and not heading.region)
+        return next((heading.text for heading in own if heading.text), "")
 
     @cached_property
     def documents(self) -> list[Json]:

@@ -95,7 +95,7 @@ def candidates_of(facts: Facts) -> list[Candidate]:
 
 def _placed(found: list[Candidate], facts: Facts) -> list[Candidate]:
     """The candidates with the level of the heading that each stands under."""
-    headings = sorted((int(one["o"]), int(one["l"])) for one in facts.headings if one["v"] and not one["r"])
+    headings = sorted((one.order, one.level) for one in facts.headings if one.visible and not one.region)
     top = min((level for _, level in headings), default=0)
     starts = [order for order, _ in headings]
     return [
@@ -311,24 +311,24 @@ _STATING = frozenset(phrase("add to buy no not non has have with without empty h
 
 def _of_headings(facts: Facts) -> Iterator[Candidate]:
     """The first heading of the highest level, as the record's name."""
-    own = [one for one in facts.headings if one["v"] and one["r"] in ("", "header") and one["t"]]
-    own.sort(key=lambda one: (one["r"] != "", one["l"], one["o"]))
-    top = [one for one in own if one["l"] == own[0]["l"]][:3] if own else []
-    for place, one in enumerate(top):
+    own = [one for one in facts.headings if one.visible and one.region in ("", "header") and one.text]
+    own.sort(key=lambda one: (one.region != "", one.level, one.order))
+    top = [one for one in own if one.level == own[0].level][:3] if own else []
+    for place, heading in enumerate(top):
         yield Candidate(
             "heading",
-            str(one["s"]),
-            Raw(whole_text(str(one["t"]), str(one.get("ti", ""))), href=str(one.get("h", ""))),
+            heading.selector,
+            Raw(whole_text(heading.text, heading.tip), href=heading.link),
             (("title",), ("heading",), ("headline",)) if place == 0 else (("heading", "further"),),
-            in_fragment=bool(one.get("x")),
-            order=int(one["o"]),
-            level=int(one["l"]),
+            in_fragment=heading.in_fragment,
+            order=heading.order,
+            level=heading.level,
         )
 
 
 def _of_link(facts: Facts) -> Iterator[Candidate]:
     """Where a block leads: the link of its heading, else its first link with text, else its first link."""
-    heads = [(str(one["s"]), str(one["h"])) for one in facts.headings if one.get("h")]
+    heads = [(one.selector, one.link) for one in facts.headings if one.link]
     links = [one for one in facts.named if one["g"] == "a" and one.get("h")]
     texts = [(str(one["s"]), str(one["h"])) for one in sorted(links, key=lambda one: (not one["t"], one["o"]))]
     for where, href in (heads + texts)[:1]:
@@ -347,18 +347,18 @@ def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
     What the address names by its fragment comes first, whatever its heading says; then the outermost section.
     """
     found = []
-    for one in sorted(facts.anchors, key=lambda one: (-int(one.get("x", 0) == 2), int(one["o"]))):
-        value = _id_value(str(one["i"]), prop.phrases)
-        named = one.get("x") == 2  # by the address: then its id holds, whatever the heading makes of it
-        if value and (named or re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", str(one["t"]))):
+    for anchor in sorted(facts.anchors, key=lambda one: (not one.named, one.order)):
+        value = _id_value(anchor.id, prop.phrases)
+        # Where the address names the section its id holds, whatever the heading makes of it.
+        if value and (anchor.named or re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", anchor.text)):
             found.append(
                 Candidate(
                     "selector",
-                    str(one["s"]),
+                    anchor.selector,
                     Raw(value),
                     (prop.phrases[0],),
-                    order=int(one["o"]),
-                    in_fragment=named,
+                    order=anchor.order,
+                    in_fragment=anchor.named,
                 )
             )
     return found[:1]
