@@ -1,6 +1,6 @@
 # Every target sets up what it needs by itself; the second time that takes a second.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-fuzz test-sites test-vllm test-chaos test-deploy test-cluster unit check bench images pin-images lock clean
+.PHONY: help setup demo up test test-fuzz test-sites test-vllm test-chaos test-deploy test-cluster unit check screenshots bench images pin-images lock clean
 
 # Not PYTHON: that one names the Python to make .venv with, for scripts/setup.
 VENV_PYTHON := .venv/bin/python
@@ -44,6 +44,9 @@ unit: setup ## the first ring of tests: seconds, no browser, Ray or database ser
 
 check: setup ## lint, format and types
 	@scripts/check
+
+screenshots: setup ## make the pictures of the web pages in docs/
+	@scripts/screenshots
 
 bench: setup ## run the benchmarks and write docs/benchmarks.md
 	@$(VENV_PYTHON) load-tests/bench/all.py
