@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pydantic import Field, ValidationError
@@ -184,15 +184,21 @@ class EvidenceBook:
         finally:
             self.seconds += time.monotonic() - began
 
-    def book(self, url: str, said: Sequence[str] = (), data: Json = None) -> SessionEvidence:
-        """All of it, when the session ends."""
+    def book(
+        self, url: str, said: Sequence[str], data: Json, told: Callable[[str], str] = lambda text: text
+    ) -> SessionEvidence:
+        """All of it, when the session ends.
+
+        Args:
+            told: a text without what the job holds to be secret. Of a value that it changes not even a hash is kept.
+        """
         item = self.item
         return SessionEvidence(
-            item=item.value if item else "",
+            item=told(item.value) if item else "",
             label=item.label if item else "",
             is_link=bool(item and item.is_link),
-            leaves=_leaves("loop", Sources(item=item.value).row if item else None) | _leaves("data", data),
-            actions=tuple(self.actions),
+            leaves=_leaves("loop", Sources(item=item.value).row if item else None, told) | _leaves("data", data, told),
+            actions=tuple(one.model_copy(update={"args": _hidden(one.args, told)}) for one in self.actions),
             ended=url,
             said=tuple(said),
             pages=tuple(self.pages),
@@ -201,10 +207,15 @@ class EvidenceBook:
         )
 
 
-def _leaves(source: str, document: Json) -> dict[str, str]:
+def _leaves(source: str, document: Json, told: Callable[[str], str]) -> dict[str, str]:
     if not isinstance(document, (dict, list)):
         return {}
-    return {f"{source} {path}": value_hash(value) for path, value in json_leaves(document)}
+    found = json_leaves(document)
+    return {f"{source} {path}": value_hash(value) for path, value in found if told(str(value)) == str(value)}
+
+
+def _hidden(args: Mapping[str, Json], told: Callable[[str], str]) -> dict[str, Json]:
+    return {name: told(value) if isinstance(value, str) else value for name, value in args.items()}
 
 
 def _is_value(value: Json) -> bool:

@@ -92,12 +92,9 @@ class Lessons:
             said = await said_on(self._state.page)
         except AgentError as error:
             self._book.lost.append(f"the last page: {error.message}")
-        book = self._book.book(self._state.page.url, said, self._state.spec.data)
-        told = self._state.hidden.told
-        hidden = book.model_copy(
-            update={"actions": tuple(one.model_copy(update=_hidden(one.args, told)) for one in book.actions)}
-        )
-        await self._kept(KIND, hidden.packed())
+        state = self._state
+        book = self._book.book(state.page.url, said, state.spec.data, state.hidden.told)
+        await self._kept(KIND, book.packed())
 
     async def _kept(self, kind: str, data: bytes) -> str:
         """The artifact's id; "" where the store is away. What was done is done: only the lesson is lost."""
@@ -106,7 +103,3 @@ class Lessons:
         except ArtifactsAway as away:
             self._book.lost.append(f"{kind}: {away.message}")
             return ""
-
-
-def _hidden(args: Mapping[str, Json], told: Callable[[str], str]) -> dict[str, Json]:
-    return {"args": {name: told(value) if isinstance(value, str) else value for name, value in args.items()}}

@@ -13,7 +13,7 @@ from shoal.agent.workflows.format.param import value_hash
 from shoal.agent.workflows.format.target import Locator, Target
 from shoal.agent.workflows.learning.compile_fields import url_template
 from shoal.agent.workflows.learning.compile_version import compile_version
-from shoal.agent.workflows.learning.evidence import ActionEvidence, SessionEvidence, unpacked
+from shoal.agent.workflows.learning.evidence import ActionEvidence, EvidenceBook, SessionEvidence, unpacked
 from shoal.agent.workflows.learning.origin import Origin, Sources, origin_of
 from shoal.agent.workflows.replay.values import values_of
 from shoal.agent.workflows.verdict import Miss, MissReason
@@ -206,6 +206,15 @@ def test_evidence_is_read_as_it_was_packed() -> None:
     assert unpacked(one.packed()) == one
     with pytest.raises(ValueError, match="no evidence"):
         unpacked(b"x")
+
+
+def test_of_what_the_job_holds_to_be_secret_not_even_a_hash_is_kept() -> None:
+    book = EvidenceBook(LoopItem(0, '{"name": "Ada", "pin": "4711-x"}', False))
+    kept = book.book(
+        "https://f.example", (), {"key": "k-99", "city": "Leeds"}, lambda text: text.replace("4711-x", "***")
+    )
+    assert sorted(kept.leaves) == ["data $.city", "data $.key", "loop $.name"]
+    assert "4711-x" not in kept.model_dump_json()
 
 
 @pytest.mark.parametrize(
