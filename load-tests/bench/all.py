@@ -22,6 +22,7 @@ BENCHES = (
     "control",
     "submit",
     "pages",
+    "drift",
     "observe",
     "interactive",
     "actions",
