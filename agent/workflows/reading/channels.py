@@ -39,7 +39,7 @@ class _Said:
     channel: Channel
     said: Stated
     misshapen: str = ""  # the shape that was not learned
-    only_notation: bool = False  # and it differs by the notation of its numbers only
+    mild: bool = False  # it differs by the notation of its numbers, or the words of a yes or no, only
 
 
 def read_field(field: FieldNode, prop: Property, view: PageView, reading: Reading) -> FieldRead:
@@ -79,7 +79,8 @@ def _said(channel: Channel, prop: Property, view: PageView, reading: Reading) ->
     shape = shape_at(said.place, prop)
     if fits_shape(shape, channel.shapes):
         return _Said(channel, said)
-    return _Said(channel, said, shape or "none", same_but_for_notation(shape, channel.shapes))
+    mild = prop.types == {"boolean"} or same_but_for_notation(shape, channel.shapes)
+    return _Said(channel, said, shape or "none", mild)
 
 
 def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
@@ -87,7 +88,7 @@ def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
     for one in said:
         if one.said.fault:
             return _miss(MissReason.UNREADABLE, field, one, one.said.fault)
-        if one.misshapen and not (one.only_notation and _borne_out(one, said)):
+        if one.misshapen and not (one.mild and _borne_out(one, said)):
             known = " or ".join(one.channel.shapes)
             told = f"{one.channel.family} has the shape {one.misshapen!r}, and {known} was learned"
             return _miss(MissReason.SHAPE, field, one, told)
@@ -106,7 +107,7 @@ def _fault(field: FieldNode, said: Sequence[_Said]) -> Miss | None:
 
 
 def _borne_out(one: _Said, said: Sequence[_Said]) -> bool:
-    """Whether data for machines, in its own notation as learned, says the same number."""
+    """Whether data for machines, in its own notation as learned, says the same."""
     key = value_key(one.said.value)
     return any(
         other.channel.family in _FOR_MACHINES

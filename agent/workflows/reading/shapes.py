@@ -17,6 +17,7 @@ _NUMBER = re.compile(
 )
 _THOUSANDS = re.compile(r"9[.,_'’]999(?!9)")
 _ANY_NUMBER = re.compile(r"9(?:[.,_'’]9+)?")
+_PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LONGEST = 80
 """Characters of a shape: a longer text is prose, and has none."""
@@ -71,9 +72,9 @@ def shape_at(place: Place, prop: Property) -> str:
     """The shape of what stands at `place`; "" where values of `prop` have none."""
     if not is_shaped(prop) or place.kind == "check":
         return ""
-    if place.kind == "json" and isinstance(place.value, (bool, int, float)):
-        return "number"  # JSON has one notation for it
     text = raw_text(place)
+    if place.kind == "json" and (not isinstance(place.value, str) or _PLAIN_NUMBER.fullmatch(text.strip())):
+        return "number"  # JSON has one notation for it
     if prop.format in ("date", "date-time"):
         return shape_of(text, words=False)
     if prop.format:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import urllib.request
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -14,6 +18,7 @@ from shop.drift import COLOURS, START, Drift, truth
 from shop.oracle import Oracle
 
 from shoal.agent.browser import Browser
+from shoal.agent.chromium.process.find import find_chromium
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
 from shoal.agent.policies.model import ModelPolicy
@@ -28,6 +33,7 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import ArtifactRef, Checkpoint, LoopItem, Outcome
 from shoal.agent.worker_messages import Work
+from shoal.agent.workflows.exchange.playwright_script import write_playwright
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
 from tests.integration.workflows.learned import SCHEMA, item_of
@@ -133,7 +139,7 @@ async def test_pages_are_read_without_the_model_once_it_has_read_some(
 
 
 async def test_forms_are_filed_without_the_model_once_it_has_filed_two(
-    browser: Browser, site: str, model: tuple[ModelPolicy, ModelServer]
+    browser: Browser, site: str, model: tuple[ModelPolicy, ModelServer], tmp_path: Path
 ) -> None:
     policy, server = model
     rows = [{"name": f"Ada {n}", "email": f"ada{n}@example.org", "colour": COLOURS[(n + 1) % 3]} for n in range(6)]
@@ -159,6 +165,16 @@ async def test_forms_are_filed_without_the_model_once_it_has_filed_two(
         assert outcome.status is Status.COMPLETED, (outcome.error, outcome.reason)
     assert len(server.requests) == asked
     assert await asyncio.to_thread(received, site) == rows, "each row was received once, with its own values"
+
+    by_script = {"name": "Eve", "email": "eve@example.org", "colour": "blue"}
+    script = tmp_path / "quote.py"
+    script.write_text(write_playwright(compiled.version, "quote").text)
+    command = [sys.executable, str(script), json.dumps(by_script), f"{site}/drift/77/form"]
+    env = {**os.environ, "CHROMIUM": str(find_chromium()), "NO_SANDBOX": "1"}
+    done = await asyncio.to_thread(subprocess.run, command, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, json.loads(done.stdout or "null")) == (0, {}), done.stderr
+    rows.append(by_script)
+    assert await asyncio.to_thread(received, site) == rows
 
     relabelled = {**spec, "url": f"{site}/drift/77/form?relabelled=1"}
     alone = WorkflowPolicy("quote", compiled.version)
