@@ -45,7 +45,11 @@ _UNIT_WORDS = {
     **dict.fromkeys(("hour", "hours", "hr", "hrs", "stunde", "stunden"), "h"),
 }
 _UNIT = "|".join(sorted({*_UNITS, *_UNIT_WORDS}, key=len, reverse=True))
-_QUANTITY = re.compile(rf"({_NUMBER.pattern})[ \u00a0]?({_UNIT})\b", re.IGNORECASE)
+_QUANTITY = re.compile(
+    rf"(?<!\d)(?<!\d[.,])({_NUMBER.pattern.replace('+(?:[.,]', '{1,7}(?:[.,]', 1)})[ \u00a0]?({_UNIT})\b", re.IGNORECASE
+)
+"""It begins where a number does, and groups of three digits have an end: a page of digits without a unit is read once,
+not again from each of its digits."""
 
 Quantity = tuple[str, float]
 """What is measured, and how much of it in its base unit."""

@@ -49,12 +49,15 @@ _SHARED = {"$": "$", "¥": "¥", "￥": "¥", "kr": "kr", "kr.": "kr", "Rs": "Rs
 """Signs of several currencies: the page's territory decides."""
 CURRENCY_SIGNS = tuple(sorted([*_SIGNS, *_SHARED], key=len, reverse=True))
 _CODES: frozenset[str] = frozenset(list_currencies("en")) & frozenset(list_currencies())
+_LONGEST = 2_000
+"""Characters of a text in which a currency is looked for: the library's time grows with the square of what it is
+given."""
 CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
 
 
 def read_currency(text: str, lang: str = "") -> str | None:
     """The ISO 4217 code that `text` states by code or sign; a shared sign is settled by the page's territory."""
-    text = text.strip()
+    text = text.strip()[:_LONGEST]
     if text.upper() in _CODES and len(text) == 3:
         return text.upper()
     codes = {str(code) for code in CODE.findall(text) if code in _CODES}

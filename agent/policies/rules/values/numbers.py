@@ -141,6 +141,7 @@ def _near_currency(token: str, text: str) -> bool:
 
 def read_rating(text: str, lang: str = "") -> Decimal | None:
     """The rating that `text` states: `4.5 out of 5`, `4,5 von 5 Sternen`, `★★★★☆`, `4.5`."""
+    text = text[:_LONGEST]
     filled = text.count("★") + text.count("⭐")
     if filled and not re.search(r"\d", text):
         return Decimal(filled) if filled + text.count("☆") <= 10 else None
@@ -162,6 +163,8 @@ def read_rating(text: str, lang: str = "") -> Decimal | None:
 
 
 _MOST_STARS = 10
+_LONGEST = 2_000
+"""Characters of a text in which a rating is looked for: the time for a text of digits grows with their square."""
 _FORMER = frozenset(squash(text) for text in FORMERLY)
 _RANGE = re.compile(
     r"\d[^\w(]{0,4}\s(?:-|–|—|to|bis|a|à|až|till)\s[^\w(]{0,3}\d|\d[€$£]?\s?–\s?[€$£]?\d", re.IGNORECASE
