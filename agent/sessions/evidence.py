@@ -107,7 +107,8 @@ class Evidence:
         if raw is not None:
             html = raw.body
         else:
-            html = str(await self._page.read("() => document.documentElement.outerHTML")).encode("utf-8", "replace")
+            said = self._state.hidden.told(str(await self._page.read("() => document.documentElement.outerHTML")))
+            html = said.encode("utf-8", "replace")
         packed = gzip.compress(html, compresslevel=_FAST)
         await self.keep("document", packed, "application/gzip")
 
