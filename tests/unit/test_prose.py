@@ -39,6 +39,15 @@ def test_no_line_of_prose_is_wider_than_a_screen() -> None:
     assert wide == []
 
 
+def test_the_places_that_contributing_names_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"`((?:agent|services|shoal|scripts|tests|prompts|deploy|docs)/[\w./-]+)`", text))
+    assert len(named) > 15
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+    for heading in ("action", "setting", "metric", "field of a job", "column of a result", "error", "query", "prompt"):
+        assert re.search(rf"^## An? {heading}$", text, re.MULTILINE), heading
+
+
 def test_sentences_name_who_acts() -> None:
     hidden = [
         f"{path.relative_to(ROOT)}:{number}"
