@@ -361,7 +361,7 @@ class JobFilter:
     site: str = ""  # host of its first page
     since: datetime | None = None  # created then or later
     until: datetime | None = None  # created before
-    unsure: bool = False  # only jobs with sessions of which nobody knows whether their action was done
+    unsure: bool = False  # only jobs with unsure sessions
     before: int | None = None  # keyset: job ids below this one
     limit: int = 50
 

@@ -35,7 +35,7 @@ def note_detail(request: Request, detail: str) -> None:
 
 
 class AuditTrail:
-    """ASGI middleware: adds an entry before the answer of a change begins, so that who reads it finds the entry."""
+    """ASGI middleware: adds an entry before the answer of a change begins, so that a reader of it finds the entry."""
 
     def __init__(self, app: ASGIApp, store: Store) -> None:
         self._app = app

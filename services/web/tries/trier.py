@@ -26,7 +26,7 @@ class Trier:
         """What a sample of the job that `body` spells out gave; None where its caller has gone.
 
         Args:
-            caller: who may submit; needs the scope `read`, too.
+            caller: has the scope `submit`; the scope `read` is asked for here.
             items: of each loop that are opened.
             timeout_s: seconds until the answer comes in any case.
             listens: whether the caller still waits.

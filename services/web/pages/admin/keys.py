@@ -1,4 +1,4 @@
-"""API keys: made, listed and revoked by who has the scope `admin`."""
+"""API keys: made, listed and revoked by callers with the scope `admin`."""
 
 from __future__ import annotations
 

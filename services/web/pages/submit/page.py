@@ -138,7 +138,7 @@ def add_submit_page(
 
         view = await trier.attempt(body, caller, items=TRIED_ITEMS, timeout_s=TRY_S, listens=listens)
         if view is None:
-            return Response(status_code=204)  # nobody waits for it any more
+            return Response(status_code=204)  # its caller has gone
         places = {"fields": view.fields, "records": view.record_place}
         return JSONResponse({"html": pages.part(request, "submit/tried.html", tried=view), "places": places})
 
