@@ -38,6 +38,12 @@ class ReadyLines:
 
     async def rest(self) -> AsyncIterator[bytes]:
         """All lines that were not given yet, gaps or not: the job has ended."""
+        if self._given or self._after is not None:
+            # The job's own answer stands in front of its items, and it came after some of them were given.
+            first, _ = await self._api.result_page(self._job, after=None, limit=1)
+            if first and orjson.loads(first[0])["item"] is None:
+                yield first[0]
+                self._given += self._after is None
         async for line in self._lines(lambda line: True):
             yield line
 

@@ -75,6 +75,17 @@ class SessionState:
         return replace(seen, goal=self.spec.goal or "", elapsed_s=round(time.monotonic() - self.began, 3))
 
     @property
+    def only_reads(self) -> bool:
+        """Whether an item of a loop has its own page open, of which nothing is wanted but that it is read.
+
+        Where the page turns out not to have what is wanted, a plan is made after all.
+        """
+        linked = self.item is not None and self.item.is_link and self.loop is None
+        extract = self.spec.extract
+        shaped = extract is not None and (extract.json_schema is not None or self.proposed is not None)
+        return linked and shaped and self.items_only_read and not self.history and self.spec.data is None
+
+    @property
     def asks(self) -> bool:
         """Whether the goal asks for something to be told in words, and nothing that is read from pages tells it."""
         asked = self.wants_answer or "?" in (self.spec.goal or "")

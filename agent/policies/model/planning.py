@@ -28,7 +28,7 @@ def spelled_out(state: SessionState) -> Plan | None:
     if state.loop is not None and state.children is None and spec.goal is None:
         return Plan(thoughts="the job is a loop", plan=_loop_words(state), task_type="loop")
     if spec.goal is not None:
-        return _reading(state) if _begins_by_reading(state) else _ended(state)
+        return _reading(state) if state.only_reads else _ended(state)
     if state.loop is None and _falls_short(state):
         return None  # how to reach the rest of the list is for the model to see
     if state.loop is not None or _done(state, "extract"):
@@ -37,17 +37,6 @@ def spelled_out(state: SessionState) -> Plan | None:
         return Plan(thoughts="the page is open, and nothing more is asked for", user_goal_achieved=True)
     # A value in words has to be found first.
     return _reading(state) if state.item is None or state.item.is_link else None
-
-
-def _begins_by_reading(state: SessionState) -> bool:
-    """Whether an item of a loop has its own page open, of which all that is wanted is to be read.
-
-    Where the page turns out not to have it, a plan is made after all.
-    """
-    linked = state.item is not None and state.item.is_link and state.loop is None
-    extract = state.spec.extract
-    shaped = extract is not None and (extract.json_schema is not None or state.proposed is not None)
-    return linked and shaped and not state.history and state.items_only_read and state.spec.data is None
 
 
 def _ended(state: SessionState) -> Plan | None:

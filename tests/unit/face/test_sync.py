@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -130,3 +131,28 @@ def test_a_wrong_field_is_told_before_a_cluster_is_started(served: Served, monke
     with pytest.raises(shoal.BadRequest) as caught:
         run({"url": "https://shop.example/", "goal": "look", "max_step": 5})
     assert caught.value.faults[0].field == "max_step"
+
+
+async def test_the_answer_of_a_loop_s_job_comes_once_though_its_items_came_before(served: Served) -> None:
+    values, here = ["a", "b"], served.world
+
+    def each(work: Work) -> Outcome:
+        assert work.item is not None
+        return completed({"name": work.item.value})
+
+    def end(work: Work) -> Outcome:
+        return replace(completed(), answer="both") if work.children is not None else loop_of(values, each)(work)
+
+    async with AsyncClient(served.url) as client:
+        await client.submit({"url": "https://shop.example/", "loop": {"values": values}})
+        (root,) = served.do(here.claim())
+        served.do(here.finish([root], end))
+        items = {work.item.value: work for work in served.do(here.claim()) if work.item}
+        seen = aiter(client.results("j1"))
+        served.do(here.finish([items["a"]], each))
+        async with asyncio.timeout(60):
+            assert (await anext(seen)).record == {"name": "a"}
+            served.do(here.finish([items["b"]], each))
+            served.do(here.run(end))
+            rest = [(line.record, line.answer) async for line in seen]
+    assert sorted(rest, key=str) == [(None, "both"), ({"name": "b"}, "")]

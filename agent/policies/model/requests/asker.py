@@ -100,7 +100,7 @@ class Asker:
     def text_to_read(self, state: SessionState, seen: Observation, *, addresses: bool) -> str:
         """The page as text for a reading; as plan and step see it, too, unless the session does nothing but read."""
         elements = with_addresses(seen.elements, seen.url) if addresses else seen.elements
-        if state.spec.goal is not None:
+        if state.spec.goal is not None and not state.only_reads:
             return self._render(unmistakable(elements))
         return without_ids(self._render(unmistakable(in_view(elements))))
 

@@ -1,0 +1,280 @@
+"""A model without weights: it decides each request from the prompt alone, by a solver of the task that the goal names.
+
+It speaks the shapes of replies before and after plans could begin with actions; the schema of a request says which.
+What it is asked, it counts: calls, characters, and which calls did nothing but say that something is done.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from shoal.agent.support.json_value import Json
+
+CHARS_PER_TOKEN = 4
+"""Tokens are estimated: the same rule for all that is compared."""
+_ELEMENT = re.compile(r'\[(?:([A-Za-z]*\d+) )?([a-z]+)(?: "((?:[^"\\]|\\.)*)")?([^\[\]]*)\]')
+_LINES = re.compile(r"^⟦lines (\d+)-(\d+)⟧$", re.MULTILINE)
+_TASK = re.compile(r"\(task ([a-z0-9 -]+)\)")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One element of a prompt's page."""
+
+    id: str
+    role: str
+    name: str
+    state: str
+
+
+class Prompt:
+    """One request, as the solver reads it."""
+
+    def __init__(self, body: Mapping[str, Json]) -> None:
+        texts = [_text(message["content"]) for message in body["messages"]]
+        self.messages = texts
+        self.whole = "\n".join(texts)
+        shape = body.get("response_format", {}).get("json_schema", {})
+        self.kind: str = shape.get("name", "")
+        self.schema: Mapping[str, Json] = shape.get("schema", {})
+        self.goal = _after(self.whole, r"^(?:The job's goal|Goal): (.*)$")
+        self.task = (_TASK.findall(self.goal) or [""])[0]
+
+    @property
+    def takes_actions(self) -> bool:
+        """Whether a plan may begin with actions, and what then holds may be said."""
+        return "ends_goal" in self.schema.get("properties", {}) or "then_done" in self.schema.get("properties", {})
+
+    @cached_property
+    def page(self) -> str:
+        """The page's text, what its loop's pages repeat put back into its place."""
+        shown = _fenced(self.whole, "page")
+        told = dict(re.findall(r"^(\d+): (.*)$", _fenced(self.whole, "repeated"), re.MULTILINE))
+        lines = lambda found: "\n".join(told.get(str(n), "") for n in range(int(found[1]), int(found[2]) + 1))  # noqa: E731
+        return _LINES.sub(lines, shown)
+
+    @cached_property
+    def url(self) -> str:
+        return _after(self.page, r"^url: (.*)$")
+
+    @cached_property
+    def done(self) -> str:
+        """What was done so far: the finished tasks and the steps of this one."""
+        return _fenced(self.whole, "tasks") + _fenced(self.whole, "steps")
+
+    @cached_property
+    def elements(self) -> list[Shown]:
+        return [Shown(*(part or "" for part in found)) for found in _ELEMENT.findall(self.page)]
+
+    def find(self, role: str, name: str) -> Shown:
+        """The first element of this role whose name the pattern matches."""
+        found = [one for one in self.elements if re.fullmatch(role, one.role) and re.search(name, one.name)]
+        if not found:
+            raise LookupError(f"{self.task}: no {role} {name!r} on {self.url}: {self.page[:1500]}")
+        return found[0]
+
+
+def _text(content: Json) -> str:
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+
+
+def _fenced(text: str, name: str) -> str:
+    return "\n".join(re.findall(rf"^⟦{name}⟧$(.*?)^⟦/{name}⟧$", text, re.MULTILINE | re.DOTALL))
+
+
+def _after(text: str, pattern: str) -> str:
+    found = re.search(pattern, text, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+Acts = Callable[[Prompt], list[dict[str, Json]]]
+Told = Callable[[Prompt], Json]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One step of a task: what to do on a page where `here` holds, and what the page shows after it."""
+
+    here: str  # pattern of the page's text or address
+    acts: Acts
+    then: Mapping[str, Json] | None = None
+    last: bool = True  # the goal is reached by it
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task, and how it is solved."""
+
+    name: str
+    spec: Mapping[str, Json]  # of the job; its goal ends with "(task NAME)"
+    over: str = ""  # pattern of a page where the work on pages is over; "": there is none to do
+    moves: Sequence[Move] = ()
+    answer: Told | None = None  # {"text": …} with what it rests on, of a page where the work is over
+    record: Told | None = None  # the records of a page
+    right: Callable[[Mapping[str, Json]], bool] = lambda told: True  # whether what a run gave is right
+    loop: bool = False
+
+
+@dataclass
+class Counted:
+    """What the requests of one task were."""
+
+    calls: int = 0
+    prompt: int = 0  # characters
+    reply: int = 0
+    only_done: int = 0  # calls whose reply did nothing but say that something is done
+    prompts: list[str] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+
+
+class Solver:
+    """Answers requests, and counts them by task."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._tasks = {task.name: task for task in tasks}
+        self.counted: dict[str, Counted] = {}
+
+    def __call__(self, body: Mapping[str, Json]) -> str:
+        prompt = Prompt(body)
+        task = self._tasks[prompt.task]
+        reply = getattr(self, f"_{prompt.kind}")(prompt, task)
+        text = json.dumps(reply, ensure_ascii=False)
+        counted = self.counted.setdefault(task.name, Counted())
+        counted.calls += 1
+        counted.prompt += len(prompt.whole)
+        counted.reply += len(text)
+        counted.only_done += _only_done(prompt.kind, reply)
+        counted.prompts.append(prompt.whole)
+        counted.kinds.append(prompt.kind)
+        return text
+
+    # --- plan ----------------------------------------------------------------------------------------
+
+    def _plan(self, prompt: Prompt, task: Task) -> Json:
+        in_item = "This session does the job for one value only" in prompt.whole
+        if task.loop and not in_item:
+            if re.search(r"^\d+\. loop, completed", prompt.done, re.MULTILINE):
+                return _achieved("all items were read")
+            return _planned(prompt, "the same for each", "loop", items_only_read=True)
+        read = re.search(r"^\d+\. extract, completed", prompt.done, re.MULTILINE) is not None
+        if not self._is_over(prompt, task):
+            return self._navigate(prompt, task)
+        if task.record is not None and not read:
+            return _planned(prompt, "Read the data off this page", "extract", require_extraction=True)
+        if task.answer is not None and not re.search(r"result: ", prompt.done):
+            if "answer" in prompt.schema["properties"]:
+                return _planned(prompt, "Tell it", "answer", answer=task.answer(prompt), wants_answer=True)
+            return _planned(prompt, "Tell it", "navigate")
+        return _achieved("the page shows it")
+
+    def _is_over(self, prompt: Prompt, task: Task) -> bool:
+        return not task.over or re.search(task.over, f"{prompt.page}\n{prompt.done}") is not None
+
+    def _navigate(self, prompt: Prompt, task: Task) -> Json:
+        move = self._move(prompt, task)
+        ends = task.answer is None and task.record is None
+        more: dict[str, Json] = {}
+        if "actions" in prompt.schema["properties"]:
+            more = {"actions": move.acts(prompt), "then_done": move.then if move.last else None}
+        return _planned(prompt, prompt.goal, "navigate", ends_goal=ends, wants_answer=task.answer is not None, **more)
+
+    def _move(self, prompt: Prompt, task: Task) -> Move:
+        for move in task.moves:
+            if re.search(move.here, prompt.page):
+                return move
+        raise LookupError(f"{task.name}: no move fits {prompt.url}: {prompt.page[:1500]}")
+
+    # --- step, extract, … -----------------------------------------------------------------------------
+
+    def _step(self, prompt: Prompt, task: Task) -> Json:
+        if self._is_over(prompt, task):
+            if task.answer is not None:
+                told = task.answer(prompt)["text"]
+                call = {"action_type": "CALL", "call": {"name": "answer", "args": {"text": told}}}
+                return _stepped(prompt, [call], "the page tells it")
+            return _stepped(prompt, [{"action_type": "COMPLETE"}], "the page shows it", achieved=True)
+        move = self._move(prompt, task)
+        return _stepped(prompt, move.acts(prompt), "on the way", then=move.then if move.last else None)
+
+    def _extract(self, prompt: Prompt, task: Task) -> Json:
+        assert task.record is not None
+        return {"thought": "it stands in the text", "shown": None, "records": task.record(prompt)}
+
+
+def _planned(prompt: Prompt, plan: str, kind: str, *, require_extraction: bool = False, **more: Json) -> Json:
+    told = {
+        "page_info": "the page of the task",
+        "require_extraction": require_extraction,
+        "extraction_thought": "",
+        "information_extracted": False if require_extraction else None,
+        "task_history_information": "",
+        "thoughts": "there is work left",
+        "user_goal_achieved": False,
+        "should_terminate": False,
+        "termination_reason": None,
+        "plan": plan,
+        "task_type": kind,
+        "loop_values": None,
+        "is_loop_value_link": False,
+    }
+    new = {"ends_goal": True, **more}
+    known = prompt.schema["properties"]
+    return told | {name: value for name, value in new.items() if name in known}
+
+
+def _achieved(why: str) -> Json:
+    return {
+        **{"page_info": "the page of the task", "require_extraction": False, "extraction_thought": ""},
+        **{"information_extracted": None, "task_history_information": why, "thoughts": why},
+        **{"user_goal_achieved": True, "should_terminate": False, "termination_reason": None, "plan": None},
+        **{"task_type": None, "loop_values": None, "is_loop_value_link": False},
+    }
+
+
+_FRAME: Mapping[str, Json] = {"reasoning": "it leads to the goal", "confidence_float": 0.9}
+
+
+def _stepped(
+    prompt: Prompt, actions: list[dict[str, Json]], stage: str, *, achieved: bool = False, then: Json = None
+) -> Json:
+    told: dict[str, Json] = {"user_goal_stage": stage, "user_goal_achieved": achieved, "action_plan": "as listed"}
+    if prompt.takes_actions:
+        return {**told, "actions": actions, **({"then_done": then} if then else {})}
+    return {**told, "actions": [_framed(action) for action in actions]}
+
+
+def _framed(action: dict[str, Json]) -> dict[str, Json]:
+    """The action with the frame that each had to have before."""
+    framed = {**_FRAME, **action}
+    if action["action_type"] in ("CLICK", "INPUT_TEXT", "SELECT_OPTION"):
+        framed |= {"user_detail_query": None, "user_detail_answer": None}
+    if action["action_type"] == "CLICK":
+        framed |= {"download": False, "file_url": None}
+    if action["action_type"] == "SELECT_OPTION":
+        framed["option"] = {"label": None, "index": None, "value": None, **action["option"]}
+    return framed
+
+
+def _only_done(kind: str, reply: Json) -> bool:
+    if kind == "plan":
+        return bool(reply["user_goal_achieved"])
+    return kind == "step" and [one["action_type"] for one in reply["actions"]] == ["COMPLETE"]
+
+
+# --- actions ----------------------------------------------------------------------------------------------
+
+
+def click(role: str, name: str) -> Callable[[Prompt], dict[str, Json]]:
+    return lambda prompt: {"action_type": "CLICK", "id": prompt.find(role, name).id}
+
+
+def fill(role: str, name: str, text: str) -> Callable[[Prompt], dict[str, Json]]:
+    return lambda prompt: {"action_type": "INPUT_TEXT", "id": prompt.find(role, name).id, "text": text}
+
+
+def all_of(*acts: Callable[[Prompt], dict[str, Json]]) -> Acts:
+    return lambda prompt: [act(prompt) for act in acts]

@@ -1,0 +1,238 @@
+"""How many model calls and tokens thirty tasks take, beside an earlier state of the agent.
+
+Twelve tasks of MiniWoB++, seven of the demo shop, eight of two applications from PyPI (Flask-Admin, Datasette), three
+of Python's manual. The model is a deterministic program behind a real HTTP server that speaks the protocol of the model
+server: it decides each request from the prompt alone, by a solver of the task, and knows the shapes of replies before
+and after. So both states solve the same tasks by the same decisions, and what differs is how often they ask and what
+they send. Tokens are estimated at four characters. Pictures are off on both sides.
+
+Each state runs from a checkout of its own:
+
+    git worktree add /some/folder 6c308a5
+    python load-tests/bench/agent_calls.py --before /some/folder [--only NAME] [--quick] [--json]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from _call_tasks import datasette, flask_admin, manual, miniwob, shop
+from _pages import START_MINIWOB, miniwob_folder
+from _report import Report, Target, arguments
+from _site import ROOT, demo_site, products
+from _solver import CHARS_PER_TOKEN, Counted, Solver, Task
+
+from tests import loopback
+from tests.model_server import ModelServer, serving
+from tests.sites.registry import cache, sphinx
+from tests.sites.registry import flask_admin as flask_site
+from tests.sites.registry import serving as sites
+
+SIDE = Path(__file__).with_name("_agent_calls_side.py")
+BLOCK_CHARS = 64  # of a prefix cache: 16 tokens
+ONE_CLICK = ("click-button", "click-test", "click-test-2", "click-link", "focus-text", "shop cookies", "admin open")
+LIMIT_S = 400
+_BEGIN = (
+    f"<script>addEventListener('load', () => {{ {START_MINIWOB}; setInterval(() => {{ if (WOB_DONE_GLOBAL) "
+    "document.documentElement.dataset.reward = String(WOB_RAW_REWARD_GLOBAL) }, 20) })</script></body>"
+)
+
+
+class _Episodes(sites._Quiet):
+    """The pages of MiniWoB++, each with its episode begun."""
+
+    def do_GET(self) -> None:
+        file = Path(self.directory) / self.path.lstrip("/")
+        if file.suffix != ".html" or not file.is_file():
+            super().do_GET()
+            return
+        body = file.read_text(encoding="utf-8").replace("</body>", _BEGIN).encode()
+        self.send_response(200)
+        self.send_header("content-type", "text/html; charset=utf-8")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextmanager
+def all_tasks() -> Iterator[list[Task]]:
+    """The tasks, while their sites are served. Each state of the agent gets sites of its own."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shoal-calls-")))
+        wob = stack.enter_context(loopback.served(functools.partial(_Episodes, directory=str(miniwob_folder()))))
+        store = stack.enter_context(demo_site())
+        admin = stack.enter_context(_flask_admin(folder))
+        data = stack.enter_context(_datasette(folder))
+        pages = stack.enter_context(sites.folder(sphinx._pages()))
+        dollars = [url for url in products(store) if _in_dollars(store, url)]
+        yield [*miniwob(wob), *shop(store, dollars), *flask_admin(admin), *datasette(data), *manual(pages)]
+
+
+def _in_dollars(store: str, url: str) -> bool:
+    return _truth(store).get(url.removeprefix(store), "") == "power-tools"
+
+
+@functools.cache
+def _truth(store: str) -> dict[str, str]:
+    with urllib.request.urlopen(f"{store}/_truth/products.json") as answer:
+        return {product["path"]: product["category"] for product in json.load(answer) if not product["fault"]}
+
+
+@contextmanager
+def _flask_admin(folder: Path) -> Iterator[str]:
+    python = cache.pypi("flask-admin", flask_site._PACKAGES)
+    port = sites.free_port()
+    command = [str(python), str(flask_site._PROGRAM), str(folder / "shop.db"), str(port)]
+    with sites.program(command, port, cwd=folder, path="/admin/") as url:
+        yield url
+
+
+@contextmanager
+def _datasette(folder: Path) -> Iterator[str]:
+    python = cache.pypi("datasette", ("datasette==0.65.1", "setuptools==80.9.0"))
+    database = sqlite3.connect(folder / "city.db")
+    database.executescript(
+        "create table city (id integer primary key, name text, country text, people integer);"
+        "insert into city values (1, 'Ulm', 'Germany', 128000), (2, 'Graz', 'Austria', 302000),"
+        " (3, 'Gent', 'Belgium', 267000);"
+    )
+    database.close()
+    port = sites.free_port()
+    command = [str(python), "-m", "datasette", "serve", str(folder / "city.db"), "--port", str(port)]
+    with sites.program(command, port, cwd=folder) as url:
+        yield url
+
+
+def run(tree: Path, only: str) -> tuple[dict[str, Counted], dict[str, Any], list[Task]]:
+    """What each task cost by the agent of the checkout `tree`, what it gave, and the tasks."""
+    with all_tasks() as every:
+        tasks = [task for task in every if task.name.startswith(only)]
+        solver = Solver(tasks)
+        with _model(solver) as url:
+            asked = {"model": f"{url}", "tasks": [{"name": task.name, "spec": task.spec} for task in tasks]}
+            done = subprocess.run(
+                [sys.executable, str(SIDE), str(tree)],
+                input=json.dumps(asked),
+                stdout=subprocess.PIPE,
+                text=True,
+                timeout=LIMIT_S,
+                env={**os.environ, "PYTHONPATH": str(tree)},
+                check=False,
+            )
+        told: dict[str, Any] = {}
+        for line in done.stdout.splitlines():
+            told |= json.loads(line)
+        return solver.counted, told, tasks
+
+
+@contextmanager
+def _model(solver: Solver) -> Iterator[str]:
+    """The address of a server whose answers the solver makes, in a thread of its own."""
+    begun, over = threading.Event(), threading.Event()
+    at: list[str] = []
+
+    async def serve() -> None:
+        async with serving(ModelServer(solver)) as server:
+            at.append(server.url)
+            begun.set()
+            await asyncio.to_thread(over.wait)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+    thread.start()
+    begun.wait(10)
+    try:
+        yield at[0]
+    finally:
+        over.set()
+        thread.join(10)
+
+
+def shared(prompts: list[str]) -> float:
+    """The share of prompts' characters, without the first two, that an earlier one began with, in whole blocks."""
+    hit = whole = 0
+    for n, prompt in enumerate(prompts):
+        best = max((_common(prompt, one) for one in prompts[:n]), default=0)
+        if n >= 2:
+            hit += best // BLOCK_CHARS * BLOCK_CHARS
+            whole += len(prompt)
+    return hit / whole if whole else 0.0
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def tell(report: Report, state: str, counted: dict[str, Counted], told: dict[str, Any], tasks: list[Task]) -> None:
+    """Adds what one state cost."""
+    right = [task.name for task in tasks if task.name in told and _is_right(task, told[task.name])]
+    calls = sum(one.calls for one in counted.values())
+    report.add(f"{state}: tasks solved", len(right))
+    report.add(f"{state}: calls", calls)
+    report.add(f"{state}: prompt tokens", sum(one.prompt for one in counted.values()) / CHARS_PER_TOKEN)
+    report.add(f"{state}: reply tokens", sum(one.reply for one in counted.values()) / CHARS_PER_TOKEN)
+    report.add(f"{state}: share of calls that only say done", sum(one.only_done for one in counted.values()) / calls)
+    report.add(f"{state}: seconds", sum(one["seconds"] for one in told.values()))
+    clicks = [counted[name].calls for name in ONE_CLICK if name in counted]
+    if clicks:
+        report.add(f"{state}: most calls of a one-click task", max(clicks))
+    for task in tasks:
+        if task.name not in counted:
+            continue
+        if task.loop:
+            items = [one for one in counted[task.name].prompts if "This session does the job for one value only" in one]
+            n = len(told.get(task.name, {}).get("records", ())) or 1
+            report.add(f"{state}: calls of a loop's item", len(items) / n)
+            report.add(f"{state}: {task.name}: prefix shared by its items", shared(items))
+        report.add(f"{state}: {task.name}: calls", counted[task.name].calls)
+    wrong = {task.name: told.get(task.name, "did not run") for task in tasks if task.name not in right}
+    if wrong:
+        report.notes.append(f"{state}: not solved: {json.dumps(wrong)[:3000]}")
+
+
+def _is_right(task: Task, told: dict[str, Any]) -> bool:
+    return set(told["statuses"]) == {"completed"} and task.right(told)
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--before", type=Path, help="a checkout of the state to compare with")
+    parser.add_argument("--only", default="", help="tasks whose name begins so")
+    parser.add_argument("--rounds", type=int, help="not used: a deterministic model gives the same each time")
+    options = parser.parse_args()
+    only = "click" if options.quick else options.only
+    report = Report("agent_calls")
+    states = {"now": ROOT, **({"before": options.before} if options.before else {})}
+    for state, tree in states.items():
+        tell(report, state, *run(tree, only))
+    if options.before:
+        for figure, bound in (("calls", 0.55), ("prompt tokens", 0.6), ("reply tokens", 1.0)):
+            report.add(f"{figure}, of before", report.median(f"now: {figure}") / report.median(f"before: {figure}"))
+            report.targets[f"{figure}, of before"] = Target(bound, at_least=False)
+    report.targets |= {
+        "now: share of calls that only say done": Target(0.08, at_least=False),
+        "now: most calls of a one-click task": Target(2, at_least=False),
+        "now: calls of a loop's item": Target(1, at_least=False),
+        "now: shop loop: prefix shared by its items": Target(0.8),
+        "now: tasks solved": Target(len([name for name in report.samples if re.match("now: .*: calls$", name)])),
+    }
+    report.show(as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()
