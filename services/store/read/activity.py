@@ -26,7 +26,7 @@ def activity(tx: Tx, tenant: str | None, span_s: int, spans: int) -> list[Activi
             func.sum(job.c.finished_at - func.coalesce(job.c.started_at, job.c.finished_at)).label("seconds"),
         )
         .where(job.c.finished_at >= first * span_s)
-        .group_by(number)
+        .group_by("number")
     )
     if tenant is not None:
         query = query.where(job.c.tenant == tenant)
