@@ -193,7 +193,8 @@ class FieldReader:
         kind = prop.concept.kind if prop.concept else "text"
         found: dict[str, tuple[Json, str]] = {}
         for line in self.shown.lines:
-            if self._speaks(prop, kind, line):
+            # A line that ends with a colon names what follows it: "changeset 73:" before a link.
+            if not line.endswith((":", "：")) and self._speaks(prop, kind, line):
                 value = convert(prop, without_label(Raw(line), prop), self.reading)
                 if value is not None:
                     found.setdefault(repr(value), (value, line))

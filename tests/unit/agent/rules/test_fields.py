@@ -206,3 +206,9 @@ def test_a_schema_of_many_properties_has_them_all() -> None:
 
 def count(properties: tuple[Property, ...]) -> int:
     return sum(1 + count(one.properties) + count((one.items,) if one.items else ()) for one in properties)
+
+
+def test_a_line_that_ends_with_a_colon_names_what_follows_and_is_no_value() -> None:
+    wanted = {"changeset": {"type": "string"}}
+    value, sources, missing = read(wanted, text="changeset 73:\nc470695b14f0\ndraft")
+    assert (value, sources, missing) == ({}, {}, ["changeset"])
