@@ -176,7 +176,8 @@ async def fill(on: ActionContext, bid: Bid, value: str, enable_autocomplete_menu
         elif typed:
             await _type(on, element, target, value)
             if (now := (await on.target(bid, again=True)).value) == target.value and now != value:
-                await element.fill(value, timeout=min(_PATIENCE_MS, on.left_ms))  # it takes no keys at all
+                with on.faults():  # it takes no keys at all; what was just told of it holds no longer
+                    await element.fill(value, timeout=min(_PATIENCE_MS, on.left_ms))
         else:
             await element.fill(value, timeout=min(_PATIENCE_MS, on.left_ms))
     if value and target.tag == "input" and not (await on.target(bid, again=True)).value:

@@ -102,7 +102,7 @@ class Letter(Task):
 
     def validate(self, page: Blocking, chat_messages: Sequence[Message]) -> tuple[float, bool, str, dict[str, Any]]:
         right = page.evaluate("() => document.querySelector('#name').value") == "Ann"
-        told = any(one["role"] == "assistant" and "done" in one["message"] for one in chat_messages)
+        told = any(one["role"] == "assistant" and "It is done" in one["message"] for one in chat_messages)
         return float(right and told), right and told, "" if told else "Tell me when it is done.", {"right": right}
 
 
