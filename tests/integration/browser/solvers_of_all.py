@@ -324,28 +324,6 @@ def coordinate(seen: Observation) -> str:
     return f"click('{next(e.bid for e in dots if tuple(map(round, middle(e))) == wanted)}')"
 
 
-_WARMTH = ("ICE COLD", "COLD", "WARM", "HOT")
-
-
-def hottest(seen: Observation) -> Script:
-    area = max((e for e in controls(seen) if e.box), key=lambda e: e.box.width * e.box.height if e.box else 0)
-    assert area.box is not None
-    reach = area.box.width / 3
-    best, (x, y) = -1, middle(area)
-    while True:  # around the warmest place so far, closer and closer
-        warmer = False
-        for across, down in ((0, 0), (-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)):
-            at = (x + across * reach, y + down * reach)
-            seen = yield f"mouse_move({at[0] - 1:.0f}, {at[1]:.0f})\nmouse_move({at[0]:.0f}, {at[1]:.0f})"
-            told = next((e.name for e in walk_elements(seen.elements) if e.name in _WARMTH), "ICE COLD")
-            if told == "HOT":
-                yield f"mouse_click({at[0]:.0f}, {at[1]:.0f})"
-            if _WARMTH.index(told) > best:
-                best, (x, y), warmer = _WARMTH.index(told), at, True
-                break
-        reach = reach if warmer else reach / 1.6
-
-
 def login(seen: Observation) -> Script:
     """A popup may come while a field is filled, and is to be closed."""
     for number, value in enumerate(quoted(seen)[:2]):
@@ -549,7 +527,6 @@ ALL: Mapping[str, Solver] = {
     "form-sequence-3": height_and_button,
     "generate-number": generated,
     "grid-coordinate": coordinate,
-    "hot-cold": hottest,
     "login-user-popup": login,
     "multi-layouts": movie,
     "navigate-tree": in_tree,
