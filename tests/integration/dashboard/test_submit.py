@@ -98,7 +98,7 @@ async def test_values_come_from_a_file_whose_columns_are_mapped(site: Site) -> N
     content = f'name,city,skip\nAda,Wien,1\n"{EVIL.replace(chr(34), chr(34) * 2)}",Graz,2\n'
     files = {"name": f"{HOSTILE_NAME}.csv", "mimeType": "text/csv", "buffer": content.encode()}
     await page.locator('input[type="file"]').first.set_input_files(files)
-    await expect(page.locator(".columns-of-file")).to_contain_text(f"{HOSTILE_NAME}.csv has 2 rows.")
+    await expect(page.locator(".columns-of-file").first).to_contain_text(f"{HOSTILE_NAME}.csv has 2 rows.")
     await page.get_by_label("Use of skip").select_option("not used")
     await page.get_by_label("Name of city").fill("town")
     await page.get_by_role("button", name="Use 2 rows").click()
