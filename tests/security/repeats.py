@@ -160,14 +160,14 @@ class ChromiumParts(FakeParts):
 
         self.owner = BrowserOwner(start, self.config.browser)
 
-    def policy(self, spec: JobSpec) -> Policy:
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
         return OneWay()
 
 
 class RulesParts(ChromiumParts):
     """A real browser, and the rules policy."""
 
-    def policy(self, spec: JobSpec) -> Policy:
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
         return RulesPolicy()
 
 

@@ -34,7 +34,7 @@ class RealParts(FakeParts):
     async def _launch(self) -> Browser:  # type: ignore[override]
         return await launch()
 
-    def policy(self, spec: JobSpec) -> Policy:
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
         return RulesPolicy()
 
 

@@ -36,7 +36,7 @@ class ListPolicy(PlainPolicy):
 
 
 class ListParts(FakeParts):
-    def policy(self, spec: JobSpec) -> Policy:
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
         return ListPolicy()
 
 
@@ -75,7 +75,7 @@ async def test_no_record_at_all_is_told_unless_the_list_is_said_to_be_empty(
             return Extraction((), complete=complete, empty=complete)
 
     class EmptyParts(FakeParts):
-        def policy(self, spec: JobSpec) -> Policy:
+        def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
             return EmptyPolicy()
 
     async with world(page(), parts=EmptyParts) as here:

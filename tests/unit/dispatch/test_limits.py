@@ -56,7 +56,7 @@ class Spending(PlainPolicy):
 @pytest.fixture
 def spending(monkeypatch: pytest.MonkeyPatch) -> type[Spending]:
     monkeypatch.setattr(Spending, "scenes", [])
-    monkeypatch.setattr(FakeParts, "policy", lambda parts, spec: Spending())
+    monkeypatch.setattr(FakeParts, "policy", lambda parts, spec, *, leaf=True: Spending())
     return Spending
 
 
@@ -96,7 +96,7 @@ class Planning(PlainPolicy):
 
 
 async def test_what_is_over_is_not_counted_a_second_time_as_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FakeParts, "policy", lambda parts, spec: Planning())
+    monkeypatch.setattr(FakeParts, "policy", lambda parts, spec, *, leaf=True: Planning())
     monkeypatch.setattr(Planning, "known", asyncio.Event(), raising=False)
     monkeypatch.setattr(Planning, "told", asyncio.Event(), raising=False)
     monkeypatch.setattr(Planning, "heard", [])

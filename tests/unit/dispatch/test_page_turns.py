@@ -70,7 +70,7 @@ class PoliteParts(FakeParts):
         self.walker = Walker()
         ALL.append(self)
 
-    def policy(self, spec: JobSpec) -> Policy:
+    def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
         return self.walker
 
     def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
