@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from shoal.agent.grounding.page_text import PageText
 from shoal.agent.observe.rebuild import rebuilt
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Action, ActionResult, Element, Observation
+from shoal.agent.types import Action, ActionResult, Effect, Element, Observation
 
 _LEAST_CHARS = 3
 """Shorter words stand on nearly every page."""
 _SENDING = frozenset({"click", "dblclick", "press", "keyboard_press", "keyboard_type"})
+_ANSWERS = ("alert", "dialog", "status")
+"""Roles by which a page says what became of an action, as names of what appeared begin with them."""
 _STATES = {"checked": True, "unchecked": False}
 
 
@@ -95,12 +97,20 @@ def holds(wanted: Expectation, now: Observation) -> bool:
 
 
 def took_place(results: Sequence[ActionResult]) -> bool:
-    """Whether actions that are all that was wanted did something: none failed, and the last changed the page."""
-    if not results or any(result.error is not None for result in results):
+    """Whether actions that are all that was wanted did something, and the page says nothing that has to be read.
+
+    None failed, and the last one changed the page. A dialog, an alert or status that appeared, or a field that is
+    marked as invalid since then may say that it did not work: the model reads that.
+    """
+    if not results or any(result.error is not None or _answered(result.effect) for result in results):
         return False
     effect = results[-1].effect
-    changed = effect.url is not None or effect.new_tab or effect.dialog or effect.download or effect.dom_changed
+    changed = effect.url is not None or effect.new_tab or effect.download or effect.dom_changed
     return changed or effect.value is not None or effect.focus is not None
+
+
+def _answered(effect: Effect) -> bool:
+    return effect.dialog or bool(effect.invalid) or any(name.startswith(_ANSWERS) for name in effect.appeared)
 
 
 def _parts(wanted: Expectation, looked: _Looked) -> Iterator[tuple[bool, bool]]:

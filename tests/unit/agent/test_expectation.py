@@ -1,0 +1,41 @@
+"""When actions are enough by themselves, and when the page has to be read."""
+
+from __future__ import annotations
+
+import pytest
+
+from shoal.agent.decisions.expectation import took_place
+from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo
+
+CLICK = Action("click", {"bid": "4"})
+CHANGED = Effect(dom_changed=True, appeared=('link "Edit"',), appeared_count=1)
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [CHANGED, Effect(url="https://shop.example/x"), Effect(value="7"), Effect(focus="4"), Effect(download=True)],
+)
+def test_an_action_that_changed_something_took_place(effect: Effect) -> None:
+    assert took_place([ActionResult(CLICK, effect=effect)])
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [
+        Effect(unchanged=True),
+        Effect(dom_changed=True, appeared=('alert "Could not save"',), appeared_count=1),
+        Effect(dom_changed=True, appeared=('alertdialog "Sure?"', 'button "Yes"'), appeared_count=2),
+        Effect(dom_changed=True, appeared=('status "Saving failed"',), appeared_count=1),
+        Effect(dom_changed=True, invalid=('textbox "E-mail"',)),
+        Effect(dom_changed=True, dialog=True),
+    ],
+)
+def test_what_the_page_says_of_an_action_has_to_be_read(effect: Effect) -> None:
+    assert not took_place([ActionResult(CLICK, effect=effect)])
+    assert not took_place([ActionResult(CLICK, effect=effect), ActionResult(CLICK, effect=CHANGED)]) or effect.unchanged
+
+
+def test_a_failed_action_did_not_take_place() -> None:
+    error = ErrorInfo("ActionTimeout", "action_timeout", "it took too long", retryable=False)
+    assert not took_place([ActionResult(CLICK, error), ActionResult(CLICK, effect=CHANGED)])
+    assert not took_place([])
