@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,7 @@ class Verdict:
     info: Mapping[str, Json] | None = None
 
 
-class Task:
+class Task(ABC):
     """One task. A new object is made for each episode, with the episode's seed.
 
     Tasks that are written for BrowserGym work as they are: they need `setup`, `validate` and `teardown`, and may have
@@ -41,15 +42,15 @@ class Task:
         self.seed = seed
         self.random = random.Random(seed)
 
+    @abstractmethod
     def setup(self, page: Blocking) -> tuple[Goal, Mapping[str, Json]]:
         """Brings the page to where the task begins; its goal, and what else is to be told."""
-        raise NotImplementedError
 
+    @abstractmethod
     def validate(self, page: Blocking, chat_messages: Sequence[Message]) -> tuple[float, bool, str, Mapping[str, Json]]:
         """How the task stands: reward since the last step, whether it is over, what the user says, what else."""
-        raise NotImplementedError
 
-    def teardown(self) -> None:
+    def teardown(self) -> None:  # noqa: B027 - a hook: most tasks leave nothing behind
         """Undoes what the task left outside the browser."""
 
 

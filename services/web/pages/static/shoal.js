@@ -73,28 +73,7 @@ function follow(look, after) {
     if (source.readyState !== EventSource.CLOSED) return; // cut off: the browser comes back by itself
     await pause(POLL_EVERY_MS);
     await look(); // refused, or over: the page itself says which
-    // The mark beside "Needs you" says how much waits for a person, on every page.
-const WAITING_EVERY_MS = 15000;
-async function countWaiting(link) {
-  for (;;) {
-    try {
-      const answer = await fetch("/attention/count", { credentials: "same-origin" });
-      if (answer.redirected || answer.status === 403) return; // logged out, or not for this login
-      if (answer.ok) {
-        const { waiting, at_most: most } = await answer.json();
-        link.dataset.waiting = waiting >= most ? `${most}+` : waiting || "";
-        link.setAttribute("aria-label", waiting ? `Needs you: ${link.dataset.waiting}` : "Needs you");
-      }
-    } catch {
-      // the gateway is away for a moment: the next turn tries again
-    }
-    await pause(WAITING_EVERY_MS);
-  }
-}
-
-const waitingLink = document.querySelector("[data-waiting]");
-if (waitingLink && document.querySelector(".who")) countWaiting(waitingLink);
-if (page.follow) follow(look, last);
+    if (page.follow) follow(look, last);
   });
 }
 

@@ -77,29 +77,6 @@ def add_submit_page(
         # A kept job holds no passwords either.
         return await desk.page(request, caller, Checked(draft), origin=job or (kept and f"{KEPT}{kept}"))
 
-    @router.post("/new/presets")
-    async def keep(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
-        """Keeps the job in the form under a name, without its passwords, as a job to begin with."""
-        inputs = await desk.inputs(request)
-        checked = await desk.checked(inputs, caller)
-        if not checked.valid:
-            return JSONResponse({"fault": checked.message or "Only a valid job can be kept."}, status_code=400)
-        spec = shown_spec(parse_spec(json.dumps(checked.draft.spec, ensure_ascii=False).encode()))
-        spec.pop("idempotency_key", None)
-        try:
-            one = await save(deps.store, "preset", caller, inputs.one("#name"), {"spec": spec})
-        except BadInput as error:
-            return JSONResponse({"fault": error.message}, status_code=400)
-        return JSONResponse({"address": f"/new?kept={one.id}"})
-
-    @router.post("/new/presets/{preset}/remove")
-    async def remove(
-        request: Request, preset: str, token: str = Form(""), caller: Caller = Depends(let_in(door, "submit"))
-    ) -> Response:
-        door.check_form(request, token)
-        await forget(deps.store, "preset", caller, preset)
-        return RedirectResponse("/new", status_code=303)
-
     @router.post("/new")
     async def submit(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
         inputs = await desk.inputs(request)
@@ -124,6 +101,40 @@ def add_submit_page(
             told["strangers"] = strangers(checked.draft.spec)
         return JSONResponse(told)
 
+    _add_presets(router, deps, door, desk)
+    _add_helpers(router, deps, door, desk, trier)
+
+
+def _add_presets(router: APIRouter, deps: GatewayDeps, door: Door, desk: _Desk) -> None:
+    """Jobs that a tenant keeps under a name."""
+
+    @router.post("/new/presets")
+    async def keep(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
+        """Keeps the job in the form under a name, without its passwords, as a job to begin with."""
+        inputs = await desk.inputs(request)
+        checked = await desk.checked(inputs, caller)
+        if not checked.valid:
+            return JSONResponse({"fault": checked.message or "Only a valid job can be kept."}, status_code=400)
+        spec = shown_spec(parse_spec(json.dumps(checked.draft.spec, ensure_ascii=False).encode()))
+        spec.pop("idempotency_key", None)
+        try:
+            one = await save(deps.store, "preset", caller, inputs.one("#name"), {"spec": spec})
+        except BadInput as error:
+            return JSONResponse({"fault": error.message}, status_code=400)
+        return JSONResponse({"address": f"/new?kept={one.id}"})
+
+    @router.post("/new/presets/{preset}/remove")
+    async def remove(
+        request: Request, preset: str, token: str = Form(""), caller: Caller = Depends(let_in(door, "submit"))
+    ) -> Response:
+        door.check_form(request, token)
+        await forget(deps.store, "preset", caller, preset)
+        return RedirectResponse("/new", status_code=303)
+
+
+def _add_helpers(router: APIRouter, deps: GatewayDeps, door: Door, desk: _Desk, trier: Trier) -> None:
+    """What helps to write a job: a sample of it, and the values of a loop from a file."""
+
     @router.post("/new/try")
     async def attempt(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
         """What a sample of the job in the form gives, as HTML; it is kept nowhere."""
@@ -140,7 +151,7 @@ def add_submit_page(
         if view is None:
             return Response(status_code=204)  # its caller has gone
         places = {"fields": view.fields, "records": view.record_place}
-        return JSONResponse({"html": pages.part(request, "submit/tried.html", tried=view), "places": places})
+        return JSONResponse({"html": desk.pages.part(request, "submit/tried.html", tried=view), "places": places})
 
     @router.post("/new/values")
     async def values(
