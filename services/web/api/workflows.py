@@ -61,7 +61,7 @@ def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
     @router.get("/workflows:schema", summary="The JSON Schema of the format")
     async def schema(_: Caller = Depends(may_read)) -> Response:
         """What a file has to be that is imported."""
-        return Response(orjson.dumps(workflow_schema()), media_type="application/schema+json")
+        return Response(orjson.dumps(workflow_schema()), media_type="application/json")
 
     @router.get("/workflows/{name}", response_model=WorkflowView, summary="Look at a workflow")
     async def show(name: str, caller: Caller = Depends(may_read)) -> Response:
