@@ -47,7 +47,7 @@ async def test_a_request_is_laid_out_for_the_prefix_cache(server: ModelServer, p
     (sent,) = server.requests
     system, user = sent["messages"]
     assert [part["type"] for part in user["content"]] == ["text", "image_url", "text"]
-    assert user["content"][0]["text"].startswith("# The job\nGoal: Buy a lamp")
+    assert user["content"][0]["text"].startswith("# The job\nThe job's goal: Buy a lamp")
     assert "\n\n# The page\n" in user["content"][0]["text"]
     assert user["content"][2]["text"].startswith("# Now: step\nMini goal: Order")
     schema = sent["response_format"]["json_schema"]
