@@ -168,6 +168,12 @@ LOOPS = Dashboard(
                     unit="currencyUSD",
                     help="From the two prices above; set them to yours.",
                 ),
+                Panel(
+                    "What is read without a browser?",
+                    {"{{outcome}}": "max by (outcome) (rate(shoal_documents_total[$__rate_interval]))"},
+                    unit="ops",
+                    help="different: a browser read something else, so the site's pages are opened in a browser again.",
+                ),
             ),
         ),
         (
