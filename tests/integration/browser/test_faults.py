@@ -327,30 +327,40 @@ async def test_a_killed_browser_is_gone_for_every_pending_and_later_call(site: S
     assert not [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
 
 
-async def test_a_browser_leaves_nothing_behind(tmp_path: Path, site: Site) -> None:
-    temp = Path(tempfile.gettempdir())
-    before = {path.name for path in temp.iterdir()}
-    browser = await launch(LaunchOptions(temp_dir=str(tmp_path)))
+@pytest.fixture
+def own_temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A temporary folder that no other test uses: browsers of other rings come and go in the machine's."""
+    folder = tmp_path / "temp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return folder
+
+
+async def test_a_browser_leaves_nothing_behind(tmp_path: Path, own_temp: Path, site: Site) -> None:
+    given = tmp_path / "given"
+    given.mkdir()
+    browser = await launch(LaunchOptions(temp_dir=str(given)))
     context = await browser.new_context()
     await context.goto(f"{site.url}/acts")
     link = next(e for e in clickable_elements((await context.observe()).elements) if e.name == "Notes")
     await context.act(Action("download", {"bid": link.bid}))
     pids = (await browser.health()).pids
+    assert [*given.iterdir(), *own_temp.iterdir()], "nothing was written at all: the folders are not looked at"
     await browser.close()
     await browser.close()
     assert not any(psutil.pid_exists(pid) for pid in pids)
-    assert list(tmp_path.iterdir()) == []
-    left = {path.name for path in temp.iterdir()} - before
+    assert list(given.iterdir()) == []
+    left = {path.name for path in own_temp.iterdir()}
     assert not [name for name in left if name.startswith(("playwright", "shoal-downloads", "shoal-uploads"))]
 
 
-async def test_a_killed_browser_leaves_no_profile_behind() -> None:
-    temp = Path(tempfile.gettempdir())
-    before = set(temp.glob("playwright*"))
+async def test_a_killed_browser_leaves_no_profile_behind(own_temp: Path) -> None:
     browser = await launch()
+    assert list(own_temp.glob("playwright*")), "its profile lies elsewhere: nothing can be told"
     os.kill((await browser.health()).pids[0], signal.SIGKILL)
     await browser.close()
-    assert set(temp.glob("playwright*")) <= before
+    assert not list(own_temp.glob("playwright*"))
 
 
 async def test_what_is_no_browser_is_named(tmp_path: Path) -> None:
