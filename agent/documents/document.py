@@ -21,7 +21,8 @@ from shoal.agent.support.json_value import Json
 MOST_BYTES = 4 * 1024 * 1024
 """Of a document; larger ones are a browser's."""
 _PRESCAN = 1024
-_BEFORE = r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*<!doctype\s+html\s*"
+# A comment ends at its first end, for good: taken otherwise, a row of comments could be read in 2^n ways.
+_BEFORE = r"\s*(?:(?><!--.*?-->)\s*|<\?xml[^>]*>\s*)*+<!doctype\s+html\s*"
 _TODAYS = r"(?:>|system\s+[\"']about:legacy-compat[\"']\s*>"
 _OLDER = r"|public\s+[\"']-//W3C//DTD (?:XHTML 1\.[01](?: (?:Strict|Transitional))?|HTML 4\.01)//EN[\"']"
 _DOCTYPE = re.compile(_BEFORE + _TODAYS + _OLDER + r"\s+[\"'][^\"']+[\"']\s*>)", re.IGNORECASE | re.DOTALL)

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _DIGITS = re.compile(r"\d+")
 _LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"(\s*:)?|'(?:[^'\\\n]|\\.)*'(\s*:)?|\b\d[\d.eExXa-fA-F]*\b")
-_HOOK = re.compile(r"[\s\"'](on[a-z]+|[a-z]+(?:[-:][\w.:-]+)+|[@:][a-z][\w.:-]*)\s*=", re.IGNORECASE)
+_HOOK = re.compile(r"[\s\"'](on[a-z]+|[a-z]+[-:][\w.:-]+|[@:][a-z][\w.:-]*)\s*=", re.IGNORECASE)
 _CUSTOM = re.compile(r"<([a-z][a-z0-9]*-[a-z0-9-]*)", re.IGNORECASE)
 _RUNS = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma|j|live)script[\d.]*", re.IGNORECASE)
 

@@ -14,8 +14,6 @@ _NOT_LINE = f"[{SPACE.replace(chr(10), '')}]"
 _AROUND_LINE = re.compile(f"{_NOT_LINE}+\n|\n{_NOT_LINE}+")
 _LINES = re.compile("\n{2,}")
 _SIGNS = "▲▼↑↓⇅↕*"
-_BEFORE = re.compile(f"^[{SPACE}{_SIGNS}]+")
-_AFTER = re.compile(f"[{SPACE}:：{_SIGNS}]+$")
 _SQUEEZED = re.compile(f"[{SPACE}]")
 
 
@@ -37,7 +35,7 @@ def lines(text: str) -> str:
 def fold(text: str) -> str:
     """A label as labels are compared."""
     folded = unicodedata.normalize("NFKC", squash(text).lower())
-    return _AFTER.sub("", _BEFORE.sub("", folded))
+    return folded.lstrip(TRIMMED + _SIGNS).rstrip(TRIMMED + _SIGNS + ":：")
 
 
 def squeezed(text: str) -> str:

@@ -36,7 +36,10 @@ _AT_START = {
         "shoal.services.addresses._HOST_AND_PORT",
         "shoal.services.web.api.sessions._MEDIA_TYPE",
         "shoal.services.store.read.reading._CURSOR",
+        "shoal.services.store.database.queries._LOCK",
     ),
+    *("shoal.agent.actions.dialects.browsergym._NEXT_CALL", "shoal.agent.documents.elements._NONE"),
+    "shoal.agent.documents.document._DOCTYPE",
 }
 
 

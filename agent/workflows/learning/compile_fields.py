@@ -34,7 +34,7 @@ _ORDER: tuple[ChannelFamily, ...] = (
 )
 _NAMED_WELL = 0.7
 _MOST_PARTS = 5
-_LAST_NAME = re.compile(r"""[\w@-]+(?=["'\]]*$)""")
+_LAST_NAME = re.compile(r"""(?<![\w@-])[\w@-]+(?=["'\]]*$)""")
 
 
 @dataclass(frozen=True, slots=True)
