@@ -107,7 +107,6 @@ WAYS: Mapping[str, Way] = {
     "a key that goes down": Way(_BUTTON, _focused("keyboard_down", key="Enter")),
     "Enter in a field": Way(_FORM, _on_it("press", key_comb="Enter")),
     "a typed newline": Way(_FORM, _focused("keyboard_type", text="Ada\n")),
-    "a filled newline": Way(_FORM, _on_it("fill", value="Ada\n", enable_autocomplete_menu=True)),
     "a field that sends": Way("<input aria-label=It oninput='SEND'>", _on_it("fill", value="Ada")),
     "a pasted text": Way("<input aria-label=It oninput='SEND'>", _focused("keyboard_insert_text", text="Ada")),
     "a field that is left": Way("<input aria-label=It onchange='SEND'><input aria-label=Other>", _left),
