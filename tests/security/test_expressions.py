@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from shoal import agent, prompts, services
+from shoal.agent.documents.document import _DOCTYPE
 
 _CHARS = 5_000
 _MOST_S = 0.1
@@ -90,3 +91,10 @@ def test_no_expression_takes_the_square_of_a_text() -> None:
         signal.signal(signal.SIGVTALRM, before)
     assert not slow, "\n".join(slow)
     assert len(known) > 100
+
+
+def test_a_row_of_comments_before_a_doctype_is_read_in_one_way() -> None:
+    began = time.process_time()
+    assert _DOCTYPE.match("<!---->" * _CHARS + "x") is None
+    assert time.process_time() - began < _MOST_S
+    assert _DOCTYPE.match("<!-- a --> <!-- b -->\n<!DOCTYPE html>")
