@@ -11,6 +11,7 @@ from urllib.parse import urldefrag, urljoin
 
 from babel.dates import format_date
 
+from shoal.agent.grounding.written_values import readings_of
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Element, FieldSource, Observation, Reason
 
@@ -89,7 +90,7 @@ class PageText:
     @cached_property
     def _by_number(self) -> Mapping[float, str]:
         found = ((number, text) for text in reversed(self._shown) for form in _NUMBERS for number in form.findall(text))
-        plain = {reading: _clip(text, number) for number, text in found for reading in _readings(number)}
+        plain = {reading: _clip(text, number) for number, text in found for reading in readings_of(number)}
         return {**self._by_scaled_number, **plain}
 
     @property
@@ -99,7 +100,7 @@ class PageText:
             round(reading * _SCALES[scale.lower()], 6): _clip(text, number)
             for text in self._shown
             for number, scale in _SCALED.findall(text)
-            for reading in _readings(number)
+            for reading in readings_of(number)
         }
 
     def find(self, value: Json) -> str | None:
@@ -192,21 +193,6 @@ def _address(url: str) -> str:
         return urldefrag(url.strip()).url.rstrip("/")
     except ValueError:
         return url.strip()
-
-
-def _readings(text: str) -> Iterator[float]:
-    """What a written number may mean: "1.234" is one and a bit to some, and over a thousand to others."""
-    sign = -1 if text[0] in "-−" else 1
-    digits = re.sub(r"[^\d.,]", "", text)
-    whole = re.sub(r"[.,]", "", digits)
-    if len(whole) > 300:
-        return
-    separators = [mark for mark in digits if mark in ".,"]
-    groups = re.split(r"[.,]", digits)
-    if all(len(group) == 3 for group in groups[1:]) and len(set(separators)) <= 1:
-        yield sign * float(whole)
-    if separators and separators.count(separators[-1]) == 1:
-        yield sign * float("".join(groups[:-1]) + "." + (groups[-1] or "0"))
 
 
 def _dates(value: str) -> Iterator[str]:
