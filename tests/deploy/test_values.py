@@ -19,6 +19,8 @@ _GROUP = {"name": "b", "browsers": 1, "minReplicas": 1, "maxReplicas": 2, "shmMi
 
 _LLM = {"name": "a", "model": "m"}
 
+_TENANT = {"tenant": "acme", "existingSecret": "acme-sites"}
+
 WRONG: tuple[tuple[Json, str], ...] = (
     ({}, "no artifact store: set artifacts.url"),
     ({"artifacts": {"url": "s3://bucket"}}, "no database: set database.existingSecret"),
@@ -29,6 +31,14 @@ WRONG: tuple[tuple[Json, str], ...] = (
     (
         EXTERNAL | {"ray": {"extraEnv": [{"name": "HOME", "value": "/root"}]}},
         "ray.extraEnv[0]: HOME is set by the chart",
+    ),
+    (
+        EXTERNAL | {"browsers": {"jobSecrets": [_TENANT, _TENANT | {"existingSecret": "other"}]}},
+        "browsers.jobSecrets[1]: acme has an entry already",
+    ),
+    (
+        EXTERNAL | {"imagePullSecrets": [{"name": "registry"}, {"name": "registry"}]},
+        "imagePullSecrets[1]: registry stands in the list already",
     ),
     (EXTERNAL | {"gatewy": {}}, "additional properties 'gatewy' not allowed"),
     (EXTERNAL | {"gateway": {"replica": 3}}, "at '/gateway': additional properties 'replica' not allowed"),
