@@ -84,9 +84,9 @@ class _Labels:
     """What the page calls the values that stand at a selector."""
 
     def __init__(self, facts: Facts) -> None:
-        blocks = [Facts(block) for group in facts.groups for block in group["blocks"]]
-        pairs = [pair for one in (facts, *blocks) for pair in one.pairs if pair["how"] in _LABELED]
-        self._of = {str(pair["s"]): str(pair["l"]) for pair in reversed(pairs)}
+        blocks = [block for group in facts.groups for block in group.blocks]
+        pairs = [pair for part in (facts, *blocks) for pair in part.pairs if pair.how in _LABELED]
+        self._of = {pair.selector: pair.label for pair in reversed(pairs)}
 
     def at(self, where: str) -> str:
         """The label of the value there; "" for none."""

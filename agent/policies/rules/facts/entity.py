@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urldefrag, urljoin
 
 from shoal.agent.policies.rules.facts.facts import Facts
+from shoal.agent.policies.rules.facts.page_parts import Item, ItemValue
 from shoal.agent.policies.rules.values.vocabulary import NOT_ENTITIES
 from shoal.agent.policies.rules.values.words import phrase, squash
 from shoal.agent.support.json_value import Json
@@ -38,6 +39,13 @@ def structured(facts: Facts) -> list[Stated]:
     if item is not None:
         found += _walk_item(item, "", 0)
     return found
+
+
+def block_values(block: Facts) -> list[Stated]:
+    """The values of the first item of microdata or RDFa in a repeated block."""
+    whole = [replace(item, in_card=False, region="") for item in block.items[:1]]
+    item = _main_of(whole, Facts({}))
+    return list(_walk_item(item, "", 0)) if item is not None else []
 
 
 # --- JSON-LD ------------------------------------------------------------------------------------------
@@ -131,12 +139,16 @@ _JSON_LD = 'script[type="application/ld+json"]'
 # --- microdata and RDFa -------------------------------------------------------------------------------
 
 
-def main_item(facts: Facts) -> Mapping[str, Json] | None:
+def main_item(facts: Facts) -> Item | None:
     """The item of microdata or RDFa that the page is about: outside repeated blocks and asides, not of the site."""
+    return _main_of(facts.items, facts)
+
+
+def _main_of(items: Sequence[Item], facts: Facts) -> Item | None:
     candidates = [
         item
-        for item in _opened(facts.items)
-        if not item.get("card") and not item.get("r") and item.get("props") and not _item_types(item) <= _SITE_TYPES
+        for item in _opened(items)
+        if not item.in_card and not item.region and item.values and not _item_types(item) <= _SITE_TYPES
     ]
     named = [item for item in candidates if _is_name(_first_text(item, "name") or _first_text(item, "headline"), facts)]
     for chosen in (named, candidates):
@@ -145,40 +157,38 @@ def main_item(facts: Facts) -> Mapping[str, Json] | None:
     return named[0] if named else None
 
 
-def _opened(items: Sequence[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
+def _opened(items: Sequence[Item]) -> Iterator[Item]:
     """The items, and what page items call their main entity."""
     for item in items:
         yield item
-        for part in item.get("props", {}).get("mainEntity", ()):
-            if "props" in part:
-                yield part
+        yield from (part for part in item.values.get("mainEntity", ()) if isinstance(part, Item))
 
 
-def _item_types(item: Mapping[str, Json]) -> set[str]:
-    return {one.rstrip("/").split("/")[-1].split("#")[-1] for one in str(item.get("type", "")).split()}
+def _item_types(item: Item) -> set[str]:
+    return {address.rstrip("/").split("/")[-1].split("#")[-1] for address in item.type.split()}
 
 
-def _first_text(item: Mapping[str, Json], name: str) -> str:
-    return next((str(part["t"]) for part in item["props"].get(name, ()) if "t" in part), "")
+def _first_text(item: Item, name: str) -> str:
+    return next((part.text for part in item.values.get(name, ()) if isinstance(part, ItemValue)), "")
 
 
-def _walk_item(item: Mapping[str, Json], path: str, depth: int) -> Iterator[Stated]:
+def _walk_item(item: Item, path: str, depth: int) -> Iterator[Stated]:
     if depth > _MAX_DEPTH:
         return
     if _item_types(item) == {"PropertyValue"} and path:
         label, value = _first_text(item, "name"), _first_text(item, "value")
         if label and value:
-            yield Stated(path, value, str(item["k"]), str(item["s"]), label=label)
+            yield Stated(path, value, item.kind, item.selector, label=label)
         return
-    for name, parts in item["props"].items():
+    for name, parts in item.values.items():
         key = name.rstrip("/").split("/")[-1]
         inner = f"{path}.{key}" if path else key
         for part in parts:
-            if "props" in part:
+            if isinstance(part, Item):
                 yield from _walk_item(part, inner, depth + 1)
-            elif str(part.get("t", "")).strip():
-                shown = str(part.get("shown", "")) if part.get("v") else ""
-                yield Stated(inner, str(part["t"]), str(item["k"]), str(part["s"]), str(part.get("h", "")), shown)
+            elif part.text.strip():
+                shown = part.shown if part.visible else ""
+                yield Stated(inner, part.text, item.kind, part.selector, part.link, shown)
 
 
 def path_phrase(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
-from shoal.agent.policies.rules.facts.page_parts import Anchor, Heading
+from shoal.agent.policies.rules.facts.page_parts import Anchor, Heading, Item, LabeledValue, NamedElement
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 
@@ -20,7 +20,7 @@ FACTS_JS = (Path(__file__).parent / "facts.js").read_text(encoding="utf-8")
 
 @dataclass(frozen=True)
 class Facts:
-    """One page as `facts.js` saw it. The short keys of its objects are explained at the accessors."""
+    """One page, or one repeated block of it, as `facts.js` saw it. Its parts are made into records when asked for."""
 
     data: Mapping[str, Json]
 
@@ -78,19 +78,14 @@ class Facts:
         return int(self.data.get("scripts", 0)) > 0
 
     @property
-    def pairs(self) -> Sequence[Mapping[str, Json]]:
-        """Labels with values: `how`, `l` label, `t` text, `s` selector, `v` visible, `r` region, `x` in fragment.
-        Of a `control`: `ls` further labels, `op` options, `ck` a check box, `w` of a form that asks rather than edits.
-        `b` is the block of facts that it belongs to, `em` says that the cell is empty.
-        """
-        return list(self.data.get("pairs", ()))
+    def pairs(self) -> Iterator[LabeledValue]:
+        """Values that stand beside a label."""
+        return map(LabeledValue.of, self.data.get("pairs", ()))
 
     @property
-    def named(self) -> Sequence[Mapping[str, Json]]:
-        """Elements with telling attributes: `c` id and classes, `d` data attributes, `a` aria-label, `pr` itemprop,
-        `e` exact value, `h` link or picture, `t` text, `p` its parts, `f` font size, `st` struck, `ar` classes around.
-        """
-        return list(self.data.get("named", ()))
+    def named(self) -> Iterator[NamedElement]:
+        """Elements whose attributes tell what they hold."""
+        return map(NamedElement.of, self.data.get("named", ()))
 
     @cached_property
     def headings(self) -> tuple[Heading, ...]:
@@ -102,15 +97,20 @@ class Facts:
         """Sections with an id."""
         return tuple(map(Anchor.of, self.data.get("anchors", ())))
 
-    @property
-    def items(self) -> Sequence[Mapping[str, Json]]:
-        """Microdata and RDFa: `k` which of both, `type`, `props`, `s` selector, `card` 1 inside a repeated block."""
-        return list(self.data.get("items", ()))
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """Items of microdata and RDFa; those inside of others are among their values."""
+        return tuple(map(Item.of, self.data.get("items", ())))
 
     @property
-    def groups(self) -> Sequence[Mapping[str, Json]]:
-        """Repeated blocks: `s` selector of what holds them, `k` kind of a block, `n` how many, `blocks`."""
-        return list(self.data.get("groups", ()))
+    def position(self) -> int | None:
+        """Of a block that the caller named: its place among them."""
+        return self.data.get("i")
+
+    @cached_property
+    def groups(self) -> tuple[BlockGroup, ...]:
+        """The repeated blocks of the page."""
+        return tuple(map(BlockGroup.of, self.data.get("groups", ())))
 
     @cached_property
     def meta(self) -> dict[str, list[str]]:
@@ -137,6 +137,22 @@ class Facts:
     def documents(self) -> list[Json]:
         """The JSON-LD blocks that parse."""
         return [found for text in self.data.get("jsonld", ()) for found in _parsed(str(text))]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockGroup:
+    """Blocks of one kind that stand beside each other: the rows of a table, the cards of a list."""
+
+    size: int  # how many there are, also those that were not read
+    region: str  # landmark around them; "" in the page's own content
+    columns: str  # of a table: the names of its columns, one to a line
+    blocks: tuple[Facts, ...]
+
+    @classmethod
+    def of(cls, said: Mapping[str, Json]) -> BlockGroup:
+        """The group that a script sent."""
+        blocks = tuple(map(Facts, said["blocks"]))
+        return cls(int(said["n"]), str(said["r"]), str(said.get("h") or ""), blocks)
 
 
 _LOADING = re.compile(

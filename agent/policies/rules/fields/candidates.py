@@ -7,8 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shoal.agent.policies.rules.facts.entity import Stated, path_phrase, structured
+from shoal.agent.policies.rules.facts.entity import Stated, block_values, path_phrase, structured
 from shoal.agent.policies.rules.facts.facts import Facts
+from shoal.agent.policies.rules.facts.page_parts import LabeledValue, NamedElement
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.values.values import Raw
 from shoal.agent.policies.rules.values.vocabulary import (
@@ -20,7 +21,6 @@ from shoal.agent.policies.rules.values.vocabulary import (
     STRUCK_WORDS,
 )
 from shoal.agent.policies.rules.values.words import QUALIFIER_WORDS, Phrase, best_likeness, phrase
-from shoal.agent.support.json_value import Json
 
 TRUST: Mapping[str, float] = {
     "json-ld": 0.99,
@@ -85,10 +85,10 @@ class Candidate:
 
 def candidates_of(facts: Facts) -> list[Candidate]:
     """All candidates of a page, in no particular order."""
-    found = [_of_stated(one) for one in structured(facts)]
+    found = [_of_stated(value) for value in structured(facts)]
     found += _of_meta(facts)
-    found += [_of_pair(one) for one in facts.pairs]
-    found += [candidate for one in facts.named for candidate in _of_named(one)]
+    found += map(_of_pair, facts.pairs)
+    found += [candidate for element in facts.named for candidate in _of_named(element)]
     found += _of_headings(facts)
     return _placed(found, facts)
 
@@ -105,15 +105,14 @@ def _placed(found: list[Candidate], facts: Facts) -> list[Candidate]:
     ]
 
 
-def block_candidates(block: Mapping[str, Json]) -> list[Candidate]:
+def block_candidates(block: Facts) -> list[Candidate]:
     """The candidates of one repeated block, relative to it."""
-    facts = Facts(block)
-    found = [_of_pair(one) for one in facts.pairs]
-    found += [candidate for one in facts.named for candidate in _of_named(one)]
-    found += _of_headings(facts)
-    found += _of_link(facts)
-    for item in facts.items[:1]:
-        found += [_of_stated(one) for one in structured(Facts({"items": [{**item, "card": 0, "r": ""}]}))]
+    named = tuple(block.named)
+    found = list(map(_of_pair, block.pairs))
+    found += [candidate for element in named for candidate in _of_named(element)]
+    found += _of_headings(block)
+    found += _of_link(block, named)
+    found += map(_of_stated, block_values(block))
     return found
 
 
@@ -229,66 +228,65 @@ def _of_meta(facts: Facts) -> Iterator[Candidate]:
             )
 
 
-def _of_pair(one: Mapping[str, Json]) -> Candidate:
+def _of_pair(pair: LabeledValue) -> Candidate:
     return Candidate(
-        str(one["how"]),
-        str(one["s"]),
-        Raw(str(one["t"]), tuple(one.get("p", ())), str(one.get("z", "")), str(one.get("h", "")), named=True),
-        tuple(dict.fromkeys(phrase(str(label)) for label in (one["l"], *one.get("ls", ())))),
-        visible=bool(one["v"]),
-        struck=bool(one.get("st")),
-        aside=one.get("r") == "aside",
-        foreign=_is_foreign(str(one.get("ar", ""))),
-        in_fragment=bool(one.get("x")),
-        order=int(one.get("o", 0)),
-        box=str(one.get("b") or ""),
-        asking=bool(one.get("w")),
-        empty=bool(one.get("em")),
-        options=tuple(one.get("op", ())),
-        ticked=bool(one.get("ck")),
+        pair.how,
+        pair.selector,
+        Raw(pair.text, pair.parts, pair.exact, pair.link, named=True),
+        tuple(dict.fromkeys(phrase(label) for label in (pair.label, *pair.more_labels))),
+        visible=pair.visible,
+        struck=pair.struck,
+        aside=pair.region == "aside",
+        foreign=_is_foreign(pair.around),
+        in_fragment=pair.in_fragment,
+        order=pair.order,
+        box=pair.box,
+        asking=pair.asking,
+        empty=pair.empty,
+        options=pair.options,
+        ticked=pair.is_checkbox,
     )
 
 
-def _of_named(one: Mapping[str, Json]) -> Iterator[Candidate]:
-    if one["g"] in _LABEL_TAGS:
+def _of_named(element: NamedElement) -> Iterator[Candidate]:
+    tag = element.tag
+    if tag in _LABEL_TAGS:
         return
-    labels = [phrase(token) for token in str(one["c"]).split()]
-    labels += [phrase(str(one["pr"]).split(":")[-1])] if one.get("pr") else []
-    labels += [phrase(one["rel"])] if one.get("rel") else []
-    labels += [phrase(value) for name, value in one["d"] if name in NAMING_DATA]
-    aria, tag = str(one.get("a", "")), str(one["g"])
+    labels = [phrase(token) for token in element.names.split()]
+    labels += [phrase(element.property.split(":")[-1])] if element.property else []
+    labels += [phrase(element.rel)] if element.rel else []
+    labels += [phrase(value) for name, value in element.data if name in NAMING_DATA]
     labels += [("old", "price")] if tag in ("del", "s", "strike") else []
-    if one.get("c") and tag in ("time", "address", "img"):
+    if element.names and tag in ("time", "address", "img"):
         labels.append(phrase(tag))
-    text, exact = str(one["t"]), str(one.get("e", ""))
+    aria_label = element.aria_label if element.aria_label != element.text else ""
     frame = Candidate(
         "selector",
-        str(one["s"]),
+        element.selector,
         Raw(
-            whole_text(text, str(one.get("ti", ""))) or str(one.get("alt", "")),
-            tuple(one.get("p", ())),
-            exact or (aria if aria and text != aria else ""),
-            str(one.get("h", "")),
+            whole_text(element.text, element.tip) or element.alt,
+            element.parts,
+            element.exact or aria_label,
+            element.link,
         ),
         tuple(dict.fromkeys(label for label in labels if label)),
-        visible=bool(one["v"]),
-        struck=bool(one["st"]) or any(set(label) & set(STRUCK_WORDS) for label in labels),
-        aside=one["r"] == "aside",
-        foreign=_is_foreign(str(one.get("ar", ""))) or any(_is_foreign(token) for token in str(one["c"]).split()),
-        in_fragment=bool(one.get("x")),
-        size=float(one.get("f", 0)),
-        order=int(one["o"]),
+        visible=element.visible,
+        struck=element.struck or any(set(label) & set(STRUCK_WORDS) for label in labels),
+        aside=element.region == "aside",
+        foreign=_is_foreign(element.around) or any(_is_foreign(token) for token in element.names.split()),
+        in_fragment=element.in_fragment,
+        size=element.font_size,
+        order=element.order,
     )
     if frame.raw.text or frame.raw.exact or frame.raw.href:
         yield frame
-    for name, value in one["d"]:
+    for name, value in element.data:
         if name not in NAMING_DATA and value:
-            raw = Raw(str(value), href=str(value) if "/" in str(value) else "", structured=True)
             yield Candidate(
                 "selector",
-                f"{one['s']}[data-{name}]",
-                raw,
-                (phrase(str(name)),),
+                f"{element.selector}[data-{name}]",
+                Raw(value, href=value if "/" in value else "", structured=True),
+                (phrase(name),),
                 visible=False,
                 struck=frame.struck,
                 aside=frame.aside,
@@ -326,11 +324,11 @@ def _of_headings(facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _of_link(facts: Facts) -> Iterator[Candidate]:
+def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[Candidate]:
     """Where a block leads: the link of its heading, else its first link with text, else its first link."""
-    heads = [(one.selector, one.link) for one in facts.headings if one.link]
-    links = [one for one in facts.named if one["g"] == "a" and one.get("h")]
-    texts = [(str(one["s"]), str(one["h"])) for one in sorted(links, key=lambda one: (not one["t"], one["o"]))]
+    heads = [(heading.selector, heading.link) for heading in block.headings if heading.link]
+    links = sorted((one for one in named if one.tag == "a" and one.link), key=lambda one: (not one.text, one.order))
+    texts = [(link.selector, link.link) for link in links]
     for where, href in (heads + texts)[:1]:
         yield Candidate("selector", where, Raw("", href=href), (("url",), ("link",)))
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from shoal.agent.grounding.claims import says_empty, stated_count
 from shoal.agent.policies.policy import Extraction
-from shoal.agent.policies.rules.facts.facts import Facts
-from shoal.agent.policies.rules.fields.candidates import Candidate, block_candidates
+from shoal.agent.policies.rules.facts.facts import BlockGroup, Facts
+from shoal.agent.policies.rules.fields.candidates import block_candidates
 from shoal.agent.policies.rules.fields.fields import FieldReader, ReadRecord, read_record
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
 from shoal.agent.policies.rules.values.values import Reading
-from shoal.agent.support.json_value import Json
 from shoal.agent.types import Record, Sureness
 
 _TRIED = 4  # blocks of a group that are read to judge it
@@ -28,7 +27,7 @@ def read_records(
     A block that states less than half of the fields is no record.
     """
     reading = Reading(facts.lang or locale, facts.url)
-    best: tuple[float, Mapping[str, Json]] | None = None
+    best: tuple[float, BlockGroup] | None = None
     for group in facts.groups:
         score = _fit(group, properties, reading, accept)
         if score > 0 and (best is None or score > best[0]):
@@ -44,7 +43,7 @@ def read_records(
         if _is_record(read, properties):
             records.append(Record(read.value, read.sources, facts.url, stamp, read.candidates))
             lacking.update(read.missing)
-    cut = int(best[1]["n"]) > len(best[1]["blocks"])
+    cut = best[1].size > len(best[1].blocks)
     complete = not cut and (total is None or total <= len(records))
     return Extraction(tuple(records), complete, missing=tuple(lacking), shown=total)
 
@@ -54,9 +53,9 @@ def read_blocks(
 ) -> dict[int, ReadRecord]:
     """What the blocks state that `read_facts` was told of, by their position."""
     reading = Reading(facts.lang or locale, facts.url)
-    blocks = [block for group in facts.groups for block in group["blocks"] if "i" in block]
-    read = _all_read(blocks, properties, reading, accept)
-    return {int(block["i"]): one for block, one in zip(blocks, read, strict=True)}
+    placed = {block.position: block for group in facts.groups for block in group.blocks if block.position is not None}
+    read = _all_read(list(placed.values()), properties, reading, accept)
+    return dict(zip(placed, read, strict=True))
 
 
 def read_block(
@@ -69,7 +68,7 @@ def read_block(
 ) -> Extraction | None:
     """The record of the one block whose text `is_meant`; None where the page has no such block, or several."""
     reading = Reading(facts.lang or locale, facts.url)
-    groups = [(group, [b for b in group["blocks"] if is_meant(str(b.get("text", "")))]) for group in facts.groups]
+    groups = [(group, [block for block in group.blocks if is_meant(block.text)]) for group in facts.groups]
     meant = [(group, blocks[0]) for group, blocks in groups if len(blocks) == 1]
     if not meant or any(len(blocks) > 1 for _, blocks in groups):
         return None
@@ -87,14 +86,14 @@ def _nothing(properties: Sequence[Property], total: int | None, *, empty: bool) 
     return Extraction((), complete=empty or total == 0, empty=empty or total == 0, why=why, missing=names, shown=total)
 
 
-def _blocks(facts: Facts, best: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+def _blocks(facts: Facts, best: BlockGroup) -> list[Facts]:
     """The blocks of a group, and of the page's other tables with the same columns: chapters of one list."""
-    alike = [one for one in facts.groups if one is best or (best.get("h") and one.get("h") == best["h"])]
-    return [block for group in alike for block in group["blocks"]]
+    alike = [group for group in facts.groups if group is best or (best.columns and group.columns == best.columns)]
+    return [block for group in alike for block in group.blocks]
 
 
 def _all_read(
-    blocks: Sequence[Mapping[str, Json]], properties: Sequence[Property], reading: Reading, accept: Sureness
+    blocks: Sequence[Facts], properties: Sequence[Property], reading: Reading, accept: Sureness
 ) -> list[ReadRecord]:
     """The group's blocks as records, without what all of them take from the same words: the heading of the list."""
     read = [read_record(_reader(block, reading), properties, accept) for block in blocks]
@@ -107,9 +106,9 @@ def _all_read(
     return read
 
 
-def _reader(block: Mapping[str, Json], reading: Reading) -> FieldReader:
-    candidates: list[Candidate] = block_candidates(block)
-    return FieldReader(candidates, reading, VisibleText(str(block.get("text", "")), reading, candidates))
+def _reader(block: Facts, reading: Reading) -> FieldReader:
+    candidates = block_candidates(block)
+    return FieldReader(candidates, reading, VisibleText(block.text, reading, candidates))
 
 
 def _is_record(read: ReadRecord, properties: Sequence[Property]) -> bool:
@@ -117,9 +116,9 @@ def _is_record(read: ReadRecord, properties: Sequence[Property]) -> bool:
     return bool(read.sources) and len(read.sources) * 2 >= len(properties)
 
 
-def _fit(group: Mapping[str, Json], properties: Sequence[Property], reading: Reading, accept: Sureness) -> float:
+def _fit(group: BlockGroup, properties: Sequence[Property], reading: Reading, accept: Sureness) -> float:
     """How well a group's blocks hold what the schema asks for; more blocks count a little."""
-    blocks = group["blocks"][:_TRIED]
+    blocks = group.blocks[:_TRIED]
     if not blocks:
         return 0.0
     filled = 0.0
@@ -131,4 +130,4 @@ def _fit(group: Mapping[str, Json], properties: Sequence[Property], reading: Rea
     share = filled / len(blocks)
     if share < 0.4:
         return 0.0
-    return share * _REGIONS.get(str(group["r"]), 1.0) * (1.0 + 0.02 * min(20, int(group["n"])))
+    return share * _REGIONS.get(group.region, 1.0) * (1.0 + 0.02 * min(20, group.size))
