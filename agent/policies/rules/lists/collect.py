@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urldefrag
 
@@ -11,13 +11,12 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector
 from shoal.agent.grounding.claims import stated_count, stated_part
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.lists.list_page import LinkGroup, ListPage, ListRow, read_list_page
 from shoal.agent.policies.rules.lists.onward import (
     certainly_css,
     next_step,
     open_next,
-    page_address,
     press,
-    read_view,
     same_list,
 )
 from shoal.agent.policies.rules.page_changes import wait_for_change
@@ -25,7 +24,6 @@ from shoal.agent.policies.rules.planning import is_address
 from shoal.agent.policies.rules.values.vocabulary import LOOP_FILLER
 from shoal.agent.policies.rules.values.words import NEUTRAL_WORDS, Phrase, overlap, phrase, squash
 from shoal.agent.spec import LoopSpec
-from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, LoopItem
 
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
@@ -47,7 +45,7 @@ class Collector:
     _count: int = 0
     _group: str = ""  # the group that the first page settled on
     _astray: set[str] = field(default_factory=set)  # links that lead off the web, as the page writes them
-    _first: Mapping[str, Json] | None = None  # the first page
+    _first: ListPage | None = None  # the first page
     _address: str = ""  # of the page that was looked at last
     _turns: int = 0  # how often scripts turned it, or made it grow, under that address
     _rows_there: int = 0  # in the group of the page that was looked at last
@@ -63,42 +61,43 @@ class Collector:
                 yield item
             return
         for number in range(1, source.max_pages + 1):
-            view = await self._view()
-            if self._is_foreign(view):
+            page = await self._read_page()
+            if self._is_foreign(page):
                 return
-            self._pages.add(page_address(view))
+            self._pages.add(page.address)
             # A page that scripts turn mostly keeps its address: its rows are found again by turning it as often.
-            same = number > 1 and str(view["url"]).rstrip("#") == self._address
-            self._turns, self._address = self._turns + 1 if same else 0, str(view["url"]).rstrip("#")
-            fresh = list(self._fresh(view))
-            self._note_count(view)
+            address = page.url.rstrip("#")
+            same = number > 1 and address == self._address
+            self._turns, self._address = self._turns + 1 if same else 0, address
+            fresh = list(self._fresh(page))
+            self._note_count(page)
             for item in fresh:
                 yield item
             if self._full:
                 return
-            if view["cut"]:
-                self.state.cut = f"{page_address(view)} shows more than {view['cut']:,} things; the rest was not read"
+            if page.cut:
+                self.state.cut = f"{page.address} shows more than {page.cut:,} things; the rest was not read"
             if number == source.max_pages:
-                if await self._goes_on(view, bool(fresh)):
+                if await self._goes_on(page, bool(fresh)):
                     self.state.cut_after(number)
                 return
-            if not await self._go_on(view, bool(fresh)):
+            if not await self._go_on(page, bool(fresh)):
                 return
 
-    def _is_foreign(self, view: Mapping[str, Json]) -> bool:
+    def _is_foreign(self, page: ListPage) -> bool:
         """Whether the next page that was opened shows another list. The caller's own `next` is taken at its word."""
         if self._first is None:
-            self._first = view
+            self._first = page
             return False
         source = self.loop.source
-        return self._paged and (source is None or source.next is None) and not same_list(self._first, view)
+        return self._paged and (source is None or source.next is None) and not same_list(self._first, page)
 
-    def _note_count(self, view: Mapping[str, Json]) -> None:
+    def _note_count(self, page: ListPage) -> None:
         """Keeps how many items the list says that it has, as long as fewer were seen."""
-        rows = len(view["css"] or ()) or self._rows_there
+        rows = len(page.matched or ()) or self._rows_there
         self._rows_seen = self._rows_seen + rows if self._paged else max(self._rows_seen, rows)
-        if view is self._first:
-            self._stated = self._stated_by(str(view["says"]), rows)
+        if page is self._first:
+            self._stated = self._stated_by(page.text, rows)
         short = self._stated is not None and self._stated > max(self._rows_seen, self._count)
         self.state.listed = self._stated if short else None
 
@@ -128,35 +127,35 @@ class Collector:
             yield LoopItem(self._count, value, link)
             self._count += 1
 
-    async def _view(self) -> Mapping[str, Json]:
+    async def _read_page(self) -> ListPage:
         """The page's links; read again once settled when they seem not to be there yet."""
-        view = await read_links(self.state.page, self.loop, counts=self._first is None)
-        if self._rows(view) or not (view["scripts"] or view["busy"] or view["ready"] != "complete"):
-            return view
+        page = await read_links(self.state.page, self.loop, counts=self._first is None)
+        if self._rows(page) or not (page.scripted or page.busy or not page.loaded):
+            return page
         await self.state.page.settle(budget_s=_SETTLE_S)
         return await read_links(self.state.page, self.loop, counts=self._first is None)
 
-    def _rows(self, view: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+    def _rows(self, page: ListPage) -> Sequence[ListRow]:
         assert self.loop.source is not None
-        self._leave_out(view["astray"])
-        if view["css"]:
-            return self._on_the_web(view["css"])
-        if view["css"] is not None and certainly_css(self.loop.source.select):
-            return []  # a selector that finds nothing is no words
-        chosen = choose_group(view["groups"], self.loop.source.select, self._goal, self._group)
-        if chosen is None or not (self._group or self._may_be_meant(chosen, view)):
-            return []
-        self._group = self._group or str(chosen["k"])
-        self._leave_out(chosen["off"])
-        self._rows_there = int(chosen["n"]) + len(chosen["off"])
-        return list(chosen["items"])
+        self._leave_out(page.astray)
+        if page.matched:
+            return self._on_the_web(page.matched)
+        if page.matched is not None and certainly_css(self.loop.source.select):
+            return ()  # a selector that finds nothing is no words
+        chosen = choose_group(page.groups, self.loop.source.select, self._goal, self._group)
+        if chosen is None or not (self._group or self._may_be_meant(chosen, page)):
+            return ()
+        self._group = self._group or chosen.kind
+        self._leave_out(chosen.astray)
+        self._rows_there = chosen.size + len(chosen.astray)
+        return chosen.rows
 
-    def _on_the_web(self, rows: Sequence[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+    def _on_the_web(self, rows: Sequence[ListRow]) -> Sequence[ListRow]:
         """The rows without those whose link leads off the web; their texts are items only where texts are asked for."""
         if self.loop.is_link is False:
-            return list(rows)
-        self._leave_out(row["x"] for row in rows if row["x"])
-        return [row for row in rows if not row["x"]]
+            return rows
+        self._leave_out(row.astray for row in rows if row.astray)
+        return [row for row in rows if not row.astray]
 
     def _leave_out(self, links: Iterable[str]) -> None:
         """Counts links that lead off the web, each once: a list is looked at several times."""
@@ -164,55 +163,55 @@ class Collector:
         self._astray |= new
         self.state.left_out += len(new)
 
-    def _may_be_meant(self, chosen: Mapping[str, Json], view: Mapping[str, Json]) -> bool:
-        """Whether the words may mean the list that structure chose; where they hardly do, the scene tells.
+    def _may_be_meant(self, chosen: LinkGroup, page: ListPage) -> bool:
+        """Whether the words may mean the list that structure chose. Where they hardly do, `state.doubt` says so.
 
         A page about books seldom calls its list "books". But words that stand nowhere on it name nothing there.
         """
         assert self.loop.source is not None
         select = self.loop.source.select
         asked = set(_content_words(select)) - NEUTRAL_WORDS
-        called = phrase(f"{chosen['head']} {chosen['w']} {chosen['cap']} {view['about']}")
+        called = phrase(f"{chosen.heading} {chosen.words} {chosen.caption} {page.about}")
         self.state.doubt = ""
         if not asked or not asked.isdisjoint(called):
             return True
-        named = sum(not asked.isdisjoint(phrase(str(item["t"]))) for item in chosen["items"])
-        if 2 * named >= len(chosen["items"]):
+        named = sum(not asked.isdisjoint(phrase(row.text)) for row in chosen.rows)
+        if 2 * named >= len(chosen.rows):
             return True
-        if not named and not asked & set(view["heard"]):
+        if not named and not asked & page.heard:
             self.state.doubt = f"nothing there is called {select!r}"
             return False
-        taken = f"one of {chosen['n']:,} links, such as {str(chosen['items'][0]['t'])!r}"
+        taken = f"one of {chosen.size:,} links, such as {chosen.rows[0].text!r}"
         self.state.doubt = f"no list there is called {select!r}; taken was {taken}"
         return True
 
-    def _fresh(self, view: Mapping[str, Json]) -> Iterator[LoopItem]:
-        for row in distinct(self._rows(view), self.loop.is_link):
+    def _fresh(self, page: ListPage) -> Iterator[LoopItem]:
+        for row in distinct(self._rows(page), self.loop.is_link):
             if self._full:
                 return
-            link = bool(row["h"]) and self.loop.is_link is not False
-            value = str(row["h"]) if link else str(row["t"])
+            link = bool(row.link) and self.loop.is_link is not False
+            value = row.link if link else row.text
             key = value if link else squash(value)
             if key in self._seen or not value:
                 continue
             self._seen.add(key)
-            yield LoopItem(self._count, value, link, str(row["t"]), turns=0 if link else self._turns)
+            yield LoopItem(self._count, value, link, row.text, turns=0 if link else self._turns)
             self._count += 1
 
     # --- to the next page ---------------------------------------------------------------------------
 
-    async def _goes_on(self, view: Mapping[str, Json], found_new: bool) -> bool:
+    async def _goes_on(self, page: ListPage, found_new: bool) -> bool:
         """Whether there are more items. A page that is only linked is not opened for it."""
         assert self.loop.source is not None
-        step = next_step(view, self.loop.source.next)
+        step = next_step(page, self.loop.source.next)
         if step is not None and step.url:
             return urldefrag(step.url).url not in self._pages
-        return await self._go_on(view, found_new)
+        return await self._go_on(page, found_new)
 
-    async def _go_on(self, view: Mapping[str, Json], found_new: bool) -> bool:
+    async def _go_on(self, page: ListPage, found_new: bool) -> bool:
         """Moves to more items; False when there are none."""
         assert self.loop.source is not None
-        step = next_step(view, self.loop.source.next)
+        step = next_step(page, self.loop.source.next)
         if step is not None and step.url:
             if urldefrag(step.url).url in self._pages:
                 return False
@@ -223,15 +222,14 @@ class Collector:
             return False
         if step is not None:
             return await press(self.state, step) and await self._something_new()
-        return await self._scroll(view)
+        return await self._scroll(page)
 
-    async def _scroll(self, view: Mapping[str, Json]) -> bool:
+    async def _scroll(self, page: ListPage) -> bool:
         """Scrolls to the end of the page; True when that brought items."""
-        if not view["scripts"] or float(view["height"]) <= float(view["viewport"]) + 1:
+        if not page.scrolls:
             return False
-        result = await self.state.turn_page(
-            Action("scroll", {"dx": 0, "dy": float(view["height"])}, "further items may load")
-        )
+        action = Action("scroll", {"dx": 0, "dy": page.height}, "further items may load")
+        result = await self.state.turn_page(action)
         return result.error is None and await self._something_new()
 
     async def _something_new(self) -> bool:
@@ -242,15 +240,15 @@ class Collector:
         return await self._has_new()
 
     async def _has_new(self) -> bool:
-        view = await read_links(self.state.page, self.loop)
-        return any(self._key(row) not in self._seen for row in self._rows(view))
+        page = await read_links(self.state.page, self.loop)
+        return any(self._key(row) not in self._seen for row in self._rows(page))
 
-    def _key(self, row: Mapping[str, Json]) -> str:
-        link = bool(row["h"]) and self.loop.is_link is not False
-        return str(row["h"]) if link else squash(str(row["t"]))
+    def _key(self, row: ListRow) -> str:
+        link = bool(row.link) and self.loop.is_link is not False
+        return row.link if link else squash(row.text)
 
 
-async def read_links(page: Context, loop: LoopSpec, *, counts: bool = False) -> Mapping[str, Json]:
+async def read_links(page: Context, loop: LoopSpec, *, counts: bool = False) -> ListPage:
     """What the page offers to loop over, in one call.
 
     Raises:
@@ -258,72 +256,70 @@ async def read_links(page: Context, loop: LoopSpec, *, counts: bool = False) -> 
     """
     source = loop.source
     asked = {"select": source.select, "next": source.next, "words": _content_words(source.select)} if source else {}
-    view = await read_view(page, {**asked, "counts": counts})
-    for name in view["unread"]:
+    list_page = await read_list_page(page, {**asked, "counts": counts})
+    for name in list_page.unread:
         text = str(getattr(source, name))
         if _MEANT_AS_CSS.search(text):
             raise BadSelector(f"loop.from.{name} is no valid CSS selector: {text}", field=f"loop.from.{name}")
-    return view
+    return list_page
 
 
 # --- which of them ------------------------------------------------------------------------------------
 
 
-def distinct(rows: Sequence[Mapping[str, Json]], is_link: bool | None = None) -> list[Mapping[str, Json]]:
+def distinct(rows: Sequence[ListRow], is_link: bool | None = None) -> list[ListRow]:
     """The rows without those that lead into a page which another row names as a whole ("#reviews" of a product).
 
     Other fragments count: `a.html#x` and `a.html#y` are two entries of an index.
 
     Where most rows have a link, those without one are headings or fillers between them, and are left out.
     """
-    linked = [row for row in rows if row["h"]]
+    linked = [row for row in rows if row.link]
     if is_link is False:
-        return [row for row in rows if row["t"]]
+        return [row for row in rows if row.text]
     if is_link is None and len(linked) * 2 < len(rows):
-        return [row for row in rows if row["h"] or row["t"]]
-    whole = {str(row["h"]) for row in linked if "#" not in str(row["h"])}
-    return [row for row in linked if "#" not in str(row["h"]) or urldefrag(str(row["h"])).url not in whole]
+        return [row for row in rows if row.link or row.text]
+    whole = {row.link for row in linked if "#" not in row.link}
+    return [row for row in linked if "#" not in row.link or urldefrag(row.link).url not in whole]
 
 
-def choose_group(
-    groups: Sequence[Mapping[str, Json]], select: str, goal: str = "", settled: str = ""
-) -> Mapping[str, Json] | None:
+def choose_group(groups: Sequence[LinkGroup], select: str, goal: str = "", settled: str = "") -> LinkGroup | None:
     """The group of links that the words name; by structure alone where they name none; None when nothing fits.
 
     `settled` is the kind of group that an earlier page was read by: the same kind is taken again.
     """
     for group in groups:
-        if settled and group["k"] == settled:
+        if settled and group.kind == settled:
             return group
     if settled:
         near = settled.split("<")[:_NEAR]  # the blocks around may differ, of the last page say
-        return next((group for group in groups if str(group["k"]).split("<")[:_NEAR] == near), None)
+        return next((group for group in groups if group.kind.split("<")[:_NEAR] == near), None)
     asked = _content_words(select)
     scored = [(score_group(group, asked, _content_words(goal)), group) for group in groups]
     scored = [(score, group) for score, group in scored if score > 0]
     return max(scored, key=lambda pair: pair[0])[1] if scored else None
 
 
-def score_group(group: Mapping[str, Json], asked: Phrase, goal: Phrase) -> float:
+def score_group(group: LinkGroup, asked: Phrase, goal: Phrase) -> float:
     """How much a group of links looks like the items that are asked for."""
-    count, texts = int(group["n"]), int(group["texts"])
-    away = int(group["away"]) / max(1, count)
-    if not group["v"] or texts == 0 or away == 0:
+    count = group.size
+    away = group.away / max(1, count)
+    if not group.visible or group.texts == 0 or away == 0:
         return 0.0
-    said = phrase(f"{group['head']} {group['w']} {group['cap']}")
+    said = phrase(f"{group.heading} {group.words} {group.caption}")
     named = overlap(asked, said) + 0.4 * overlap(goal, said)
-    in_texts = sum(bool(set(asked) & set(phrase(str(item["t"])))) for item in group["items"][:50]) / min(50, count)
+    in_texts = sum(bool(set(asked) & set(phrase(row.text))) for row in group.rows[:50]) / min(50, count)
     size = min(1.0, count / 12) if count > 1 else 0.05
-    place = {"main": 1.0, "": 0.8, "aside": 0.3, "nav": 0.15, "header": 0.1, "footer": 0.08, "dialog": 0.05}[
-        group["mark"]
-    ]
+    place = _PLACES[group.region]
     if named >= 0.5 and asked:
-        place = max(place, 0.5)  # who asks for the links of the menu gets them
-    rich = 1.0 + 0.35 * int(group["rich"])
-    varied = texts / count
+        place = max(place, 0.5)  # a caller who names the links of the menu gets them
+    rich = 1.0 + 0.35 * group.richness
+    varied = group.texts / count
     return (0.3 + 2.0 * named + 0.8 * in_texts) * size * place * rich * varied * (0.5 + 0.5 * away)
 
 
+_PLACES = {"main": 1.0, "": 0.8, "aside": 0.3, "nav": 0.15, "header": 0.1, "footer": 0.08, "dialog": 0.05}
+"""How likely a list stands in a landmark."""
 _FILLER = frozenset(phrase(" ".join(LOOP_FILLER)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from urllib.parse import urldefrag
 
@@ -13,6 +13,7 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import PlaceMissing
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.lists.inner_scroll import InnerList, inner_list
+from shoal.agent.policies.rules.lists.list_page import ListPage, read_ways_on
 from shoal.agent.policies.rules.lists.onward import (
     Onward,
     asked_step,
@@ -20,14 +21,11 @@ from shoal.agent.policies.rules.lists.onward import (
     is_pager,
     next_step,
     open_next,
-    page_address,
     press,
-    read_view,
     same_list,
 )
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.values.words import squash
-from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Record
 
 Read = Callable[[SessionState], Awaitable[Extraction]]
@@ -73,11 +71,11 @@ async def read_whole_list(
 
 async def goes_on(page: Context, asked: str | None) -> bool:
     """Whether the page shows a way to further records of its list; it is not taken."""
-    view = await read_view(page, {"select": None, "next": asked, "words": [], "onward": True})
+    list_page = await read_ways_on(page, asked)
     if asked:
-        return asked_step(view, asked) is not None
-    step = next_step(view, None)
-    return step is not None and is_pager(view, step)
+        return asked_step(list_page, asked) is not None
+    step = next_step(list_page, None)
+    return step is not None and is_pager(list_page, step)
 
 
 def _is_whole(first: Extraction, found: int) -> bool:
@@ -97,7 +95,7 @@ class _Following:
     _last: tuple[str, ...] = ()  # the records of the page that was read last
     _readings: set[tuple[str, ...]] = field(default_factory=set)
     _addresses: set[str] = field(default_factory=set)
-    _start: Mapping[str, Json] | None = None  # the first page
+    _start: ListPage | None = None  # the first page
     _cut: bool = False  # a page showed more than was read of it
     _others: bool = False  # the next page is another item's
     _part: Extraction | None = None  # what was read last
@@ -115,32 +113,32 @@ class _Following:
 
     async def go_on(self) -> bool:
         """Moves to further records and reads them; False when there are none."""
-        view = await read_view(self.state.page, {"select": None, "next": self.asked, "words": [], "onward": True})
-        self._start = self._start or view
-        self._addresses.add(page_address(view))
-        if view["scripts"] and await self._next_rows():
+        page = await read_ways_on(self.state.page, self.asked)
+        self._start = self._start or page
+        self._addresses.add(page.address)
+        if page.scripted and await self._next_rows():
             return True
         if self.asked:
-            return await self._go_as_asked(view, self.asked)
-        step = next_step(view, None)
+            return await self._go_as_asked(page, self.asked)
+        step = next_step(page, None)
         if step is None:
-            return await self._larger_page(view) or await self._scroll(view)
-        if not (self._short or is_pager(view, step)):
+            return await self._larger_page(page) or await self._scroll(page)
+        if not (self._short or is_pager(page, step)):
             return False
         if step.url:
-            return await self._open(view, step)
+            return await self._open(page, step)
         return not step.sends and await press(self.state, step) and await self._take_changed()
 
-    async def _go_as_asked(self, view: Mapping[str, Json], asked: str) -> bool:
+    async def _go_as_asked(self, page: ListPage, asked: str) -> bool:
         """Goes on by the link or button that the caller named; what keeps it from there is noted."""
-        step = asked_step(view, asked)
+        step = asked_step(page, asked)
         if step is None:
             return False
         if step.sends:
             self.why = f"{asked} sends a form by POST after page {self.pages:,}, and a list is not read by sending"
             return False
-        if step.url and urldefrag(step.url).url != page_address(view):
-            return await self._open(view, step)
+        if step.url and urldefrag(step.url).url != page.address:
+            return await self._open(page, step)
         if await press(self.state, step) and await self._take_changed(looks=_LOOKS):
             return True
         self.why = f"{asked} brought no other records after page {self.pages:,}"
@@ -180,7 +178,7 @@ class _Following:
         """Whether the page says that there are more than were read."""
         return self.first.shown is not None and self.first.shown > len(self.records)
 
-    async def _open(self, view: Mapping[str, Json], step: Onward) -> bool:
+    async def _open(self, page: ListPage, step: Onward) -> bool:
         assert self._start is not None
         if urldefrag(step.url).url in self._addresses:
             return False
@@ -189,9 +187,9 @@ class _Following:
             return False
         await open_next(self.state, step.url)
         self._inner = None
-        after = await read_view(self.state.page, {"select": None, "next": self.asked, "words": [], "onward": True})
+        after = await read_ways_on(self.state.page, self.asked)
         if not self.asked and not same_list(self._start, after):
-            await self.state.page.goto(page_address(view))  # what ends here is the first list, on its own page
+            await self.state.page.goto(page.address)  # what ends here is the first list, on its own page
             return False
         return self._take(await self.read(self.state))
 
@@ -200,15 +198,15 @@ class _Following:
         loop = self.state.spec.loop
         return self.state.item is not None and loop is not None and url in (loop.values or ())
 
-    async def _larger_page(self, view: Mapping[str, Json]) -> bool:
+    async def _larger_page(self, page: ListPage) -> bool:
         """Opens the list with more records on its page, where it is said to be short and such a link is there."""
         if not self._short or self.pages > 1:
             return False
         larger = [
-            (number, str(one["h"]))
-            for one in view["controls"]
-            if one["h"] and not one["off"] and is_page_of(page_address(view), str(one["h"]))
-            for number in [_page_size(str(one["t"]))]
+            (number, control.link)
+            for control in page.controls
+            if control.link and not control.disabled and is_page_of(page.address, control.link)
+            for number in [_page_size(control.text)]
             if number > len(self.records)
         ]
         if not larger:
@@ -220,11 +218,11 @@ class _Following:
         self.records, self._last, self.pages = [], (), self.pages + 1
         return self._take(part)
 
-    async def _scroll(self, view: Mapping[str, Json]) -> bool:
+    async def _scroll(self, page: ListPage) -> bool:
         """Scrolls to the end of a page that is said to be short and may load more."""
-        if not self._short or not view["scripts"] or float(view["height"]) <= float(view["viewport"]) + 1:
+        if not self._short or not page.scrolls:
             return False
-        action = Action("scroll", {"dx": 0, "dy": float(view["height"])}, "further records may load")
+        action = Action("scroll", {"dx": 0, "dy": page.height}, "further records may load")
         result = await self.state.turn_page(action)
         return result.error is None and await self._take_changed()
 

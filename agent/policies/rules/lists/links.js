@@ -34,12 +34,12 @@
     const head = el.querySelector ? el.querySelector('h1,h2,h3,h4,h5,h6') : null;
     const text = link ? label(head && !link.contains(head) && !head.contains(link) ? head : link) : label(el);
     const off = !link && [el, ...el.querySelectorAll('a[href]')].find((a) => isLink(a) && strange(a));
-    return {h: link && usable(link) ? address(link).href : '', t: text || label(el), v: shown(el) ? 1 : 0, x: off ? written(off) : ''};
+    return {h: link && usable(link) ? address(link).href : '', t: text || label(el), x: off ? written(off) : ''};
   }
 
-  const out = {url: location.href, lang: document.documentElement.lang || '', css: null, groups: [], next: [], more: [], relNext: '',
+  const out = {url: location.href, lang: document.documentElement.lang || '', css: null, groups: [], relNext: '',
     height: document.documentElement.scrollHeight, viewport: innerHeight, ready: document.readyState, busy: Boolean(document.querySelector('[aria-busy="true"]')),
-    scripts: [...document.scripts].some((s) => !s.type || /javascript|module/i.test(s.type)), count: '', cut: 0, unread, about: '', heard: [], astray: [],
+    scripts: [...document.scripts].some((s) => !s.type || /javascript|module/i.test(s.type)), cut: 0, unread, about: '', heard: [], astray: [],
     title: document.title, h1: line([...document.querySelectorAll('h1')].slice(0, 3).map((h) => h.textContent).join(' ')).slice(0, 300),
     says: arg.counts && document.body ? document.body.innerText.slice(0, MAX_SAID) : ''};
 
@@ -120,15 +120,13 @@
         if (list.length > 1 && !container.contains(list[1])) container = n;
       }
       const card = (() => { let n = first; while (n.parentElement && n.parentElement !== document.body && !(list.length > 1 && n.parentElement.contains(list[1]))) n = n.parentElement; return n; })();
-      const area = first.getBoundingClientRect();
       out.groups.push({
         k: key, n: list.length, off, w: line(words).slice(0, 300), head: headingBefore(container), mark: landmark(first),
         cap: container.closest('table') ? line([...(container.closest('table').tHead || {rows: []}).rows].map((r) => r.textContent).join(' ')).slice(0, 200) : '',
         rich: (card.querySelector('h2,h3,h4,h5,h6') || card.matches('h2,h3,h4,h5,h6') ? 1 : 0) + (card.querySelector('img,picture') ? 1 : 0) + (line(card.textContent).length > 2 * label(first).length + 5 ? 1 : 0),
         away: list.filter((a) => address(a).href.split('#')[0] !== here).length, texts: new Set(list.map(label)).size,
-        chars: Math.round(list.slice(0, 50).reduce((sum, a) => sum + label(a).length, 0) / Math.min(50, list.length)),
-        v: list.filter((a) => shown(a)).length, area: Math.round(area.width * area.height),
-        items: list.map((a) => ({h: address(a).href, t: label(card !== a && !a.textContent.trim() ? card : a).slice(0, MAX_TEXT), v: 1})),
+        v: list.filter((a) => shown(a)).length,
+        items: list.map((a) => ({h: address(a).href, t: label(card !== a && !a.textContent.trim() ? card : a).slice(0, MAX_TEXT)})),
       });
     }
     out.groups.sort((a, b) => b.n - a.n);
@@ -151,8 +149,7 @@
     const off = target.disabled || target.getAttribute('aria-disabled') === 'true' || Boolean(target.closest('.disabled,[aria-disabled="true"]'));
     return {h: isLink(target) && usable(target) ? address(target).href : '', t: line(target.textContent).slice(0, 80), a: target.getAttribute('aria-label') || '',
       ti: target.title || '', c: (typeof target.className === 'string' ? target.className : '') + ' ' + (target.id || ''), rel: target.getAttribute('rel') || '',
-      tag: target.localName, post: target.form && /^(submit|image)$/.test(target.type) && target.form.method === 'post' ? 1 : 0, off: off ? 1 : 0, v: shown(target) ? 1 : 0, mark: landmark(target),
-      cur: target.getAttribute('aria-current') ? 1 : 0};
+      post: target.form && /^(submit|image)$/.test(target.type) && target.form.method === 'post' ? 1 : 0, off: off ? 1 : 0, v: shown(target) ? 1 : 0};
   };
   const nexts = query('next');
   out.nextCss = nexts && nexts.length ? nexts.slice(0, 5).map(control) : null;

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from urllib.parse import parse_qsl, urldefrag, urlsplit
 
-from shoal.agent.browser import Context
-from shoal.agent.errors import BadSelector, BrowserError, NavigationError
+from shoal.agent.errors import BadSelector, NavigationError
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.lists.list_page import Control, ListPage
 from shoal.agent.policies.rules.values.vocabulary import MORE_WORDS, NEXT_SIGNS, NEXT_WORDS
 from shoal.agent.policies.rules.values.words import fold, overlap, phrase, squash
-from shoal.agent.support.json_value import Json
-from shoal.agent.support.printable import readable_json
 from shoal.agent.types import Action, Element
-
-LINKS_JS = (Path(__file__).parent / "links.js").read_text(encoding="utf-8")
 
 _CERTAINLY_CSS = re.compile(r"[#\[>*]|\.[A-Za-z_]|:[a-z]")
 
@@ -40,34 +35,35 @@ class Onward:
 _NEXT = frozenset(squash(word) for word in NEXT_WORDS)
 _MORE = frozenset(squash(word) for word in MORE_WORDS)
 _ARROWS = "".join(NEXT_SIGNS)
+_PAGE_NUMBER = re.compile(r"\d{1,5}")
 
 
-def next_step(view: Mapping[str, Json], asked: str | None) -> Onward | None:
+def next_step(page: ListPage, asked: str | None) -> Onward | None:
     """The way to the next page: the given selector or words, rel=next, text, the number after the current one."""
-    if view.get("nextCss"):
-        return _step(next((one for one in view["nextCss"] if not one["off"]), None))
-    controls = [one for one in view["controls"] if not one["off"] and one["v"]]
+    if page.next_controls:
+        return _step(next((control for control in page.next_controls if not control.disabled), None))
+    controls = page.usable_controls
     if asked:
         if certainly_css(asked):
             return None  # the selector finds nothing here: this is the last page
         words = phrase(asked)
-        fitting = [one for one in controls if overlap(words, phrase(_said(one))) >= 0.6]
+        fitting = [control for control in controls if overlap(words, phrase(_said(control))) >= 0.6]
         if fitting:
             return _step(fitting[-1])
-    if view["relNext"]:
-        return Onward(url=str(view["relNext"]))
+    if page.rel_next:
+        return Onward(url=page.rel_next)
     plain = max(map(_says_next, controls), default=0)
-    found = [one for one in controls if plain and _says_next(one) == plain]
-    linked = [one for one in found if one["h"]]
-    if found:
-        return _step((linked or found)[-1])
-    more = [one for one in controls if squash(str(one["t"]) or str(one["a"])) in _MORE or _begins(one, _MORE)]
+    saying_next = [control for control in controls if plain and _says_next(control) == plain]
+    if saying_next:
+        linked = [control for control in saying_next if control.link]
+        return _step((linked or saying_next)[-1])
+    more = [control for control in controls if squash(control.name) in _MORE or _begins(control, _MORE)]
     if more:
         return _step(more[-1])
-    return _numbered(view, controls)
+    return _numbered(page, controls)
 
 
-def asked_step(view: Mapping[str, Json], asked: str) -> Onward | None:
+def asked_step(page: ListPage, asked: str) -> Onward | None:
     """The way on that the caller named, by CSS, else by its words; None where it is not there or cannot be used.
 
     Only that one: what a page calls "Next" may lead anywhere, and here it was said which is meant.
@@ -75,26 +71,25 @@ def asked_step(view: Mapping[str, Json], asked: str) -> Onward | None:
     Raises:
         BadSelector: it is meant as CSS and is none.
     """
-    if view["unread"] and _MEANT_AS_CSS.search(asked):
+    if page.unread and _MEANT_AS_CSS.search(asked):
         raise BadSelector(
             f"`extract.next`: {asked} is no CSS selector, and it is written like one", field="extract.next"
         )
-    if view["nextCss"]:
-        control = next((one for one in view["nextCss"] if not one["off"] and one["v"]), None)
-        return _pressed_or_opened(control, asked)
+    if page.next_controls:
+        usable = (control for control in page.next_controls if control.visible and not control.disabled)
+        return _pressed_or_opened(next(usable, None), asked)
     if certainly_css(asked):
         return None
     words = phrase(asked)
-    controls = [one for one in view["controls"] if not one["off"] and one["v"]]
-    fitting = [one for one in controls if overlap(words, phrase(_said(one))) >= _NAMED]
-    exact = [one for one in fitting if squash(str(one["t"]) or str(one["a"])) == squash(asked)]
+    fitting = [control for control in page.usable_controls if overlap(words, phrase(_said(control))) >= _NAMED]
+    exact = [control for control in fitting if squash(control.name) == squash(asked)]
     return _pressed_or_opened(next(iter((exact or fitting)[::-1]), None))
 
 
-def _pressed_or_opened(control: Mapping[str, Json] | None, select: str = "") -> Onward | None:
+def _pressed_or_opened(control: Control | None, select: str = "") -> Onward | None:
     """The way on by this control. A link is pressed where its address is only another place on the page."""
     step = _step(control)
-    return replace(step, label=_label(control), select=select) if step is not None and control is not None else None
+    return replace(step, label=control.label, select=select) if step is not None and control is not None else None
 
 
 _NAMED = 0.6
@@ -102,56 +97,50 @@ _NAMED = 0.6
 _MEANT_AS_CSS = re.compile(r"[\[\]>{}]|^\s*[.#][A-Za-z_]|:[a-z-]+\(")
 
 
-def _said(control: Mapping[str, Json]) -> str:
-    return f"{control['t']} {control['a']} {control['ti']} {control['c']}"
+def _said(control: Control) -> str:
+    return f"{control.text} {control.aria_label} {control.tip} {control.names}"
 
 
-def _says_next(control: Mapping[str, Json]) -> int:
+def _says_next(control: Control) -> int:
     """How plainly a control says that it leads to the next page: 3 in words, 2 by one arrow, 1 by two; 0 not at all.
 
     Two arrows lead to the last page where one arrow stands beside them. A name wins over an arrow.
     """
-    if "next" in str(control["rel"]).split():
+    if "next" in control.rel.split():
         return 3
-    said = [str(text).strip() for text in (control["a"], control["ti"], control["t"])]
+    said = [text.strip() for text in (control.aria_label, control.tip, control.text)]
     bare = [squash(text.strip(_ARROWS + " .…")) for text in said]
     if not _NEXT.isdisjoint(bare):
         return 3
     signs = [text for text in said if text in NEXT_SIGNS]
-    if not signs or any(bare) or "prev" in str(control["c"]).lower():
+    if not signs or any(bare) or "prev" in control.names.lower():
         return 0
     return 1 if signs[0] in ("»", ">>") else 2
 
 
-def _begins(control: Mapping[str, Json], known: frozenset[str]) -> bool:
-    said = squash(str(control["t"]) or str(control["a"]))
-    return len(said) <= 40 and any(said.startswith(one + " ") for one in known)
+def _begins(control: Control, known: frozenset[str]) -> bool:
+    said = squash(control.name)
+    return len(said) <= 40 and any(said.startswith(words + " ") for words in known)
 
 
-def _numbered(view: Mapping[str, Json], controls: Sequence[Mapping[str, Json]]) -> Onward | None:
+def _numbered(page: ListPage, controls: Sequence[Control]) -> Onward | None:
     """The link whose text is the number after the current page's."""
-    numbers = {int(str(one["t"])): one for one in controls if re.fullmatch(r"\d{1,5}", str(one["t"])) and one["h"]}
-    here = re.search(r"\d+", str(view.get("current", "")))
+    numbers = {int(link.text): link for link in controls if _PAGE_NUMBER.fullmatch(link.text) and link.link}
+    here = re.search(r"\d+", page.current)
     if here is not None:
         now = int(here.group())
     else:  # the current page is the number that is missing between the links, or that links to itself
-        own = [number for number, one in numbers.items() if urldefrag(str(one["h"])).url == page_address(view)]
+        own = [number for number, link in numbers.items() if urldefrag(link.link).url == page.address]
         gaps = [n for n in range(1, max(numbers, default=0)) if n not in numbers]
         now = own[0] if own else gaps[0] if gaps else 0
     following = numbers.get(now + 1)
     return _step(following) if now and following is not None else None
 
 
-def _step(control: Mapping[str, Json] | None) -> Onward | None:
+def _step(control: Control | None) -> Onward | None:
     if control is None:
         return None
-    if control["h"]:
-        return Onward(url=str(control["h"]))
-    return Onward(label=_label(control), sends=bool(control.get("post")))
-
-
-def _label(control: Mapping[str, Json]) -> str:
-    return str(control["t"]) or str(control["a"]) or str(control["ti"])
+    return Onward(url=control.link) if control.link else Onward(label=control.label, sends=control.sends)
 
 
 def find_control(root: Element, label: str) -> Element | None:
@@ -187,11 +176,6 @@ _PAGE_PARAMETER = re.compile(
 _NUMBERING = re.compile(r"\b(?:page|seite|pagina|página|side|strana|of|von|de)\b|[\d\W_]+", re.IGNORECASE)
 
 
-def page_address(view: Mapping[str, Json]) -> str:
-    """Where a page is, without the place on it."""
-    return urldefrag(str(view["url"])).url
-
-
 def is_page_of(first: str, other: str) -> bool:
     """Whether two addresses differ only by what numbers the pages of one list."""
     one, two = urlsplit(first), urlsplit(other)
@@ -211,45 +195,35 @@ def _bare(path: str) -> str:
     return _INDEX.sub("", _PAGE_PART.sub("", path) if _PAGE_WORD.search(path) else path).rstrip("/")
 
 
-def same_list(first: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
+def same_list(first: ListPage, other: ListPage) -> bool:
     """Whether the page `other`, to which a link for the next page led, goes on with the list of the page `first`.
 
     The "Next" of a document leads to another document: it has another address and another name.
     """
-    if is_page_of(page_address(first), page_address(other)):
+    if is_page_of(first.address, other.address):
         return True
-    names = [(_unnumbered(first[part]), _unnumbered(other[part])) for part in ("title", "h1")]
-    told = [(one, two) for one, two in names if one or two]
-    return bool(told) and all(one == two for one, two in told)
+    names = [
+        (_unnumbered(first.title), _unnumbered(other.title)),
+        (_unnumbered(first.heading), _unnumbered(other.heading)),
+    ]
+    told = [(name, other_name) for name, other_name in names if name or other_name]
+    return bool(told) and all(name == other_name for name, other_name in told)
 
 
-def _unnumbered(name: Json) -> str:
+def _unnumbered(name: str) -> str:
     """A page's name without what numbers it."""
-    return " ".join(_NUMBERING.sub(" ", str(name)).casefold().split())
+    return " ".join(_NUMBERING.sub(" ", name).casefold().split())
 
 
-def is_pager(view: Mapping[str, Json], step: Onward) -> bool:
+def is_pager(page: ListPage, step: Onward) -> bool:
     """Whether a way on plainly belongs to a list: by its address, by page numbers beside it, or by its words."""
-    if step.url and is_page_of(page_address(view), step.url):
+    if step.url and is_page_of(page.address, step.url):
         return True
-    numbers = [one for one in view["controls"] if re.fullmatch(r"\d{1,5}", str(one["t"])) and one["v"]]
-    return bool(view["current"]) or bool(numbers) or squash(step.label) in _MORE
+    numbered = any(control.visible and _PAGE_NUMBER.fullmatch(control.text) for control in page.controls)
+    return bool(page.current) or numbered or squash(step.label) in _MORE
 
 
 # --- going there --------------------------------------------------------------------------------------
-
-
-async def read_view(page: Context, asked: Mapping[str, Json]) -> Mapping[str, Json]:
-    """What the page offers to loop over and to go on by, in one call.
-
-    Raises:
-        BrowserError: the page answered nothing of the kind.
-    """
-    found = await page.read(LINKS_JS, dict(asked))
-    view = readable_json(found) if isinstance(found, str) else found
-    if not isinstance(view, Mapping):
-        raise BrowserError("the page answered no links")
-    return view
 
 
 async def open_next(state: SessionState, url: str) -> None:

@@ -12,7 +12,8 @@ from shoal.agent.policies.rules.facts.facts import read_facts
 from shoal.agent.policies.rules.fields.candidates import name_stems
 from shoal.agent.policies.rules.fields.records import read_block
 from shoal.agent.policies.rules.fields.schema import properties_of
-from shoal.agent.policies.rules.lists.onward import find_control, next_step, read_view, walk
+from shoal.agent.policies.rules.lists.list_page import read_ways_on
+from shoal.agent.policies.rules.lists.onward import find_control, next_step, walk
 from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.policies.rules.values.words import squash
 from shoal.agent.types import Action, ActionResult, Element, LoopItem, Observation, Step
@@ -56,10 +57,10 @@ async def _turn(state: SessionState, seen: Observation, item: LoopItem) -> StepD
     """Brings the next page of a list that scripts turn."""
     above = state.spec.loop_at(state.depth - 1)
     asked = above.source.next if above and above.source else None
-    view = await read_view(state.page, {"select": None, "next": asked, "words": [], "onward": True})
-    step = next_step(view, asked)
+    page = await read_ways_on(state.page, asked)
+    step = next_step(page, asked)
     if step is None:
-        by = {"dx": 0, "dy": float(view["height"])}
+        by = {"dx": 0, "dy": page.height}
         return StepDecision("the list grows when it is scrolled", (Action("scroll", by, _TURN),))
     button = None if step.url else find_control(seen.elements, step.label)
     if button is None:

@@ -12,6 +12,7 @@ from shoal.agent.errors import BadSelector, GoalNeedsModel
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules import RulesPolicy
 from shoal.agent.policies.rules.lists.collect import choose_group, distinct
+from shoal.agent.policies.rules.lists.list_page import LinkGroup, ListPage, ListRow
 from shoal.agent.policies.rules.lists.onward import is_page_of, next_step, same_list
 from shoal.agent.policies.rules.planning import EXTRACT, OPEN, SEND, form_data, next_plan
 from shoal.agent.spec import JobSpec
@@ -98,58 +99,64 @@ def test_a_form_that_is_filled_from_a_loop_s_rows_is_not_sent_again(spec: dict[s
 
 
 def group(key: str, count: int, **more: Any) -> dict[str, Any]:
-    items = [{"h": f"http://example.test/{key}/{n}", "t": f"{key} {n}", "v": 1} for n in range(count)]
+    items = [{"h": f"http://example.test/{key}/{n}", "t": f"{key} {n}"} for n in range(count)]
     base = {"k": key, "n": count, "w": "", "head": "", "mark": "", "cap": "", "rich": 0, "away": count, "texts": count,
-            "chars": 10, "v": count, "area": 900, "items": items}  # fmt: skip
+            "v": count, "items": items}  # fmt: skip
     return {**base, **more}
 
 
 def test_groups_are_chosen_by_words_and_else_by_structure() -> None:
-    menu = group("menu", 20, mark="nav")
-    cards = group("cards", 12, mark="main", rich=2, head="Our lamps")
-    news = group("news", 10, mark="main", head="Latest news")
+    menu = LinkGroup.of(group("menu", 20, mark="nav"))
+    cards = LinkGroup.of(group("cards", 12, mark="main", rich=2, head="Our lamps"))
+    news = LinkGroup.of(group("news", 10, mark="main", head="Latest news"))
     groups = [menu, cards, news]
     assert choose_group(groups, "all items") is cards
     assert choose_group(groups, "news") is news
     assert choose_group(groups, "every lamp") is cards
     assert choose_group(groups, "items", settled="news") is news
-    assert choose_group([group("self", 5, away=0)], "items") is None
+    assert choose_group([LinkGroup.of(group("self", 5, away=0))], "items") is None
 
 
 def test_a_fragment_of_a_page_that_is_an_item_itself_is_no_second_item() -> None:
-    rows = [{"h": url, "t": "x", "v": 1} for url in ("a.html", "a.html#reviews", "b.html#x", "b.html#y")]
-    assert [row["h"] for row in distinct(rows)] == ["a.html", "b.html#x", "b.html#y"]
-    words = [{"h": "", "t": "one", "v": 1}, {"h": "", "t": "two", "v": 1}]
+    rows = [ListRow(url, "x") for url in ("a.html", "a.html#reviews", "b.html#x", "b.html#y")]
+    assert [row.link for row in distinct(rows)] == ["a.html", "b.html#x", "b.html#y"]
+    words = [ListRow("", "one"), ListRow("", "two")]
     assert distinct(words) == words
 
 
 def control(text: str, href: str = "", **more: Any) -> dict[str, Any]:
-    return {
-        "h": href,
-        "t": text,
-        "a": "",
-        "ti": "",
-        "c": "",
-        "rel": "",
-        "tag": "a",
-        "post": 0,
-        "off": 0,
-        "v": 1,
-        "mark": "",
-        "cur": 0,
-        **more,
-    }
+    return {"h": href, "t": text, "a": "", "ti": "", "c": "", "rel": "", "post": 0, "off": 0, "v": 1, **more}
 
 
-def view(*controls: dict[str, Any], **more: Any) -> dict[str, Any]:
+def sent(*controls: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """What `links.js` sends of a page with these controls."""
     return {
         "url": "http://example.test/?p=2",
+        "title": "Things",
+        "h1": "Things",
+        "css": None,
+        "groups": [],
+        "unread": [],
+        "cut": 0,
+        "astray": [],
+        "about": "",
+        "heard": [],
+        "says": "",
         "controls": list(controls),
         "relNext": "",
         "nextCss": None,
         "current": "",
+        "scripts": False,
+        "busy": False,
+        "ready": "complete",
+        "height": 1,
+        "viewport": 1,
         **more,
     }
+
+
+def view(*controls: dict[str, Any], **more: Any) -> ListPage:
+    return ListPage.of(sent(*controls, **more))
 
 
 @pytest.mark.parametrize("text", ["Next", "Weiter ›", "»", "Page suivante", "Další", "next page →"])
@@ -174,14 +181,14 @@ def test_the_next_page_by_rel_label_number_or_wish() -> None:
     assert next_step(view(one, three, current="2"), None).url == three["h"]  # type: ignore[union-attr]
     assert next_step(view(one, three), None).url == three["h"]  # type: ignore[union-attr]
     assert next_step(view(control("Onwards!", "/x")), "onwards").url == "/x"  # type: ignore[union-attr]
-    assert next_step(view(control("Show more", tag="button")), None).label == "Show more"  # type: ignore[union-attr]
+    assert next_step(view(control("Show more")), None).label == "Show more"  # type: ignore[union-attr]
     assert next_step(view(one, current="2"), None) is None
     assert next_step(view(control("Next", "/3", off=1)), None) is None
     assert next_step(view(control("Next", "/3")), "a.onwards") is None, "the caller's selector decides"
 
 
 def row(address: str, text: str, astray: str = "") -> dict[str, Any]:
-    return {"h": address, "t": text, "v": 1, "x": astray}
+    return {"h": address, "t": text, "x": astray}
 
 
 class Pages:
@@ -194,22 +201,7 @@ class Pages:
     async def read(self, script: str, arg: Any = None) -> Any:
         items = [row(f"http://example.test/{self.now}/{n}", f"{self.now} {n}") for n in range(2)]
         onwards = f"http://example.test/?p={self.now + 1}" if self.now < self.last else ""
-        said = {"url": f"http://example.test/?p={self.now}", "relNext": onwards, "css": items, "unread": [], "cut": 0}
-        rest = {
-            "about": "",
-            "title": "Things",
-            "h1": "Things",
-            "says": "",
-            "heard": [],
-            "groups": [],
-            "astray": [],
-            "scripts": False,
-            "busy": False,
-            "ready": "complete",
-            "height": 1,
-            "viewport": 1,
-        }
-        return {**view(), **said, **rest, **self.more}
+        return sent(**{"url": f"http://example.test/?p={self.now}", "relNext": onwards, "css": items, **self.more})
 
     async def goto(self, url: str) -> Landing:
         self.opened.append(url)
@@ -340,7 +332,7 @@ def test_addresses_of_the_pages_of_one_list(first: str, other: str, alike: bool)
     ],
 )
 def test_pages_with_other_addresses_are_of_one_list_by_their_names(names: tuple[str, str], alike: bool) -> None:
-    views = [
-        {"url": f"https://a.example/{n}.html", "title": name, "h1": name} for n, name in zip("xy", names, strict=True)
-    ]
-    assert same_list(*views) is alike
+    first, other = (
+        view(url=f"https://a.example/{n}.html", title=name, h1=name) for n, name in zip("xy", names, strict=True)
+    )
+    assert same_list(first, other) is alike
