@@ -37,6 +37,7 @@ class Ask:
     json_schema: dict[str, Json] | None = None  # None: free text
     max_tokens: int = 2048
     temperature: float = 0.0
+    disabled: frozenset[str] = frozenset()  # ids that the page shows, of what takes no action now
     affinity: str = ""  # requests with the same key go to the same server, for its prefix cache
 
 

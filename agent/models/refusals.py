@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from difflib import get_close_matches
 
 from shoal.agent.support.json_value import Json
@@ -19,9 +19,11 @@ Refusal = tuple[str, str]
 """Our own words, and words of the page or of the reply that go with them."""
 
 
-def unknown_id(given: Json, ids: Sequence[str]) -> Refusal:
-    """What to say of an id that no element of the page has, with the one that may be meant."""
+def unknown_id(given: Json, ids: Sequence[str], disabled: Container[str] = ()) -> Refusal:
+    """What to say of an id that takes no action: it is disabled, or no element has it and another one may be meant."""
     text = str(given)[:_SHOWN_CHARS]
+    if text in disabled and _PLAIN_ID.fullmatch(text):
+        return f"id {text} is disabled on this page: it takes no action now", ""
     near = _near(text, ids)
     if _PLAIN_ID.fullmatch(text) and (near is None or _PLAIN_ID.fullmatch(near)):
         return f"id {text} is not on this page" + (f"; did you mean {near}?" if near else ""), ""
@@ -33,14 +35,15 @@ def _near(text: str, ids: Sequence[str]) -> str | None:
     return alike[0] if alike else next((one for one in ids if text and one.endswith(text)), None)
 
 
-def refusal(value: Json, schema: Mapping[str, Json]) -> Refusal | None:
+def refusal(value: Json, schema: Mapping[str, Json], disabled: Container[str] = ()) -> Refusal | None:
     """The first thing that is wrong with `value`; None where this finds nothing, though it may not fit."""
-    return _Explaining(schema).of(value, schema, "", 0)
+    return _Explaining(schema, disabled).of(value, schema, "", 0)
 
 
 class _Explaining:
-    def __init__(self, root: Mapping[str, Json]) -> None:
+    def __init__(self, root: Mapping[str, Json], disabled: Container[str]) -> None:
         self._definitions = root.get("$defs", {})
+        self._disabled = disabled
 
     def of(self, value: Json, schema: Json, place: str, depth: int) -> Refusal | None:
         schema, name = self._resolved(schema)
@@ -86,7 +89,7 @@ class _Explaining:
         if value in known:
             return None
         if name == "id":
-            return unknown_id(value, [str(one) for one in known])
+            return unknown_id(value, [str(one) for one in known], self._disabled)
         there = ", ".join(str(one) for one in known[:_SHOWN])
         return f"{place or 'it'} is none of its possible values", f"{str(value)[:_SHOWN_CHARS]!r}; there are {there}"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -125,7 +125,7 @@ async def ask_for(
         try:
             parsed = parse(reply.text)
             cut_off = parsed.cut_off
-            await check(parsed.value, ask.json_schema)
+            await check(parsed.value, ask.json_schema, ask.disabled)
             return Answer(read(parsed.value), transcript(asked, replies), cut_off)
         except ReplyDoubt as doubt:
             if doubt.part is not None:
@@ -216,8 +216,8 @@ def parse(text: str) -> Parsed:
     return Parsed(_decode(outline.whole()))
 
 
-async def check(value: Json, schema: dict[str, Json] | None) -> None:
-    """Holds `value` to `schema`.
+async def check(value: Json, schema: dict[str, Json] | None, disabled: Container[str] = ()) -> None:
+    """Holds `value` to `schema`; an id among `disabled` is told apart from one that the page does not have.
 
     Raises:
         ReplyProblem: naming the place that fits worst.
@@ -226,7 +226,7 @@ async def check(value: Json, schema: dict[str, Json] | None) -> None:
         return
     fault = min(await check_reply(schema, value), key=lambda one: len(one.path), default=None)
     if fault is not None:
-        if (told := refusal(value, schema)) is not None:
+        if (told := refusal(value, schema, disabled)) is not None:
             raise ReplyProblem(*told)
         # The place and the message hold names and values of the reply, and the page's words where ids are words.
         place = "/".join(map(str, fault.path))

@@ -30,8 +30,8 @@ def _quoted(prompt: Prompt) -> list[str]:
 
 
 def _query(prompt: Prompt) -> str:
-    """The field at the top of a MiniWoB++ page: the first lines of its text."""
-    return " ".join(prompt.page.split("\n[", 1)[0].split())
+    """The field at the top of a MiniWoB++ page: its text before the first control."""
+    return " ".join(re.split(r"\[\d", prompt.page, maxsplit=1)[0].split())
 
 
 def _choose(role: str, button: str = "Submit") -> Any:
@@ -122,8 +122,8 @@ def _average_told(prompt: Prompt) -> Json:
     return {"text": f"{mean:.2f}", "computed": {"operation": "average", "values": found, "result": mean}}
 
 
-def shop(site: str, products: Sequence[str]) -> list[Task]:
-    """Searching, a banner, a basket, questions, records, and a loop."""
+def shop(site: str, products: Sequence[str], in_stock: str) -> list[Task]:
+    """Searching, a banner, a basket (of a product that is `in_stock`), questions, records, and a loop."""
     loop = {"values": list(products[:12]), "is_link": True}
     drill = Move("", all_of(fill("searchbox|textbox|combobox", "(?i)search", "drill"), click("button", "(?i)^search$")))
     return [
@@ -142,7 +142,7 @@ def shop(site: str, products: Sequence[str]) -> list[Task]:
         ),
         Task(
             "shop basket",
-            {"url": products[0], "goal": "Put this product into the basket (task shop basket)"},
+            {"url": in_stock, "goal": "Put this product into the basket (task shop basket)"},
             over=r"url: \S*/basket|navigate, completed",
             moves=(Move("", all_of(click("button", "(?i)^add")), {"address": "/basket"}),),
             right=lambda told: "/basket" in told["url"],

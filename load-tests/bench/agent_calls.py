@@ -78,18 +78,17 @@ def all_tasks() -> Iterator[list[Task]]:
         admin = stack.enter_context(_flask_admin(folder))
         data = stack.enter_context(_datasette(folder))
         pages = stack.enter_context(sites.folder(sphinx._pages()))
-        dollars = [url for url in products(store) if _in_dollars(store, url)]
-        yield [*miniwob(wob), *shop(store, dollars), *flask_admin(admin), *datasette(data), *manual(pages)]
+        truth = _truth(store)
+        sold = [url for url in products(store) if url.removeprefix(store) in truth]
+        dollars = [url for url in sold if truth[url.removeprefix(store)]["category"] == "power-tools"]
+        in_stock = next(url for url in dollars if truth[url.removeprefix(store)]["in_stock"])
+        yield [*miniwob(wob), *shop(store, dollars, in_stock), *flask_admin(admin), *datasette(data), *manual(pages)]
 
 
-def _in_dollars(store: str, url: str) -> bool:
-    return _truth(store).get(url.removeprefix(store), "") == "power-tools"
-
-
-@functools.cache
-def _truth(store: str) -> dict[str, str]:
+def _truth(store: str) -> dict[str, dict[str, Any]]:
+    """What is true of the shop's products whose pages are served without a fault, by their paths."""
     with urllib.request.urlopen(f"{store}/_truth/products.json") as answer:
-        return {product["path"]: product["category"] for product in json.load(answer) if not product["fault"]}
+        return {product["path"]: product for product in json.load(answer) if not product["fault"]}
 
 
 @contextmanager

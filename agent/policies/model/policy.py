@@ -115,6 +115,7 @@ class ModelPolicy:
                 messages=session_messages("plan", variables, shown.images),
                 schema_name="plan",
                 json_schema=plan_schema(shape),
+                disabled=choices.disabled,
                 max_tokens=self._options.plan_tokens,
             )
             read = _PlanOn(state, seen, choices)
@@ -205,6 +206,7 @@ class ModelPolicy:
                 messages=session_messages("step", variables, shown.images, earlier(state, len(steps), chars)),
                 schema_name="step",
                 json_schema=step_schema(shape),
+                disabled=choices.disabled,
                 max_tokens=self._options.step_tokens,
             )
             read = _Decide(state, seen, choices, steps)

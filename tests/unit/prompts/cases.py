@@ -147,7 +147,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "extract": ("extract", {**FULL, "part": 1, "reading": "Read the lamps of this page"}),
-    "extract_folded": ("extract", {**FULL, "frame": FRAME, "runs": ["Menu", Fold(2, 7), TEXT], "reading": None}),
+    "extract_folded": ("extract", {**FULL, "frame": FRAME, "runs": [Fold(1, 7), TEXT], "reading": None}),
+    "extract_item": ("extract", {**FULL, "item": LoopItem(3, PAGE.url, is_link=True), "reading": None}),
     "collect": ("collect", {**FULL, "wanted": "the lamps", "next_words": "the arrow at the end"}),
     "evaluate": (
         "evaluate",

@@ -234,7 +234,7 @@ def _checked_call(call: Action, offered: Offered) -> Action:
 
 
 def _unknown(given: Json, offered: Offered) -> ReplyProblem:
-    return ReplyProblem(*unknown_id(given, tuple(offered.elements)))
+    return ReplyProblem(*unknown_id(given, tuple(offered.elements), offered.disabled))
 
 
 def _there(option: Mapping[str, Json], element: Element) -> dict[str, Json]:

@@ -83,7 +83,8 @@ class ModelExtractor:
         """The readings of the page's parts, and whether these are all of them."""
         parts = in_parts(self._asker.text_to_read(state, seen, addresses=asks_addresses(wanted)), chars)
         options = self._asker.options
-        plan = state.reading if state.spec.goal is not None else None  # else the job's own words say it
+        # Where no model made the plan, its words are the job's, which the prompt has already.
+        plan = state.reading if state.spec.goal is not None and not state.only_reads else None
 
         async def ask(part: int, words: str) -> Answer[Json]:
             read = _Careful(wanted, text, alone=parts == [words])

@@ -32,14 +32,21 @@ class Offered:
     candidates: Mapping[str, str]  # listed under the page: id to words; empty where the page's text has the ids
     bids: frozenset[str]  # of everything on the page that is not disabled, for calls on what takes no clicks
     url: str = ""  # of the page
+    disabled: frozenset[str] = frozenset()  # bids that the text shows too, where it has ids
     canvas: Canvas | None = None  # the picture that a call may point at, where it can be read
 
 
 def offered(seen: Observation, grounding: Grounding) -> Offered:
     """The usable elements of `seen`. Disabled ones are not among them: what is not offered cannot be chosen."""
     usable = [element for element in walk(seen.elements) if _usable(element)]
-    bids = frozenset(e.bid for e in walk(seen.elements) if e.bid and "disabled" not in e.states)
-    return replace(_by_grounding(usable, grounding, bids), url=seen.url)
+    shown = {element.bid: "disabled" in element.states for element in walk(seen.elements) if element.bid}
+    bids = frozenset(bid for bid, disabled in shown.items() if not disabled)
+    named = grounding in ("bid", "mark")
+    return replace(
+        _by_grounding(usable, grounding, bids),
+        url=seen.url,
+        disabled=frozenset(shown) - bids if named else frozenset(),
+    )
 
 
 def _by_grounding(usable: list[Element], grounding: Grounding, bids: frozenset[str]) -> Offered:

@@ -16,7 +16,7 @@ LEAST_LINES = 6
 """Shorter runs are not looked for: a placeholder costs as much as a short line or two."""
 
 EDGE_LINES = 1
-"""How much of a run stays on the page, at its beginning and at its end: a label must stay beside its value."""
+"""How much of a run stays on the page beside other lines: a label must stay beside its value."""
 
 _LEAST_SAVED = 0.1  # of a page; below that the frame is not worth its tokens
 _PLACEHOLDER_CHARS = 16
@@ -71,11 +71,14 @@ def folded(page: str, frame: Frame) -> tuple[Run, ...]:
             at += 1
             continue
         length = _common(lines, at, frame.lines, start)
-        inner = at + EDGE_LINES
-        fold = Fold(start + EDGE_LINES + 1, start + length - EDGE_LINES)
-        runs += ["\n".join(lines[told:inner]), fold]
-        at, told = at + length, at + length - EDGE_LINES
-    return (*runs, "\n".join(lines[told:]))
+        # What begins or ends the page has no neighbour there that it could belong to.
+        before = EDGE_LINES if at else 0
+        behind = EDGE_LINES if at + length < len(lines) else 0
+        if at:
+            runs.append("\n".join(lines[told : at + before]))
+        runs.append(Fold(start + before + 1, start + length - behind))
+        at, told = at + length, at + length - behind
+    return (*runs, "\n".join(lines[told:])) if told < len(lines) else tuple(runs)
 
 
 def unfolded(runs: Sequence[Run], frame: Frame) -> str:
@@ -132,32 +135,40 @@ class Frames:
         self._most = loops
 
     def framed(self, loop: Hashable, member: Hashable, page: str) -> Framed:
-        """`page` as it is told to a model; the first page of a new `member` of the loop is learned from."""
+        """`page` as it is told to a model; the first page of a new `member` of the loop is learned from.
+
+        The second member is the first that is told by a frame, which it was learned from as well.
+        """
         known = self._loops.setdefault(loop, _Loop())
         self._loops.move_to_end(loop)
         while len(self._loops) > self._most:
             self._loops.popitem(last=False)
         if member in known.members:
             return _told(page, known.members[member])
+        if known.frame is None:
+            _learn(known, page)
         known.members[member] = known.frame
         while len(known.members) > _MEMBERS:
             known.members.popitem(last=False)
         told = _told(page, known.frame)
-        _learn(known, page, fits=bool(told.frame))
+        if known.frame is not None:
+            _judge(known, page, fits=bool(told.frame))
         return told
 
 
-def _learn(loop: _Loop, page: str, *, fits: bool) -> None:
-    if loop.frame is not None:
-        loop.misfits = 0 if fits else loop.misfits + 1
-        if loop.misfits < _MISFITS:
-            return
-        # It was learned from pages that are not like the rest: an error, a notice about cookies.
-        loop.frame, loop.misfits = None, 0
+def _learn(loop: _Loop, page: str) -> None:
     loop.pages.append(page)
     if len(loop.pages) == _LEARNED_FROM:
         loop.frame = frame_of(loop.pages)
         loop.pages = []
+
+
+def _judge(loop: _Loop, page: str, *, fits: bool) -> None:
+    """Gives up a frame that was learned from pages that are not like the rest: an error, a notice about cookies."""
+    loop.misfits = 0 if fits else loop.misfits + 1
+    if loop.misfits == _MISFITS:
+        loop.frame, loop.misfits = None, 0
+        _learn(loop, page)
 
 
 def _told(page: str, frame: Frame | None) -> Framed:

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -48,8 +49,7 @@ def test_unfolding_gives_the_page_back(one: list[str], other: list[str], third: 
         for shown in pages:
             runs = folded(shown, frame)
             assert unfolded(runs, frame) == shown
-            assert isinstance(runs[0], str)
-            assert isinstance(runs[-1], str), "a page begins and ends with lines of its own"
+            assert not any(isinstance(run, Fold) and isinstance(after, Fold) for run, after in pairwise(runs))
 
 
 @given(LINES, LINES, LINES)
@@ -77,15 +77,21 @@ def test_edges_stay_on_the_page_and_short_runs_too() -> None:
     assert runs == (f"Lamp A\n{MENU[0]}", Fold(2, 19), "\n".join([MENU[-1], "19.90", *MENU[: LEAST_LINES - 1], "end"]))
 
 
+def test_what_begins_or_ends_a_page_has_no_edge_there() -> None:
+    shown = "\n".join([*MENU, "Lamp A", *MENU])
+    runs = folded(shown, Frame(tuple(MENU)))
+    assert runs == (Fold(1, 19), "\n".join([MENU[-1], "Lamp A", MENU[0]]), Fold(2, 20))
+    assert folded("\n".join(MENU), Frame(tuple(MENU))) == (Fold(1, 20),)
+
+
 def test_the_first_pages_of_two_items_make_the_frame_and_it_stays() -> None:
     frames = Frames()
     pages = ["\n".join([f"Lamp {n}", *MENU, f"{n} EUR"]) for n in range(9)]
     # A plan and a step on one page are one page.
     assert [frames.framed("loop", 0, pages[0]).frame for _ in range(3)] == [()] * 3
-    assert frames.framed("loop", 1, pages[1]).frame == ()
-    told = [frames.framed("loop", n, pages[n]) for n in range(2, 9)]
-    assert {one.frame for one in told} == {tuple(MENU)}
-    assert frames.framed("loop", 1, pages[1]).frame == (), "what began without it goes on without it"
+    told = [frames.framed("loop", n, pages[n]) for n in range(1, 9)]
+    assert {one.frame for one in told} == {tuple(MENU)}, "the second page is the first to be told by the frame"
+    assert frames.framed("loop", 0, pages[0]).frame == (), "what began without it goes on without it"
     assert frames.framed("loop", 3, "quite another page").frame == (), "what does not fit is told whole, without it"
     assert frames.framed("another loop", 3, pages[3]).frame == ()
 
@@ -164,15 +170,14 @@ async def test_all_decisions_on_a_page_share_everything_up_to_its_end() -> None:
 
 async def test_all_items_share_what_stands_before_their_page() -> None:
     sent = await asked([lamp(n) for n in range(6)])
-    before = {tuple(texts(ask)[:2]) for decisions in sent[2:] for ask in decisions}
+    before = {tuple(texts(ask)[:2]) for decisions in sent[1:] for ask in decisions}
     assert len(before) == 1
     frame = before.pop()[1]
     assert "2: [2] a Shelf 2\n" in frame
     assert "Lamp number" not in frame
     assert "[2] a Shelf 2" not in texts(sent[3][0])[2]
-    assert "[1] a Shelf 1\n⟦lines 2-11⟧\n[12] a Shelf 12\nLamp number 3" in texts(sent[3][0])[2]
-    for decisions in sent[:2]:
-        assert "Lines that pages" not in texts(decisions[0])[1], "nothing is known of the loop yet"
+    assert "⟦page⟧\n⟦lines 1-11⟧\n[12] a Shelf 12\nLamp number 3" in texts(sent[3][0])[2]
+    assert "Lines that pages" not in texts(sent[0][0])[1], "nothing is known of the loop yet"
 
 
 async def test_sessions_that_only_read_share_menus_whose_ids_differ() -> None:
@@ -185,7 +190,7 @@ async def test_sessions_that_only_read_share_menus_whose_ids_differ() -> None:
         item = LoopItem(n, shown.url, is_link=True)
         await policy.extract(scene_of(FakePage({shown.url: shown}, at=shown.url), job, item=item, depth=1, job=7))
     assert "2: []a Shelf 2\n" in texts(model.asked[2])[1].replace("] ", "]")
-    assert "⟦lines 2-11⟧" in texts(model.asked[2])[2]
+    assert "⟦lines 1-11⟧" in texts(model.asked[2])[2]
 
 
 async def test_only_ids_of_this_page_are_offered_and_each_of_them_is_shown() -> None:
@@ -214,7 +219,7 @@ async def test_what_pages_repeat_is_fenced_and_no_page_makes_a_placeholder() -> 
         before, _, rest = fixed.partition("⟦repeated⟧")
         assert "Ignore" not in before + rest.partition("⟦/repeated⟧")[2]
         assert "Ignore" in rest
-        assert re.findall("⟦[^⟧]*⟧", shown) == ["⟦page⟧", "⟦lines 2-21⟧", "⟦/page⟧"]
+        assert re.findall("⟦[^⟧]*⟧", shown) == ["⟦page⟧", "⟦lines 1-21⟧", "⟦/page⟧"]
         assert "<|" not in fixed + shown
 
 

@@ -78,6 +78,14 @@ async def test_a_value_in_words_has_to_be_found_by_the_model() -> None:
     assert "⟦value⟧\nlamp\n⟦/value⟧" in model.asked[0].messages[-1].text
 
 
+@pytest.mark.parametrize("label", ["", "Lamp C"])
+async def test_an_item_that_is_the_open_page_is_not_told_its_address_twice(label: str) -> None:
+    _, model = await planned(says(), item=LoopItem(0, URL, is_link=True, label=label))
+    told = model.asked[0].messages[-1].text
+    assert ("for one value only: the address of this page." in told) is (label == "")
+    assert (f"⟦value⟧\n{URL}\nLamp C\n⟦/value⟧" in told) is bool(label)
+
+
 # --- what is asked -------------------------------------------------------------------------------------------
 
 

@@ -36,6 +36,11 @@ async def test_what_is_wrong_is_named(said: dict[str, Any], told: str) -> None:
     assert "anyOf" not in str(problem.value)
 
 
+async def test_an_id_that_is_disabled_is_not_said_to_be_missing() -> None:
+    with pytest.raises(ReplyProblem, match="id 31 is disabled on this page"):
+        await check(says(act("CLICK", id="31")), SCHEMA, disabled={"31"})
+
+
 async def test_a_click_needs_its_type_and_its_id_and_nothing_else() -> None:
     await check(says({"action_type": "CLICK", "id": "14"}), SCHEMA)
 

@@ -282,6 +282,7 @@ async def test_an_id_that_the_page_does_not_offer_is_fed_back(bad: str) -> None:
     decision, model = await decide(says(act("CLICK", id=bad)), says(act("CLICK", id="4")))
     assert calls(decision) == [("click", {"bid": "4"})]
     assert "cannot be used" in model.asked[1].messages[-1].text
+    assert ("id 5 is disabled" in model.asked[1].messages[-1].text) is (bad == "5")
 
 
 async def test_a_second_bad_id_fails_the_step_with_the_replies_kept() -> None:
