@@ -58,7 +58,6 @@
     ac: el.getAttribute('autocomplete') || '', group: group(el), req: el.required || el.getAttribute('aria-required') === 'true' ? 1 : 0,
     form: forms.indexOf(el.form), v: shown(el) ? 1 : 0, bad: el.willValidate && !el.checkValidity ? '' : el.validationMessage || '',
     aria: el.getAttribute('aria-invalid') === 'true' ? 1 : 0, error: error(el), value: /^(radio|checkbox)$/.test(el.type) ? el.value : '',
-    hint: byIds(el.getAttribute('aria-describedby')),
   }));
   const messages = [];
   const tell = (el, kind) => {
@@ -123,13 +122,13 @@
     const fixed = getComputedStyle(n).position === 'fixed' || n.tagName === 'DIALOG' || n.getAttribute('aria-modal') === 'true';
     if (fixed) overlay = n;
   }
-  const cover = overlay ? {
+  const overlayFacts = overlay ? {
     fields: overlay.querySelectorAll('input:not([type=hidden]):not([type=checkbox]),select,textarea').length,
     buttons: [...overlay.querySelectorAll('button,[role="button"],a[href],input[type=button],input[type=submit]')].filter(shown).slice(0, 30)
       .map((b) => ({t: line(b.textContent) || b.value || '', a: b.getAttribute('aria-label') || b.title || ''})),
     text: line(overlay.textContent).slice(0, 500),
   } : null;
   const heading = document.querySelector('h1');
-  return JSON.stringify({url: location.href, fields, messages, cover, forms: said, loaded: performance.timeOrigin, status: (loading && loading.responseStatus) || 0, busy: Boolean(document.querySelector('[aria-busy="true"]')),
+  return JSON.stringify({url: location.href, fields, messages, overlay: overlayFacts, forms: said, loaded: performance.timeOrigin, status: (loading && loading.responseStatus) || 0, busy: Boolean(document.querySelector('[aria-busy="true"]')),
     h1: heading ? line(heading.textContent) : '', text: line(document.body ? document.body.innerText : '').slice(0, 20000)});
 }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import BrowserError
@@ -85,6 +85,11 @@ class Message:
     kind: Literal["error", "success", "alert", "status", "note"]  # a note is plain text beside a form
     aside: bool = False  # in a table, a navigation or a footer: part of the page's content rather than an answer
 
+    @classmethod
+    def of(cls, said: Mapping[str, Json]) -> Self:
+        """The notice that the script sent."""
+        return cls(str(said["t"]), said["k"], bool(said.get("aside")))
+
 
 @dataclass(frozen=True, slots=True)
 class FormFacts:
@@ -106,6 +111,57 @@ class Overlay:
     buttons: tuple[str, ...]
     fields: int  # a dialog with fields of its own is no banner
 
+    @classmethod
+    def of(cls, said: Mapping[str, Json]) -> Self:
+        """The overlay that the script sent."""
+        buttons = tuple(str(button["t"]) or str(button["a"]) for button in said["buttons"])
+        return cls(str(said["text"]), buttons, int(said["fields"]))
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentField:
+    """What only the document knows of a field: `form.js` sends it, and an observation does not carry it."""
+
+    tag: str = ""
+    type: str = ""
+    name: str = ""
+    id: str = ""
+    label: str = ""
+    autocomplete: str = ""
+    group: str = ""  # legend of the fields around it
+    required: bool = False
+    form: int = -1  # place of its form in the document; -1: it has none
+    visible: bool = False
+    native_error: str = ""  # the browser's own complaint
+    marked_invalid: bool = False  # by aria-invalid
+    error: str = ""  # the message beside it
+    value: str = ""  # of a radio button or checkbox what it stands for
+
+    @classmethod
+    def of(cls, said: Mapping[str, Json]) -> Self:
+        """The field that the script sent."""
+        return cls(
+            tag=str(said["tag"]),
+            type=str(said["type"]),
+            name=str(said["name"]),
+            id=str(said.get("id", "")),
+            label=str(said.get("label", "")),
+            autocomplete=str(said.get("ac", "")),
+            group=str(said.get("group", "")),
+            required=bool(said.get("req")),
+            form=int(said.get("form", -1)),
+            visible=bool(said["v"]),
+            native_error=str(said.get("bad", "")),
+            marked_invalid=bool(said.get("aria")),
+            error=str(said.get("error", "")),
+            value=str(said.get("value", "")),
+        )
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """By which it is joined with the observation's field."""
+        return _key(self.tag, self.type, self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class FormPage:
@@ -125,11 +181,11 @@ class FormPage:
 
     def facts_of(self, form: int) -> FormFacts:
         """What the form says of itself; nothing where it is no form element."""
-        return next((one for one in self.forms if one.form == form), FormFacts(form))
+        return next((form_facts for form_facts in self.forms if form_facts.form == form), FormFacts(form))
 
     def fields_of(self, form: int) -> list[FormField]:
         """The form's fields in document order."""
-        return [one for one in self.fields if one.form == form]
+        return [field for field in self.fields if field.form == form]
 
 
 async def read_form_page(page: Context, seen: Observation) -> FormPage:
@@ -145,7 +201,7 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
     """The observation's fields and buttons in document order, joined with `extras` as `form.js` gives them."""
     fields: list[FormField] = []
     buttons: list[FormButton] = []
-    known = _by_key(extras.get("fields", ()))
+    known = _by_key(map(DocumentField.of, extras.get("fields", ())))
     taken: dict[tuple[str, ...], int] = {}
     places: dict[int, int] = {}
     for element, form in _controls(seen.elements):
@@ -154,11 +210,13 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
         elif (kind := _kind(element)) is not None and (element.visible or kind in ("file", "radio", "checkbox")):
             twin = _twin(element, known, taken)
             fields.append(_field(element, kind, twin, form))
-            if form >= 0 and int(twin.get("form", -1)) >= 0:
-                places.setdefault(form, int(twin["form"]))
-    overlay = extras.get("cover")
-    messages = [Message(str(one["t"]), one["k"], bool(one.get("aside"))) for one in extras.get("messages", ())]
-    messages += [Message(one.message, "alert") for one in seen.dialogs if one.kind == "alert" and one.message]
+            if form >= 0 and twin is not None and twin.form >= 0:
+                places.setdefault(form, twin.form)
+    overlay = extras.get("overlay")
+    messages = list(map(Message.of, extras.get("messages", ())))
+    messages += [
+        Message(dialog.message, "alert") for dialog in seen.dialogs if dialog.kind == "alert" and dialog.message
+    ]
     return FormPage(
         url=seen.url,
         fields=tuple(fields),
@@ -166,7 +224,7 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
         messages=tuple(messages),
         text=str(extras.get("text", "")),
         heading=str(extras.get("h1", "")),
-        overlay=_overlay(overlay) if overlay else None,
+        overlay=Overlay.of(overlay) if overlay else None,
         busy=bool(extras.get("busy")),
         forms=_facts(extras.get("forms", ()), places),
         loaded=float(extras.get("loaded", 0.0)),
@@ -188,11 +246,6 @@ def _facts(forms: Sequence[Mapping[str, Json]], places: Mapping[int, int]) -> tu
         )
         for form, one in known
     )
-
-
-def _overlay(found: Mapping[str, Json]) -> Overlay:
-    buttons = tuple(str(one["t"]) or str(one["a"]) for one in found["buttons"])
-    return Overlay(str(found["text"]), buttons, int(found["fields"]))
 
 
 def _controls(root: Element) -> Iterator[tuple[Element, int]]:
@@ -254,40 +307,37 @@ def _key(tag: str, type_: str, name: str) -> tuple[str, ...]:
     return (tag, type_ if tag == "input" else "", name)
 
 
-def _by_key(extras: Sequence[Mapping[str, Json]]) -> dict[tuple[str, ...], list[Mapping[str, Json]]]:
-    found: dict[tuple[str, ...], list[Mapping[str, Json]]] = {}
-    for one in extras:
-        key = _key(str(one["tag"]), str(one["type"]), str(one["name"]))
-        found.setdefault(key, []).append(one)
-    return found
+def _by_key(fields: Iterable[DocumentField]) -> dict[tuple[str, ...], list[DocumentField]]:
+    by_key: dict[tuple[str, ...], list[DocumentField]] = {}
+    for field in fields:
+        by_key.setdefault(field.key, []).append(field)
+    return by_key
 
 
 def _twin(
-    element: Element, known: Mapping[tuple[str, ...], list[Mapping[str, Json]]], taken: dict[tuple[str, ...], int]
-) -> Mapping[str, Json]:
+    element: Element, known: Mapping[tuple[str, ...], list[DocumentField]], taken: dict[tuple[str, ...], int]
+) -> DocumentField | None:
     """What the document knows of the same field: the next with the same tag, type and name that is shown alike."""
     type_ = element.attributes.get("type", "text" if element.tag == "input" else "").lower()
     key = _key(element.tag, type_, element.attributes.get("name", ""))
-    candidates = [one for one in known.get(key, ()) if bool(one["v"]) == element.visible] or known.get(key, [])
+    candidates = [field for field in known.get(key, ()) if field.visible == element.visible] or known.get(key, [])
     place = taken.get(key, 0)
     taken[key] = place + 1
-    return candidates[min(place, len(candidates) - 1)] if candidates else {}
+    return candidates[min(place, len(candidates) - 1)] if candidates else None
 
 
-def _field(element: Element, kind: Kind, twin: Mapping[str, Json], form: int) -> FormField:
-    attributes = element.attributes
-    label = (
-        element.name or str(twin.get("label", "")) or attributes.get("placeholder", "") or attributes.get("title", "")
-    )
+def _field(element: Element, kind: Kind, twin: DocumentField | None, form: int) -> FormField:
+    attributes, told = element.attributes, twin or DocumentField()
+    label = element.name or told.label or attributes.get("placeholder", "") or attributes.get("title", "")
     type_ = attributes.get("type", "").lower()
     name = attributes.get("name", "")
-    auto = str(twin.get("ac", "") or attributes.get("autocomplete", "")).split()
+    auto = (told.autocomplete or attributes.get("autocomplete", "")).split()
     spoken = [
         label,
-        str(twin.get("label", "")),
+        told.label,
         AUTOCOMPLETE.get(auto[-1] if auto else "", ""),
         name,
-        str(twin.get("id", "")),
+        told.id,
         attributes.get("placeholder", ""),
         attributes.get("aria-label", ""),
         attributes.get("title", ""),
@@ -301,15 +351,15 @@ def _field(element: Element, kind: Kind, twin: Mapping[str, Json], form: int) ->
         names=names,
         type=type_,
         name=name,
-        group=str(twin.get("group", "")),
-        value=str(twin.get("value", "")) if kind in ("radio", "checkbox") else attributes.get("value", ""),
+        group=told.group,
+        value=told.value if kind in ("radio", "checkbox") else attributes.get("value", ""),
         checked="checked" in element.states,
         options=element.options,
-        required="required" in element.states or bool(twin.get("req")),
+        required="required" in element.states or told.required,
         disabled="disabled" in element.states or "readonly" in element.states,
-        invalid=bool(twin.get("aria")) or ("invalid" in element.states and not twin),
-        error=str(twin.get("error", "")),
-        native_error=str(twin.get("bad", "")) if "invalid" in element.states else "",
+        invalid=told.marked_invalid or ("invalid" in element.states and twin is None),
+        error=told.error,
+        native_error=told.native_error if "invalid" in element.states else "",
         form=form,
     )
 
