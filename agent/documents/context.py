@@ -13,9 +13,9 @@ from shoal.agent.documents.fetching import DocumentClient, FetchFailed, Visitor,
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.trust import DocumentTrust, Mode
 from shoal.agent.errors import AgentError, ServerBusy
-from shoal.agent.extraction.given import PLACES_JS
 from shoal.agent.extraction.page_json import documents_of, places_at
-from shoal.agent.extraction.place import Place, place_from
+from shoal.agent.extraction.place import Place
+from shoal.agent.extraction.places_page import PLACES_JS, JsonText, PlacedRecord
 from shoal.agent.sessions.login import is_login_page
 from shoal.agent.spec import ExtractSpec, JobSpec
 from shoal.agent.support.json_paths import JsonPathFault
@@ -351,8 +351,8 @@ def _found(view: Mapping[str, Any], extract: ExtractSpec) -> dict[str, list[Plac
     Raises:
         JsonPathFault: a path takes too much work on this page.
     """
-    record = view["records"][0]["f"]
-    found = {name: [place_from(one) for one in several] for name, several in record.items()}
-    documents = documents_of(view)
+    record = PlacedRecord.of(view["records"][0])
+    found = {name: list(places) for name, places in record.places.items()}
+    documents = documents_of([JsonText.of(said) for said in view["json"]])
     paths = {name: place.query for name, place in extract.fields.items() if place.kind == "json"}
     return found | {name: places_at(path, documents) for name, path in paths.items()}

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import (
@@ -19,7 +18,8 @@ from shoal.agent.errors import (
     RecordInvalid,
 )
 from shoal.agent.extraction.page_json import Document, documents_of, nearest_paths, places_at
-from shoal.agent.extraction.place import Place, Stated, place_from, stated
+from shoal.agent.extraction.place import Place, Stated, stated
+from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
 from shoal.agent.grounding.claims import says_empty
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.values.values import Reading
@@ -29,7 +29,6 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.printable import readable_json
 from shoal.agent.types import FieldSource, Reason
 
-PLACES_JS = (Path(__file__).parent / "places.js").read_text(encoding="utf-8")
 _SETTLE_S = 5.0
 """How long a page may take for what its scripts still bring."""
 _AWAIT_S = 10.0
@@ -62,7 +61,7 @@ class _Reading:
     """One look at the page, and what its places gave."""
 
     extract: ExtractSpec
-    view: Mapping[str, Json]
+    page: PlacesPage
     properties: Mapping[str, Property]
     reading: Reading
     documents: Sequence[Document] = ()
@@ -95,13 +94,13 @@ async def wait_for(page: Context, selector: str) -> None:
     """
     deadline = time.monotonic() + _AWAIT_S
     while True:
-        view = await _asked(page, {"fields": {}, "awaited": selector})
-        _check_selectors(view, {"wait_for": selector})
-        if view["awaited"]:
+        looked = await _asked(page, {"fields": {}, "awaited": selector})
+        _check_selectors(looked, {"wait_for": selector})
+        if looked.awaited:
             return
         if time.monotonic() > deadline:
             raise PlaceNotYet(
-                f"`extract.wait_for`: {selector} did not appear on {view['url']} within {_AWAIT_S:g} s; "
+                f"`extract.wait_for`: {selector} did not appear on {looked.url} within {_AWAIT_S:g} s; "
                 "check the selector, or leave it out",
                 selector=selector,
             )
@@ -121,12 +120,12 @@ async def read_given(page: Context, extract: ExtractSpec, locale: str = "") -> G
     """
     read = await _read(page, extract, locale)
     deadline = time.monotonic() + _SETTLE_S
-    while _lacks(read) and _may_still_come(read.view) and time.monotonic() < deadline:
+    while _lacks(read) and _may_still_come(read.page) and time.monotonic() < deadline:
         await page.settle(budget_s=max(_LOOK_S, deadline - time.monotonic()))
         await asyncio.sleep(_LOOK_S)
         read = await _read(page, extract, locale)
     _check_there(read)
-    return GivenPage(str(read.view["url"]), tuple(read.records), str(read.view["text"]), bool(read.view["cut"]))
+    return GivenPage(read.page.url, tuple(read.records), read.page.text, read.page.cut)
 
 
 async def values_at_places(
@@ -150,25 +149,25 @@ def _lacks(read: _Reading) -> bool:
     return empty or bool(read.absent)
 
 
-def _may_still_come(view: Mapping[str, Json]) -> bool:
-    return bool(view["scripts"] or view["busy"] or view["ready"] != "complete")
+def _may_still_come(page: PlacesPage) -> bool:
+    return page.scripted or page.loading
 
 
 # --- looking ------------------------------------------------------------------------------------------
 
 
-async def _asked(page: Context, arg: Mapping[str, Json]) -> Mapping[str, Json]:
-    found = await page.read(PLACES_JS, dict(arg))
-    view = readable_json(found) if isinstance(found, str) else found
-    if not isinstance(view, Mapping):
+async def _asked(page: Context, arg: Mapping[str, Json]) -> PlacesPage:
+    answer = await page.read(PLACES_JS, dict(arg))
+    said = readable_json(answer) if isinstance(answer, str) else answer
+    if not isinstance(said, Mapping):
         raise BrowserError("the page answered no places")
-    return view
+    return PlacesPage.of(said)
 
 
 async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
     in_page = {name: place for name, place in extract.fields.items() if place.kind != "json"}
     in_json = extract.records is not None and extract.records.startswith("$")
-    view = await _asked(
+    looked = await _asked(
         page,
         {
             "fields": {
@@ -180,11 +179,11 @@ async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
             "json": in_json or len(in_page) < len(extract.fields),
         },
     )
-    _check_selectors(view, {"records": extract.records or ""} | {f"fields.{n}": p.query for n, p in in_page.items()})
+    _check_selectors(looked, {"records": extract.records or ""} | {f"fields.{n}": p.query for n, p in in_page.items()})
     known = {prop.name: prop for prop in properties_of(extract.record_schema or {})}
     properties = {name: known.get(name) or Property(name, frozenset(), False, False, (), ()) for name in extract.fields}
-    read = _Reading(extract, view, properties, Reading(str(view["lang"]) or locale, str(view["url"])))
-    read.documents = documents_of(view)
+    read = _Reading(extract, looked, properties, Reading(looked.lang or locale, looked.url))
+    read.documents = documents_of(looked.json)
     if in_json:
         _read_entries(read)
     else:
@@ -192,8 +191,8 @@ async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
     return read
 
 
-def _check_selectors(view: Mapping[str, Json], selectors: Mapping[str, str]) -> None:
-    for name in view["invalid"]:
+def _check_selectors(page: PlacesPage, selectors: Mapping[str, str]) -> None:
+    for name in page.invalid:
         raise BadSelector(
             f"`extract.{name}`: {selectors[name]} is no CSS selector; a selector is written like .price or #main td",
             field=f"extract.{name}",
@@ -215,13 +214,12 @@ def _read_elements(read: _Reading) -> None:
         for name, place in read.extract.fields.items()
         if place.kind == "json"
     }
-    for one in read.view["records"]:
-        places = {name: [place_from(data) for data in found] for name, found in one["f"].items()}
-        if one["x"] and not any(not place.empty for found in places.values() for place in found):
-            continue  # the row of a header or of a section's title
-        if one["x"] and any(place.kind == "column" for place in read.extract.fields.values()):
+    has_columns = any(place.kind == "column" for place in read.extract.fields.values())
+    for record in read.page.records:
+        states_some = any(not place.empty for found in record.places.values() for place in found)
+        if record.may_be_heading and (has_columns or not states_some):
             continue
-        _add(read, str(one["s"]), places | in_json)
+        _add(read, record.where, {**record.places, **in_json})
 
 
 def _in_json(read: _Reading, name: str, path: str, documents: Sequence[Document]) -> list[Place]:
@@ -246,7 +244,7 @@ def _add(read: _Reading, where: str, places: Mapping[str, Sequence[Place]]) -> N
         if found:
             read.present.add(name)
         if said.ambiguous is not None:
-            raise _ambiguous(name, one, said, where, str(read.view["url"]))
+            raise _ambiguous(name, one, said, where, read.page.url)
         if said.value is not None and said.place is not None:
             values[name] = said.value
             sources[name] = FieldSource("given", said.place.where, True, "certain", Reason.GIVEN)
@@ -279,10 +277,10 @@ def _check_there(read: _Reading) -> None:
         PlaceAmbiguous: several tables have the columns of the list.
         RecordInvalid: what a required place says is no such value.
     """
-    url, loading = str(read.view["url"]), read.view["busy"] or read.view["ready"] != "complete"
-    missing = PlaceNotYet if loading else PlaceMissing
+    url = read.page.url
+    missing = PlaceNotYet if read.page.loading else PlaceMissing
     if read.extract.many and not read.records:
-        if says_empty(str(read.view["text"])) or _empty_in_json(read):
+        if says_empty(read.page.text) or _empty_in_json(read):
             return
         raise _no_records(read, missing)
     if absent := read.absent:
@@ -296,19 +294,19 @@ def _check_there(read: _Reading) -> None:
 
 def _no_records(read: _Reading, missing: type[PlaceMissing]) -> AgentError:
     """Why there is no record at all."""
-    url, extract = str(read.view["url"]), read.extract
+    url, extract = read.page.url, read.extract
     if extract.records is not None:
-        near = [str(text) for text in read.view["near"].get("records", ())]
+        near: Sequence[str] = read.page.near.get("records", ())
         if extract.records.startswith("$"):
             near = nearest_paths(extract.records, read.documents)
         return missing(
             f"{url}: `extract.records`: {extract.records} finds nothing{_nearest(near)}", fields=("records",)
         )
-    if int(read.view.get("tables", 0)) > 1:
+    if read.page.tables > 1:
         return PlaceAmbiguous(
-            f"{url}: {read.view['tables']} tables have these columns; give `extract.records`, such as #parts tbody tr"
+            f"{url}: {read.page.tables} tables have these columns; give `extract.records`, such as #parts tbody tr"
         )
-    near = [str(text) for found in read.view["near"].values() for text in found]
+    near = [text for texts in read.page.near.values() for text in texts]
     columns = ", ".join(place.query for place in extract.fields.values())
     fields = tuple(extract.fields)
     return missing(f"{url}: no table with rows has the columns {columns}{_nearest(near)}", fields=fields)
@@ -324,12 +322,13 @@ def _empty_in_json(read: _Reading) -> bool:
 
 def _not_found(read: _Reading, name: str) -> str:
     place = read.extract.fields[name]
+    near: Sequence[str]
     if place.kind == "json":
         near = nearest_paths(place.query, read.documents)
         where = "the page has no JSON" if not read.documents else f"{place.query} leads nowhere in the page's JSON"
-        where += " (a part of it is too large to be read)" if read.view["jsonCut"] else ""
+        where += " (a part of it is too large to be read)" if read.page.json_cut else ""
     else:
-        near = [str(text) for text in read.view["near"].get(name, ())]
+        near = read.page.near.get(name, ())
         what = {"select": "finds nothing", "label": "labels nothing", "column": "is no header of a table"}[place.kind]
         where = f"{place.kind} {place.query} {what}"
     return where + _nearest(near)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal.agent.extraction.place import Place
+from shoal.agent.extraction.places_page import JsonText
 from shoal.agent.support.json_paths import values_at
 from shoal.agent.support.json_value import Json
 
@@ -26,21 +27,21 @@ class Document:
     value: Json
 
 
-def documents_of(view: Mapping[str, Json]) -> list[Document]:
+def documents_of(texts: Sequence[JsonText]) -> list[Document]:
     """The page's JSON values that parse. A script that is no JSON is the site's own fault, and common."""
-    found: list[Document] = []
-    for one in view["json"]:
-        text, where = str(one["t"]), str(one["s"])
+    documents: list[Document] = []
+    for source in texts:
         try:
-            if one["k"] == "state":
-                start = _ASSIGNED.match(text)
+            if source.kind == "state":
+                start = _ASSIGNED.match(source.text)
                 if start is not None:
-                    found.append(Document(where, json.JSONDecoder(strict=False).raw_decode(text, start.end())[0]))
+                    value, _ = json.JSONDecoder(strict=False).raw_decode(source.text, start.end())
+                    documents.append(Document(source.where, value))
             else:
-                found.append(Document(where, json.loads(text, strict=False)))
+                documents.append(Document(source.where, json.loads(source.text, strict=False)))
         except (ValueError, RecursionError):
             continue
-    return found
+    return documents
 
 
 def places_at(path: str, documents: Sequence[Document]) -> list[Place]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from shoal.agent.policies.rules.fields.candidates import PRICED
 from shoal.agent.policies.rules.fields.schema import Property
@@ -44,6 +45,24 @@ class Place:
     visible: bool = True
     value: Json = None  # of a place in JSON
 
+    @classmethod
+    def of(cls, said: Mapping[str, Json]) -> Self:
+        """The place that `places.js` sent."""
+        plain = said.get("u")
+        return cls(
+            where=str(said["s"]),
+            how=str(said["w"]),
+            kind=str(said.get("k", "text")),
+            text=str(said.get("t", "")),
+            plain=None if plain is None else str(plain),
+            exact=str(said.get("e") or ""),
+            href=str(said.get("h") or ""),
+            parts=tuple(map(str, said.get("p", ()))),
+            listed=tuple(map(str, said.get("l", ()))),
+            checked=bool(said.get("c")),
+            visible=bool(said["v"]),
+        )
+
     @property
     def shown(self) -> str:
         """What stands there, as a message tells it."""
@@ -62,24 +81,6 @@ class Place:
 def squash_lines(text: str) -> str:
     """`text` in one line."""
     return " ".join(text.split())
-
-
-def place_from(data: Mapping[str, Json]) -> Place:
-    """A place as `places.js` tells it."""
-    plain = data.get("u")
-    return Place(
-        where=str(data["s"]),
-        how=str(data["w"]),
-        kind=str(data.get("k", "text")),
-        text=str(data.get("t", "")),
-        plain=None if plain is None else str(plain),
-        exact=str(data.get("e") or ""),
-        href=str(data.get("h") or ""),
-        parts=tuple(map(str, data.get("p", ()))),
-        listed=tuple(map(str, data.get("l", ()))),
-        checked=bool(data.get("c")),
-        visible=bool(data["v"]),
-    )
 
 
 def value_of(place: Place, field: FieldPlace, prop: Property, reading: Reading) -> Json:

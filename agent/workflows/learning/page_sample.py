@@ -8,9 +8,9 @@ from typing import Literal
 from pydantic import Field
 
 from shoal.agent.browser import Context
-from shoal.agent.extraction.given import PLACES_JS
 from shoal.agent.extraction.page_json import documents_of
 from shoal.agent.extraction.place import stated
+from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
 from shoal.agent.policies.rules.fields.schema import Property, properties_of
 from shoal.agent.policies.rules.values.currencies import read_currency
 from shoal.agent.policies.rules.values.values import Reading
@@ -80,8 +80,8 @@ async def sample_page(
     """
     properties = {prop.name: prop for prop in properties_of(schema or {})}
     asked = await page.read(PLACES_JS, {"fields": {}, "records": None, "many": False, "near": False, "json": True})
-    told = told_by(asked)
-    documents = [(str(one["k"]), document.value) for one in told["json"] for document in documents_of({"json": [one]})]
+    texts = PlacesPage.of(told_by(asked)).json
+    documents = [(text.kind, document.value) for text in texts for document in documents_of([text])]
     values = {name: value for name, value in record.items() if value is not None}
     offered = await propose(page, values, documents)
     places = {place_key(one.place): one.place for found in offered.fields.values() for one in found}

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.agent.browser import Context
-from shoal.agent.extraction.given import PLACES_JS
 from shoal.agent.extraction.page_json import Document, documents_of, places_at
-from shoal.agent.extraction.place import Place, place_from
+from shoal.agent.extraction.place import Place
+from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
 from shoal.agent.spec import FieldPlace
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
@@ -92,8 +92,9 @@ def view_from(
     told: Mapping[str, Json], facts: Mapping[str, Json], places: Sequence[FieldPlace], *, status: int = 200
 ) -> PageView:
     """The view that `places.js` and `facts.js` tell of."""
-    documents = documents_of(told)
-    found = told["records"][0]["f"] if told["records"] else {}
+    looked = PlacesPage.of(told)
+    documents = documents_of(looked.json)
+    places_by_key = looked.records[0].places if looked.records else {}
     outline = str(facts["outline"])
     return PageView(
         url=str(facts["url"]),
@@ -108,11 +109,11 @@ def view_from(
         shape=hashlib.sha256(outline.encode()).hexdigest()[:16],
         busy=bool(facts["busy"]),
         ready=facts["ready"] == "complete",
-        scripts=bool(told["scripts"]),
+        scripts=looked.scripted,
         places={
             place_key(place): _in_json(place, documents)
             if place.kind == "json"
-            else tuple(place_from(data) for data in found.get(place_key(place), ()))
+            else places_by_key.get(place_key(place), ())
             for place in places
         },
     )

@@ -20,8 +20,7 @@ import pytest_asyncio
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import HtmlDocument, RawDocument
-from shoal.agent.extraction.given import PLACES_JS
-from shoal.agent.extraction.place import place_from
+from shoal.agent.extraction.places_page import PLACES_JS, PlacedRecord
 from shoal.agent.spec import BrowserSpec
 from shoal.agent.support.printable import readable_json
 from tests.integration.extraction.pages import PAGES
@@ -98,7 +97,7 @@ def fields_of(markup: str) -> Iterator[dict[str, Any]]:
 
 def places(view: Mapping[str, Any], name: str) -> list[Any]:
     """The places of one field, without what only tells where they are."""
-    return [(place_from(one), one["s"]) for one in view["records"][0]["f"][name]]
+    return [(place, place.where) for place in PlacedRecord.of(view["records"][0]).places[name]]
 
 
 async def compared(page: Context, url: str) -> tuple[int, list[str]]:
