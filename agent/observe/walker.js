@@ -1014,7 +1014,7 @@ globalThis.shoalWalker ??= (() => {
     /^(list|both)$/.test(element.getAttribute('aria-autocomplete') || '') || (!!element.getAttribute('aria-haspopup') && element.getAttribute('aria-haspopup') !== 'false') ||
     (element.getAttribute('autocomplete') === 'off' && !!(handling.get(element) & KEYS)) || /autocomplete|typeahead|suggest|tt-input|select2|choices/.test(element.className));
   // What an action may have changed; the first call begins to watch.
-  const pulse = id => {
+  const elementState = id => {
     if (!observer) {
       observer = new MutationObserver(records => { mutations += records.length; });
       for (const place of places()) observer.observe(place, OBSERVED);
@@ -1183,7 +1183,7 @@ globalThis.shoalWalker ??= (() => {
     // For changes.js.
     places, squeeze, clip, parentOf, idOf, brief, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
     opened: () => choicesIn(places(), null).some(item => !before.has(item)),
-    walk, find, pulse, around, expose, choice, beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); }, closedSays, scrollRegion, scrollPage,
+    walk, find, elementState, around, expose, choice, beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); }, closedSays, scrollRegion, scrollPage,
     options: id => { // of a select, or those that an input suggests
       const element = find(id), list = element?.tagName === 'SELECT' ? element : element?.tagName === 'INPUT' ? element.list : null;
       return list ? choosable(list) : [];

@@ -84,8 +84,8 @@ class ChromiumActionContext:
         self.messages: list[tuple[str, str]] = []
         self.deadline = 0.0  # monotonic
         self.guard: asyncio.Timeout | None = None  # cuts the action off, a moment after the deadline
-        self._pulses: dict[str, Json] = {}  # of this action: what was last told about each element
-        self._told_last = ""  # the element of the pulse that was taken after everything else, "" when there is none
+        self._element_states: dict[str, Json] = {}  # of this action: what was last told about each element
+        self._told_last = ""  # the element whose state was asked for after everything else, "" when there is none
 
     @property
     def page(self) -> Page:
@@ -103,7 +103,7 @@ class ChromiumActionContext:
     def begin(self, deadline: float) -> None:
         """A new action, with the moment at which its time is up."""
         self.deadline = deadline
-        self._pulses.clear()
+        self._element_states.clear()
         self._told_last = ""
 
     def forget(self) -> None:
@@ -150,41 +150,41 @@ class ChromiumActionContext:
     # --- elements -----------------------------------------------------------------------------------
 
     async def target(self, bid: str, *, again: bool = False) -> Target:
-        pulse = None if again else self._pulses.get(bid)
-        if pulse is None:
-            pulse = await self.pulse(bid)
+        state = None if again else self._element_states.get(bid)
+        if state is None:
+            state = await self.element_state(bid)
             self._told_last = bid if again else ""
-        if pulse is None or not pulse["found"]:
+        if state is None or not state["found"]:
             raise ElementMissing(f"there is no element {bid} on the page now; observe again", bid=bid)
         return Target(
             bid=bid,
-            tag=pulse["tag"],
-            type=pulse["type"],
-            role=pulse["role"],
-            value=pulse["value"],
-            editable=pulse["editable"],
-            disabled=pulse["disabled"],
-            readonly=pulse["readonly"],
-            label=pulse["label"],
-            spot=(pulse["spot"][0], pulse["spot"][1]) if pulse["spot"] else None,
-            open=pulse["open"] and not split_bid(bid)[0],  # what lies over a frame, the frame cannot tell
-            file=pulse["file"],
-            keys=pulse["keys"],
-            suggests=pulse["suggests"],
-            expanded={"true": True, "false": False}.get(pulse["expanded"]),
+            tag=state["tag"],
+            type=state["type"],
+            role=state["role"],
+            value=state["value"],
+            editable=state["editable"],
+            disabled=state["disabled"],
+            readonly=state["readonly"],
+            label=state["label"],
+            spot=(state["spot"][0], state["spot"][1]) if state["spot"] else None,
+            open=state["open"] and not split_bid(bid)[0],  # what lies over a frame, the frame cannot tell
+            file=state["file"],
+            keys=state["keys"],
+            suggests=state["suggests"],
+            expanded={"true": True, "false": False}.get(state["expanded"]),
         )
 
-    async def pulse(self, bid: str) -> Json:
+    async def element_state(self, bid: str) -> Json:
         """The walker's word on an element and its frame; None when there is no such frame.
 
         Not asked again when the action itself asked last: each question costs what a small action costs.
         """
         if self._told_last == bid:
-            return self._pulses.get(bid)
+            return self._element_states.get(bid)
         prefix, number = split_bid(bid)
         world = await self._world(prefix)
-        self._pulses[bid] = await world.call(f"shoalWalker.pulse({number})") if world else None
-        return self._pulses[bid]
+        self._element_states[bid] = await world.call(f"shoalWalker.elementState({number})") if world else None
+        return self._element_states[bid]
 
     async def _world(self, prefix: str) -> World | None:
         if not prefix:
@@ -215,7 +215,7 @@ class ChromiumActionContext:
         return bool(world and await world.call(f"shoalWalker.expose({number})"))
 
     async def options(self, bid: str) -> list[tuple[str, str, bool]]:
-        told = (self._pulses.pop(bid, None) or {}).get("options")
+        told = (self._element_states.pop(bid, None) or {}).get("options")
         if told is not None:
             return [(label, value, off) for label, value, off in told]
         prefix, number = split_bid(bid)

@@ -34,7 +34,7 @@ class Moment:
     dialogs: int  # so far
     downloads: int  # so far
     document: int  # number of the main document's world; another one after a navigation
-    main: Json  # the walker's pulse of the main frame; None when it cannot be asked
+    main: Json  # the walker's word of the main frame; None when it cannot be asked
     frame: Json  # the same of the frame that holds the element or the focus, and of the element
     prefix: str = ""  # of that frame's ids
     mutations: int = 0  # in all nested frames that were looked at, where the action is about no element
@@ -66,10 +66,10 @@ async def moment(context: Watched, stage: ChromiumActionContext, bid: str | None
         document = world.context
         prefix = split_bid(bid)[0] if bid else ""
         if bid and not prefix:
-            main = frame = await stage.pulse(bid)
+            main = frame = await stage.element_state(bid)
         else:
-            main = await world.call("shoalWalker.pulse(0)")
-            frame = await stage.pulse(bid) if bid else main
+            main = await world.call("shoalWalker.elementState(0)")
+            frame = await stage.element_state(bid) if bid else main
         if not bid:
             prefix, frame, mutations = await _inside_frames(await tab.look(), main)
     except (PlaywrightError, ActionError, BrowserError):
@@ -91,24 +91,24 @@ async def moment(context: Watched, stage: ChromiumActionContext, bid: str | None
 
 
 async def _inside_frames(look: PageWalk, main: Json) -> tuple[str, Json, int]:
-    """The frame that has the focus, its pulse, and how often nested frames changed: keys and points reach them all."""
+    """The frame that has the focus, its state, and how often nested frames changed: keys and points reach them all."""
     worlds = {prefix: world for prefix in look.frames if prefix and (world := look.world_of(prefix)) is not None}
-    told = await asyncio.gather(*map(_pulse, worlds.values()))
-    pulses = {"": main} | {prefix: pulse for prefix, pulse in zip(worlds, told, strict=True) if pulse}
+    told = await asyncio.gather(*map(_focused_state, worlds.values()))
+    states = {"": main} | {prefix: state for prefix, state in zip(worlds, told, strict=True) if state}
     focused = ""
-    while pulses[focused]["focus"]:
-        path = (*look.paths.get(focused, ()), f"{focused}{pulses[focused]['focus']}")
-        inner = next((prefix for prefix in pulses if look.paths.get(prefix) == path), None)
+    while states[focused]["focus"]:
+        path = (*look.paths.get(focused, ()), f"{focused}{states[focused]['focus']}")
+        inner = next((prefix for prefix in states if look.paths.get(prefix) == path), None)
         if inner is None:
             break
         focused = inner
-    changes = sum(pulse["mutations"] for prefix, pulse in pulses.items() if prefix)
-    return focused, pulses[focused], changes
+    changes = sum(state["mutations"] for prefix, state in states.items() if prefix)
+    return focused, states[focused], changes
 
 
-async def _pulse(world: World) -> Json:
+async def _focused_state(world: World) -> Json:
     try:
-        return await world.call("shoalWalker.pulse(0)")
+        return await world.call("shoalWalker.elementState(0)")
     except (PlaywrightError, BrowserError):
         return None  # the frame went away
 
