@@ -37,7 +37,7 @@ from shoal.services.browsers.configs import worker_config
 from shoal.services.browsers.reports.artifact_sink import StoredArtifactSink
 from shoal.services.browsers.session_parts.parts import RealParts
 from shoal.services.browsers.session_parts.secrets import FolderSecrets
-from shoal.services.browsers.worker import desk_of
+from shoal.services.browsers.worker import dependencies_of
 from shoal.services.settings import load_settings
 from shoal.sync import LoopThread
 
@@ -79,7 +79,7 @@ class Page:
         await self._open(web_address(url))
 
     async def _open(self, address: str) -> None:
-        await self._parts.gate(address)
+        await self._parts.navigation_guard(address)
         self.status = (await self.context.goto(address)).status
         await self.context.settle()  # what scripts write comes after the document
 
@@ -273,7 +273,7 @@ class _Parts:
     helper: Helper | None
     journal: LocalJournal = field(default_factory=LocalJournal)
     numbers: count[int] = field(default_factory=lambda: count(1))
-    asked: NavigationGuard | None = None  # the gate of the session that runs; None: none does
+    asked: NavigationGuard | None = None  # that of the session that runs; None: none does
 
     def spec_for(self, url: str, **fields: Json) -> JobSpec:
         """The job spec of one call on the page at `url`.
@@ -291,7 +291,7 @@ class _Parts:
         """The policy that decides for this call."""
         return self.real.policy(spec, leaf=leaf)
 
-    async def gate(self, url: str) -> None:
+    async def navigation_guard(self, url: str) -> None:
         """Asked before each page that is opened by address: by the session that runs, or else by the caller.
 
         The caller decides about robots.txt; where browsers may go holds for both.
@@ -300,14 +300,14 @@ class _Parts:
             await self.asked(url)
             return
         free = self.spec_for(url, goal="-").model_copy(update={"politeness": PolitenessSpec(robots=False)})
-        await self.real.gate(self._work(free), self.journal)(url)
+        await self.real.navigation_guard(self._work(free), self.journal)(url)
 
     async def new_context(self, address: str) -> Context:
         """A context for the page, with the hooks that actions ask."""
         spec = self.spec_for(address, goal="-")
         work = self._work(spec)
         secrets = FolderSecrets(self.config.secrets_dir, work.tenant, spec)
-        hooks = Hooks(gate=self.gate, fetch=StoredArtifactSink(self.real.artifacts, work).fetch)
+        hooks = Hooks(navigation_guard=self.navigation_guard, fetch=StoredArtifactSink(self.real.artifacts, work).fetch)
         options = replace(
             await self.real.context(work),
             browser=spec.browser,
@@ -319,9 +319,9 @@ class _Parts:
     async def run(self, spec: JobSpec, context: Context, hidden: Redactor) -> Outcome:
         """One session on the page that is open."""
         work = self._work(spec)
-        self.asked = self.real.gate(work, self.journal)
+        self.asked = self.real.navigation_guard(work, self.journal)
         try:
-            deps = await desk_of(self.real, self.config, work, self.browser, self.asked, self.journal)
+            deps = await dependencies_of(self.real, self.config, work, self.browser, self.asked, self.journal)
             return await session.run(work, replace(deps, page=context, hidden=hidden, helper=self.helper))
         finally:
             self.asked = None

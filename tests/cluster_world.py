@@ -88,7 +88,7 @@ class FakeParts:
     def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
         return PlainPolicy()
 
-    def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
+    def navigation_guard(self, work: Work, rate_slots: RateSlots) -> SiteNavigationGuard:
         return OpenGate()
 
     async def context(self, work: Work) -> ContextOptions:

@@ -31,7 +31,7 @@ _CHALLENGES = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
 """Headers of answers that want the visitor to prove something first."""
 _VISITOR = "() => [navigator.userAgent, ...navigator.languages]"
 
-Gate = Callable[[str], Awaitable[None]]
+NavigationCheck = Callable[[str], Awaitable[None]]
 """Asked before each request for a page, as a browser's navigations are."""
 
 
@@ -68,7 +68,7 @@ class DocumentReading:
     spec: JobSpec
     client: DocumentClient
     trust: DocumentTrust
-    gate: Gate
+    navigation_guard: NavigationCheck
     told: Callable[[DocumentOutcome], None] = lambda _: None  # gets what became of each document
     rehearse: Rehearse | None = None  # raises BeyondDocument where reading takes too long; None: that is not asked
 
@@ -194,9 +194,9 @@ class DocumentContext:
         return self._page
 
     async def _again(self) -> Landing:
-        """The same page, opened in the browser: one more request to the site, which asks the gate again."""
+        """The same page, opened in the browser: one more request to the site, which asks the navigation guard again."""
         page = await self._opened()
-        await self._reading.gate(self._url)
+        await self._reading.navigation_guard(self._url)
         return await page.goto(self._url)
 
     async def _in_browser(self) -> Context:
@@ -277,7 +277,7 @@ class DocumentContext:
         assert trust.visitor is not None
         if self._document is None:
             try:
-                await self._reading.gate(self._url)
+                await self._reading.navigation_guard(self._url)
                 raw = await self._fetched(self._url, trust.visitor, None)
                 self._document = await self._parsed(raw) if raw is not None else None
             except (BeyondDocument, AgentError) as error:  # the page itself was read: its session goes on

@@ -96,7 +96,7 @@ class SessionDependencies:
 
     browser: Browser
     policy: Policy
-    gate: NavigationGuard
+    navigation_guard: NavigationGuard
     artifact_sink: ArtifactSink
     journal: Journal
     secrets: Secrets
@@ -106,4 +106,4 @@ class SessionDependencies:
     page: Context | None = None  # open already, where the session begins, and not closed by it; None: it opens its own
     hidden: Redactor | None = None  # values of secrets that were filled into `page` before; None: none were
     logins: Logins = field(default_factory=Logins)  # that were renewed for sessions of the same worker
-    allowance: SessionBudget | None = None  # of time and tokens, where somebody may change it; None: as the work says
+    budget: SessionBudget | None = None  # of time and tokens, where somebody may change it; None: as the work says

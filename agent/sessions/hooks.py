@@ -23,4 +23,4 @@ class Hooks:
     verification_code: Callable[[str], Awaitable[str]] | None = None  # page URL to the code
     say: Callable[[str], Awaitable[None]] | None = None  # a message for the user
     fetch: Callable[[str], Awaitable[Upload]] | None = None  # artifact key to the file
-    gate: Callable[[str], Awaitable[None]] | None = None  # asked before an action opens a URL; raises to forbid it
+    navigation_guard: Callable[[str], Awaitable[None]] | None = None  # asked before an action opens a URL; may raise

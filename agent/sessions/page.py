@@ -24,8 +24,8 @@ class LazyContext:
     """A `Context` for one session.
 
     The browser's context is made at the first call that needs it, so that a session which only has to sum up its
-    finished loop costs no browser. Pages opened by address pass the gate first, and a page that answers with an HTTP
-    error raises: a policy never mistakes an error page for the page that it wanted.
+    finished loop costs no browser. Pages opened by address pass the navigation guard first, and a page that answers
+    with an HTTP error raises: a policy never mistakes an error page for the page that it wanted.
     """
 
     def __init__(
@@ -33,13 +33,13 @@ class LazyContext:
         browser: Browser,
         options: ContextOptions,
         start_url: str,
-        gate: NavigationGuard,
+        navigation_guard: NavigationGuard,
         context: Context | None = None,
     ) -> None:
         self._browser = browser
         self._options = options
         self._start_url = start_url
-        self._gate = gate
+        self._navigation_guard = navigation_guard
         self._context = context  # one that is given is open already, and stays open
         self._lent = context is not None
         self._handled = False  # acted on, or looked at as people see it
@@ -74,7 +74,7 @@ class LazyContext:
 
     async def _open(self) -> Context:
         if self._context is None:
-            await self._gate(self._start_url)
+            await self._navigation_guard(self._start_url)
             self._context = await self._browser.new_context(self._options)
             await self._land(self._start_url)
         return self._context
@@ -82,7 +82,7 @@ class LazyContext:
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
         if self._context is None:
             self._context = await self._browser.new_context(self._options)
-        await self._gate(url)
+        await self._navigation_guard(url)
         return await self._land(url, timeout_s=timeout_s)
 
     async def _land(self, url: str, *, timeout_s: float | None = None) -> Landing:

@@ -97,7 +97,7 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
     session = _Session(work, deps)
     started = time.monotonic()
     try:
-        async with session.allowance.running(deps.limits.session_s):
+        async with session.budget.running(deps.limits.session_s):
             outcome = await session.live()
             await session.evidence.keep_downloads()  # those of the last page
             if outcome.status is Status.COMPLETED:
@@ -159,7 +159,7 @@ class _Session:
         self.sent = False  # by an action of which the policy itself says so
         planned = work.children is not None and work.attempt == 1  # it comes back from its loop, not from a crash
         self.lost_pages = frozenset(() if planned else map(page_of, checkpoint.confirmed))  # where such were done
-        hooks = replace(deps.context.hooks, gate=deps.gate, fetch=deps.artifact_sink.fetch)
+        hooks = replace(deps.context.hooks, navigation_guard=deps.navigation_guard, fetch=deps.artifact_sink.fetch)
         options = replace(
             deps.context,
             browser=work.spec.browser,
@@ -172,7 +172,7 @@ class _Session:
         )
         self.logged_in_by = options.storage_state
         self.logging_in = False
-        self.page = LazyContext(deps.browser, options, _start_url(work), deps.gate, deps.page)
+        self.page = LazyContext(deps.browser, options, _start_url(work), deps.navigation_guard, deps.page)
         self.page.pages_only = deps.policy.instant
         self.state = SessionState(
             spec=work.spec,
@@ -192,9 +192,9 @@ class _Session:
         )
         self.evidence = Evidence(deps.artifact_sink, self.state, self.page)
         self.lessons = Lessons(self.state, self.evidence.keep, lambda: not deps.policy.instant)
-        self.allowance = deps.allowance or SessionBudget(JobLimits.of(work))
-        self.allowance.spent = lambda: tokens(self.state.usage)
-        self.allowance.told = self._note_limits
+        self.budget = deps.budget or SessionBudget(JobLimits.of(work))
+        self.budget.spent = lambda: tokens(self.state.usage)
+        self.budget.told = self._note_limits
         self._note_limits()
         self.rejected: list[ErrorInfo] = []  # entries of lists that are no valid records
         self.error_codes: tuple[str, ...] = ()  # the caller's own, named while it went on
@@ -203,8 +203,8 @@ class _Session:
 
     def _note_limits(self) -> None:
         """What the job may spend has changed, or what its other sessions have spent."""
-        self.state.job_tokens = self.allowance.others
-        spec, most = self.state.spec, self.allowance.job_tokens
+        self.state.job_tokens = self.budget.others
+        spec, most = self.state.spec, self.budget.job_tokens
         if spec.budget.job_tokens != most:
             budget = spec.budget.model_copy(update={"job_tokens": most})
             self.state.spec = spec.model_copy(update={"budget": budget})

@@ -52,7 +52,7 @@ class Around:
         return value
 
 
-async def gate(url: str) -> None:
+async def navigation_guard(url: str) -> None:
     """Lets every address pass: all sites of the benchmark are on the loopback address."""
 
 
@@ -92,7 +92,7 @@ class Runner:
         return SessionDependencies(
             browser=self._browser,
             policy=self._policy,
-            gate=gate,
+            navigation_guard=navigation_guard,
             artifact_sink=around,
             journal=around,
             secrets=around,

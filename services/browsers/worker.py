@@ -71,8 +71,8 @@ class Parts(Protocol):
         """
         ...
 
-    def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
-        """What is asked before this session opens a page by address; `turns` says when it may."""
+    def navigation_guard(self, work: Work, rate_slots: RateSlots) -> SiteNavigationGuard:
+        """What is asked before this session opens a page by address; `rate_slots` says when it may."""
         ...
 
     async def context(self, work: Work) -> ContextOptions:
@@ -103,7 +103,7 @@ class Parts(Protocol):
 class _Held:
     job: int
     journal: SessionJournal
-    allowance: SessionBudget
+    budget: SessionBudget
     task: asyncio.Task[Outcome] | None = None  # None while it waits for a slot
 
 
@@ -181,11 +181,11 @@ class Worker:
         try:
             async with AsyncExitStack() as stack:
                 browser = await stack.enter_async_context(self._parts.owner.lend())
-                gate = self._parts.gate(work, held.journal)
-                first = self._documents_first(work, browser, gate)
+                navigation_guard = self._parts.navigation_guard(work, held.journal)
+                first = self._documents_first(work, browser, navigation_guard)
                 deps = replace(
-                    await desk_of(self._parts, self._config, work, first, gate, held.journal),
-                    allowance=held.allowance,
+                    await dependencies_of(self._parts, self._config, work, first, navigation_guard, held.journal),
+                    budget=held.budget,
                     logins=self._logins,
                 )
                 lease = tracing.lease_place(work.job, work.session, work.fence)
@@ -195,7 +195,7 @@ class Worker:
                 cut_off = outcome.status is Status.UNSURE
                 if cut_off or (outcome.error is not None and outcome.error.cls in _SUSPICIOUS):
                     await self._parts.owner.suspect(browser)
-                return replace(outcome, crawl_delay_s=gate.crawl_delay_s)
+                return replace(outcome, crawl_delay_s=navigation_guard.crawl_delay_s)
         except AgentError as error:  # no browser could be had, or no such policy
             return Outcome(Status.FAILED, error=error.info(), reason=error.message)
         except Exception as error:
@@ -205,7 +205,7 @@ class Worker:
             # Without a checkpoint: the store keeps its own, which may be newer than the one that this began with.
             return Outcome(Status.FAILED, error=unexpected.info(), reason=str(unexpected))
 
-    def _documents_first(self, work: Work, browser: Browser, gate: NavigationGuard) -> Browser:
+    def _documents_first(self, work: Work, browser: Browser, navigation_guard: NavigationGuard) -> Browser:
         """The browser, behind what reads documents without it where the job allows that."""
         client = self._parts.documents(work.tenant)
         if client is None or work.item is None or not work.item.is_link or not documents_serve(work.spec):
@@ -215,7 +215,9 @@ class Worker:
         def told(outcome: DocumentOutcome) -> None:
             self._metrics_delta.add("shoal_documents", outcome.value)
 
-        return DocumentBrowser(browser, DocumentReading(work.spec, client, trust, gate, told, self._parts.rehearse))
+        return DocumentBrowser(
+            browser, DocumentReading(work.spec, client, trust, navigation_guard, told, self._parts.rehearse)
+        )
 
     # --- the dispatcher's side -----------------------------------------------------------------------
 
@@ -242,7 +244,7 @@ class Worker:
         """What holds from now on for the sessions of some jobs, those that wait for a slot included."""
         for held in self._held.values():
             if (new := limits.get(held.job)) is not None:
-                held.allowance.change(new)
+                held.budget.change(new)
 
     async def stats(self) -> WorkerStats:
         owner = self._parts.owner
@@ -254,7 +256,7 @@ class Worker:
             browsers=owner.running,
             browser_restarts=owner.restarts,
             held=dict(sorted(self._held)),
-            spending={attempt: n for attempt, held in self._held.items() if (n := held.allowance.spent())},
+            spending={attempt: n for attempt, held in self._held.items() if (n := held.budget.spent())},
             rss_bytes=await asyncio.to_thread(_tree_bytes),
             figures=self._metrics_delta.figures(),
         )
@@ -276,8 +278,13 @@ class Worker:
         await self._parts.close()
 
 
-async def desk_of(
-    parts: Parts, config: WorkerConfig, work: Work, browser: Browser, gate: NavigationGuard, journal: Journal
+async def dependencies_of(
+    parts: Parts,
+    config: WorkerConfig,
+    work: Work,
+    browser: Browser,
+    navigation_guard: NavigationGuard,
+    journal: Journal,
 ) -> SessionDependencies:
     """All that the session `work` uses of its surroundings, where its parts are a worker's.
 
@@ -287,7 +294,7 @@ async def desk_of(
     return SessionDependencies(
         browser=browser,
         policy=parts.policy(work.spec, leaf=work.spec.loop_at(work.depth) is None),
-        gate=gate,
+        navigation_guard=navigation_guard,
         artifact_sink=StoredArtifactSink(parts.artifacts, work),
         journal=journal,
         secrets=FolderSecrets(config.secrets_dir, work.tenant, work.spec),

@@ -336,7 +336,7 @@ class ChromiumActionContext:
 
     async def _fetched(self, url: str) -> Path:
         """Fetched by the browser's own network stack, so that its proxy and its address rules hold."""
-        await self._pass_gate(url)
+        await self._ask_guard(url)
         with self.faults():
             async with self._context.page_aside() as page:
                 name, data = await fetched(page, url, _MAX_UPLOAD_BYTES)
@@ -378,19 +378,19 @@ class ChromiumActionContext:
     # --- tabs and pages -----------------------------------------------------------------------------
 
     async def navigate(self, url: str) -> None:
-        await self._pass_gate(url)
+        await self._ask_guard(url)
         landing = await self._context.goto(url, timeout_s=self.left_ms / 1000)
         if landing.status >= 400:
             raise ActionError(f"{landing.url} answered {landing.status}")
 
-    async def _pass_gate(self, url: str) -> None:
+    async def _ask_guard(self, url: str) -> None:
         """The site's own time, however long the page has to wait for its turn: none of the action's."""
-        if self.hooks.gate is None:
+        if self.hooks.navigation_guard is None:
             return
         assert self.guard is not None, "addresses are opened by actions only"
         began = time.monotonic()
         with uncounted(self.guard):
-            await self.hooks.gate(url)
+            await self.hooks.navigation_guard(url)
         self.deadline += time.monotonic() - began
 
     async def new_tab(self) -> None:

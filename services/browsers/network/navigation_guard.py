@@ -52,14 +52,14 @@ class PoliteNavigationGuard:
         self,
         politeness: PolitenessSpec,
         rules: SiteRules,
-        turns: RateSlots,
+        rate_slots: RateSlots,
         user_agent: str,
         checked: Checked | None,
         schemes: tuple[str, ...] = WEB,
     ) -> None:
         self._politeness = politeness
         self._rules = rules
-        self._turns = turns
+        self._rate_slots = rate_slots
         self._agent = user_agent
         self._checked = checked  # None: everything may be reached
         self._schemes = schemes
@@ -73,12 +73,12 @@ class PoliteNavigationGuard:
         await self._check_address(url)
         delay_s, crawl_delay_s = self._politeness.delay_s, 0.0
         if self._politeness.robots:
-            if not await self._rules.allowed(url, self._agent, self._turns):
+            if not await self._rules.allowed(url, self._agent, self._rate_slots):
                 raise RobotsForbidden(
                     f"robots.txt of {urlsplit(url).netloc} forbids {url}; where the site's owner allows it all the "
                     "same, set `politeness.robots` of the job to false"
                 )
-            wish = await self._rules.crawl_delay(url, self._agent, self._turns) or 0.0
+            wish = await self._rules.crawl_delay(url, self._agent, self._rate_slots) or 0.0
             if self.crawl_delay_s is None:
                 self.crawl_delay_s = wish
             crawl_delay_s = min(wish, LONGEST_CRAWL_DELAY_S)
@@ -89,7 +89,7 @@ class PoliteNavigationGuard:
     async def _wait_for_turn(self, host: str, delay_s: float, crawl_delay_s: float) -> None:
         given = False
         while not given:
-            turn = await self._turns.rate_slot(host, delay_s, crawl_delay_s)
+            turn = await self._rate_slots.rate_slot(host, delay_s, crawl_delay_s)
             await asyncio.sleep(turn.wait_s)
             given = turn.given
 

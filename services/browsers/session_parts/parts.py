@@ -116,11 +116,11 @@ class RealParts:
     def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
         return choose(spec, rules=self._rules, model=self._model, leaf=leaf)
 
-    def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
+    def navigation_guard(self, work: Work, rate_slots: RateSlots) -> SiteNavigationGuard:
         checked = partial(self._egress.checked, owner=work.tenant) if self._filtered else None
         config = self._config
         return PoliteNavigationGuard(
-            work.spec.politeness, self._robots, turns, config.user_agent, checked, config.context.schemes
+            work.spec.politeness, self._robots, rate_slots, config.user_agent, checked, config.context.schemes
         )
 
     def documents(self, tenant: str) -> DocumentClient:

@@ -445,12 +445,12 @@ async def test_searching_with_a_configured_engine_and_code_when_it_is_allowed(br
 
 
 async def test_a_page_that_waits_long_for_its_turn_has_all_its_time_afterwards(browser: Browser, site: Site) -> None:
-    async def gate(url: str) -> None:
+    async def navigation_guard(url: str) -> None:
         turn = asyncio.Event()
         asyncio.get_running_loop().call_later(4.5, turn.set)  # longer than the action may take, and some grace
         await turn.wait()
 
-    options = ContextOptions(navigation_timeout_s=2, action_timeout_s=2, hooks=Hooks(gate=gate))
+    options = ContextOptions(navigation_timeout_s=2, action_timeout_s=2, hooks=Hooks(navigation_guard=navigation_guard))
     hand = Hand(await browser.new_context(options))
     assert (await hand.do("goto", url=f"{site.url}/second")).effect.url == f"{site.url}/second"
     await hand.open(site, "main")

@@ -132,14 +132,14 @@ class Tier:
             {"url": self.site, "extract": {"fields": fields}, "artifacts": {"evidence": "document"}}
         )
 
-    async def gate(self, url: str) -> None:
+    async def guard(self, url: str) -> None:
         self.gated.append(url)
 
     async def read(self, kind: str, n: int) -> tuple[str, bool]:
         """The price of one item, and whether no browser was asked for it."""
         told = self.told
         reading = DocumentReading(
-            self.spec, self.documents.of("t"), self.trust, self.gate, lambda what: told.update([what])
+            self.spec, self.documents.of("t"), self.trust, self.guard, lambda what: told.update([what])
         )
         context = await DocumentBrowser(self.browser, reading).new_context(ContextOptions(reading=True, reuse="job"))
         assert isinstance(context, DocumentContext)
@@ -180,7 +180,7 @@ async def test_plain_pages_are_read_without_a_browser_once_three_of_them_agreed(
     assert tier.told["different"] == 0
     assert tier.told["used"] > 40
     assert tier.told["agreed"] == 59 - tier.told["used"]  # each other one was a sample
-    assert len(tier.gated) == tier.told["agreed"]  # the document beside the page asks the gate of its own
+    assert len(tier.gated) == tier.told["agreed"]  # the document beside the page asks the guard of its own
 
 
 async def test_an_encoding_other_than_utf_8(tier: Tier) -> None:

@@ -81,7 +81,7 @@ async def run(browser: Browser, policy: Policy, spec: Json, item: LoopItem) -> t
     around = Surroundings()
     work = Work(1, 1, 1, "t", 1, 1, JobSpec.model_validate(spec), item, None, None, None)
     lent = SessionDependencies(
-        browser=browser, policy=policy, gate=around, artifact_sink=around, journal=around, secrets=around
+        browser=browser, policy=policy, navigation_guard=around, artifact_sink=around, journal=around, secrets=around
     )
     return await session.run(work, lent), around
 

@@ -58,7 +58,7 @@ class _Blank:
 
 
 async def _passes(url: str) -> None:
-    """A gate that lets everything through."""
+    """A guard that lets everything through."""
 
 
 def page_of(status: int) -> LazyContext:

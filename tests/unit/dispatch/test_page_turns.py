@@ -63,7 +63,7 @@ class Slowly:
 
 
 class PoliteParts(FakeParts):
-    """With the real gate; the policy is one for all sessions of a worker."""
+    """With the real navigation guard; the policy is one for all sessions of a worker."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,8 +73,8 @@ class PoliteParts(FakeParts):
     def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
         return self.walker
 
-    def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
-        return PoliteNavigationGuard(work.spec.politeness, Slowly(), turns, "test", None)
+    def navigation_guard(self, work: Work, rate_slots: RateSlots) -> SiteNavigationGuard:
+        return PoliteNavigationGuard(work.spec.politeness, Slowly(), rate_slots, "test", None)
 
 
 ALL: list[PoliteParts] = []
@@ -187,11 +187,11 @@ async def test_a_turn_that_could_not_be_told_is_told_with_the_next_one(monkeypat
         (worker,) = w.pool.workers
         its_own, told = worker.confirm, list[frozenset[int]]()
 
-        async def confirm(committed: int, refused: frozenset[int], turns: Any) -> None:
-            told.append(frozenset(turns))
+        async def confirm(committed: int, refused: frozenset[int], rate_slots: Any) -> None:
+            told.append(frozenset(rate_slots))
             if len(told) == 1:
                 raise ConnectionError("this answer is lost on the way")
-            await its_own(committed, refused, turns)
+            await its_own(committed, refused, rate_slots)
 
         monkeypatch.setattr(worker, "confirm", confirm)
         polite = {"robots": False, "delay_s": 0.02}

@@ -33,8 +33,8 @@ class ObedientParts(FakeParts):
         super().__post_init__()
         self._robots = Robots()
 
-    def gate(self, work: Work, turns: RateSlots) -> SiteNavigationGuard:
-        return PoliteNavigationGuard(work.spec.politeness, self._robots, turns, "Shoal", None)
+    def navigation_guard(self, work: Work, rate_slots: RateSlots) -> SiteNavigationGuard:
+        return PoliteNavigationGuard(work.spec.politeness, self._robots, rate_slots, "Shoal", None)
 
     async def close(self) -> None:
         await self._robots.close()

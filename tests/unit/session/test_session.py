@@ -62,7 +62,7 @@ class Notes:
         return value
 
 
-async def open_gate(url: str) -> None:
+async def let_all_through(url: str) -> None:
     """Lets everybody pass."""
 
 
@@ -72,7 +72,7 @@ def work(*, depth: int = 0, **fields: Json) -> Work:
 
 
 def deps(browser: FakeBrowser, notes: Notes, **more: Any) -> SessionDependencies:
-    return SessionDependencies(**({"browser": browser, "policy": PlainPolicy(), "gate": open_gate,
+    return SessionDependencies(**({"browser": browser, "policy": PlainPolicy(), "navigation_guard": let_all_through,
                     "artifact_sink": notes, "journal": notes, "secrets": notes} | more))  # fmt: skip
 
 
@@ -247,7 +247,7 @@ async def test_the_gate_is_asked_before_any_request() -> None:
     async def closed(url: str) -> None:
         raise RobotsForbidden(url)
 
-    outcome, browser, _ = await run(work(extract=EXTRACT), {URL: FakePage(read={"n": 1})}, gate=closed)
+    outcome, browser, _ = await run(work(extract=EXTRACT), {URL: FakePage(read={"n": 1})}, navigation_guard=closed)
     assert outcome.error is not None
     assert outcome.error.code == "robots_forbidden"
     assert browser.visits == []

@@ -19,8 +19,8 @@ URL = "http://Shop.Example:8080/1"
 
 
 @asynccontextmanager
-async def gate(outbox: Outbox, **politeness: object) -> AsyncIterator[PoliteNavigationGuard]:
-    """The gate of one session, whose job asks no robots.txt."""
+async def guard(outbox: Outbox, **politeness: object) -> AsyncIterator[PoliteNavigationGuard]:
+    """The guard of one session, whose job asks no robots.txt."""
     robots = Robots()
     spec = PolitenessSpec.model_validate({"robots": False} | politeness)
     yield PoliteNavigationGuard(spec, robots, SessionJournal(outbox, 1, 1, 7), "test", None)
@@ -36,14 +36,14 @@ async def asked(outbox: Outbox, seen: int = 0) -> Report:
 
 async def test_a_page_without_a_delay_asks_nobody() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(5), gate(outbox) as passes:
+    async with asyncio.timeout(5), guard(outbox) as passes:
         await passes(URL)
     assert len(outbox) == 0
 
 
 async def test_an_address_without_a_host_asks_nobody() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+    async with asyncio.timeout(5), guard(outbox, delay_s=2) as passes:
         await passes("about:blank")
     assert len(outbox) == 0
 
@@ -53,7 +53,7 @@ async def test_an_address_without_a_host_asks_nobody() -> None:
 )
 async def test_only_the_web_passes(address: str) -> None:
     outbox = Outbox()
-    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+    async with asyncio.timeout(5), guard(outbox, delay_s=2) as passes:
         with pytest.raises(AddressForbidden):
             await passes(address)
     assert len(outbox) == 0
@@ -61,7 +61,7 @@ async def test_only_the_web_passes(address: str) -> None:
 
 async def test_a_page_is_opened_when_its_turn_has_come() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+    async with asyncio.timeout(5), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
         report = await asked(outbox)
         began = asyncio.get_running_loop().time()
@@ -73,7 +73,7 @@ async def test_a_page_is_opened_when_its_turn_has_come() -> None:
 
 async def test_a_page_that_stands_too_far_back_asks_again() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+    async with asyncio.timeout(5), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
         first = await asked(outbox)
         outbox.confirm(first.serial, frozenset(), {first.serial: RateSlot(0.01, given=False)})
@@ -85,7 +85,7 @@ async def test_a_page_that_stands_too_far_back_asks_again() -> None:
 
 async def test_a_turn_that_cannot_be_given_ends_the_wait_with_an_error() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+    async with asyncio.timeout(5), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
         report = await asked(outbox)
         outbox.confirm(report.serial, frozenset({report.serial}))
@@ -95,7 +95,7 @@ async def test_a_turn_that_cannot_be_given_ends_the_wait_with_an_error() -> None
 
 async def test_a_successor_is_asked_for_the_turn_that_its_predecessor_did_not_tell() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+    async with asyncio.timeout(5), guard(outbox, delay_s=2) as passes:
         passing = asyncio.ensure_future(passes(URL))
         report = await asked(outbox)
         again = await asked(outbox)  # a new dispatcher, that knows nothing
@@ -106,7 +106,7 @@ async def test_a_successor_is_asked_for_the_turn_that_its_predecessor_did_not_te
 
 async def test_a_session_that_is_stopped_while_it_waits_leaves_no_question_behind() -> None:
     outbox = Outbox()
-    async with asyncio.timeout(5), gate(outbox, delay_s=2) as passes:
+    async with asyncio.timeout(5), guard(outbox, delay_s=2) as passes:
         waiting, other = (asyncio.ensure_future(passes(URL)) for _ in range(2))
         while len(outbox) < 2:
             await asyncio.sleep(0)
