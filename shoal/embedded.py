@@ -26,7 +26,7 @@ from shoal.services.settings import Settings, load_settings
 if TYPE_CHECKING:
     from shoal.agent.spec import JobSpec
     from shoal.services.cluster.embedded import Cluster
-    from shoal.services.web.specs.specs import SpecGate
+    from shoal.services.web.specs.specs import SpecChecker
 
 Tell = Callable[[str], None]
 
@@ -93,7 +93,7 @@ async def run_async(spec: JobSpec | Mapping[str, Json], *, tell: Tell | None = N
         async with AsyncClient.over(Api(url, chosen.api_key.get_secret_value())) as client:
             return await _run_on(client, spec)
     try:  # a cluster takes seconds to start: too long for a wrong field
-        await spec_gate(chosen).check(spec_json(spec), "default")
+        await spec_checker(chosen).check(spec_json(spec), "default")
     except BadInput as error:
         problem = {"code": error.code, "detail": error.message, "errors": error.details.get("errors", [])}
         raise BadRequest(400, problem) from error
@@ -145,10 +145,10 @@ def embedded_cluster(settings: Settings, tell: Tell) -> AbstractAsyncContextMana
     return cast("AbstractAsyncContextManager[Cluster]", module.embedded_cluster(settings, tell=tell))
 
 
-def spec_gate(settings: Settings) -> SpecGate:
+def spec_checker(settings: Settings) -> SpecChecker:
     """The check that the gateway of an embedded cluster with these settings makes of each job."""
     rules = replace(
         import_module("shoal.services.cluster.configs").spec_rules(settings), people=True
     )  # its dashboard asks
     names = import_module("shoal.services.names").HostNames()
-    return cast("SpecGate", import_module("shoal.services.web.specs.specs").SpecGate(rules, names))
+    return cast("SpecChecker", import_module("shoal.services.web.specs.specs").SpecChecker(rules, names))

@@ -12,7 +12,7 @@ WORKFLOW = "workflow:"
 
 
 def check_policy(wanted: str, *, model: bool) -> None:
-    """Refuses, at the gate, what no worker here could do.
+    """Refuses a job that no worker here could do, when it is submitted.
 
     Args:
         wanted: `policy` of the job spec.

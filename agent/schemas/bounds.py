@@ -1,4 +1,7 @@
-"""What may not be in a caller's schema: everything by which checking one value could take long, told at the gate."""
+"""What may not be in a caller's schema: everything by which checking one value could take long.
+
+It is refused when a job is submitted.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def _compiled(pattern: str) -> Validator | None:
     try:
         return compiled({"pattern": pattern})
     except SchemaUnusable:
-        return None  # of a job that was stored before the gate refused such patterns
+        return None  # of a job that was stored before such patterns were refused
 
 
 def fitting(pattern: str, text: str) -> str:

@@ -26,7 +26,7 @@ _TOLD_CHANGE = 0.2
 """A limit that moved by this share since it was last told is told again."""
 
 
-class ModelGate(Protocol):
+class ModelAdmission(Protocol):
     """What the dispatcher asks."""
 
     @property
@@ -60,7 +60,7 @@ class _Watched:
 
 
 class Admission:
-    """A `ModelGate` over one or several servers; each has its own limit, since each has its own queue.
+    """A `ModelAdmission` over one or several servers; each has its own limit, since each has its own queue.
 
     A loop keeps to one server, so the sum may be off for a moment when one loop is all there is; its own server's queue
     then cuts its own limit, and the sum with it.
@@ -80,7 +80,7 @@ class Admission:
         self._active = 0
 
     def room(self, active: int) -> int | None:
-        """See `ModelGate`; what is told here also counts as how many run at the next look."""
+        """See `ModelAdmission`; what is told here also counts as how many run at the next look."""
         self._active = active
         limit = self.limit
         return None if limit is None else max(0, limit - active)

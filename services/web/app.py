@@ -30,7 +30,7 @@ from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.http.requests import RequestContext
 from shoal.services.web.pages.routes import add_dashboard
-from shoal.services.web.specs.specs import SpecGate
+from shoal.services.web.specs.specs import SpecChecker
 from shoal.services.web.tries.trier import Trier
 
 _SECURITY = {"apiKey": {"type": "http", "scheme": "bearer", "description": "an API key, `shoal_…`"}}
@@ -47,7 +47,7 @@ _OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 def create_app(deps: GatewayDeps) -> FastAPI:
     """The app. It owns nothing of `deps`: the caller that made the stores closes them."""
     authenticator = Authenticator(deps.store, required=deps.options.auth, requests_per_s=deps.options.requests_per_s)
-    gate = SpecGate(deps.options.rules, deps.names, deps.store.workflows)
+    checker = SpecChecker(deps.options.rules, deps.names, deps.store.workflows)
     quota = Quota(deps.store, deps.options.tenant_queued, deps.options.tenant_quotas)
     app = FastAPI(
         title="Shoal",
@@ -57,10 +57,10 @@ def create_app(deps: GatewayDeps) -> FastAPI:
         redoc_url=None,
     )
     problems.install(app)
-    submitter = Submitter(deps, gate, quota)
-    trier = Trier(deps, gate, quota)
+    submitter = Submitter(deps, checker, quota)
+    trier = Trier(deps, checker, quota)
     app.include_router(submit_routes(deps, authenticator, submitter))
-    app.include_router(batch_routes(deps, authenticator, gate, quota))
+    app.include_router(batch_routes(deps, authenticator, checker, quota))
     app.include_router(try_routes(deps, authenticator, trier))
     app.include_router(job_routes(deps, authenticator))
     app.include_router(change_routes(deps, authenticator))

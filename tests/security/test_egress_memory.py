@@ -43,7 +43,7 @@ async def site(handler: Handler) -> AsyncIterator[int]:
 
 @asynccontextmanager
 async def opened(url: str, request: str = "") -> AsyncIterator[asyncio.StreamReader]:
-    """A connection to a door of the proxy with a request under way, whose answer nobody has read yet."""
+    """A connection to a listener of the proxy with a request under way, whose answer nobody has read yet."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]), limit=4096)
     writer.write(request.encode())
     try:
@@ -228,22 +228,22 @@ async def test_what_one_session_takes_in_has_a_bound_over_all_its_connections() 
     handler, _ = endless(b"HTTP/1.1 200 OK\r\n\r\n", bytes(65_536))
     limits = EgressLimits(connection_bytes=2 * MEBIBYTE, session_bytes=5 * MEBIBYTE)
     async with site(handler) as port, EgressProxy(LOOPBACK, limits=limits) as proxy:
-        door = await proxy.lend("t", 1)
+        listener = await proxy.lend("t", 1)
         came = 0
         for _ in range(2):
-            async with opened(door.url, get(port)) as reader:
+            async with opened(listener.url, get(port)) as reader:
                 came += await _all(reader)
-        assert 3 * MEBIBYTE < came < 5 * MEBIBYTE and not door.excess
+        assert 3 * MEBIBYTE < came < 5 * MEBIBYTE and not listener.excess
         async with AsyncExitStack() as stack:
-            both = [await stack.enter_async_context(opened(door.url, get(port))) for _ in range(2)]
+            both = [await stack.enter_async_context(opened(listener.url, get(port))) for _ in range(2)]
             came += sum(await asyncio.gather(*map(_all, both)))
-        assert came < 5 * MEBIBYTE + 1000 and "5 MiB" in door.excess
-        async with opened(door.url, get(port)) as reader:
+        assert came < 5 * MEBIBYTE + 1000 and "5 MiB" in listener.excess
+        async with opened(listener.url, get(port)) as reader:
             assert (await reader.readline()).startswith(b"HTTP/1.1 403 ")
-        proxy.give_back(door)
+        proxy.give_back(listener)
         again = await proxy.lend("t", 1)
-        assert again is door and not door.excess, "the next session begins with nothing"
-        async with opened(door.url, get(port)) as reader:
+        assert again is listener and not listener.excess, "the next session begins with nothing"
+        async with opened(listener.url, get(port)) as reader:
             assert await _all(reader) > MEBIBYTE
 
 
@@ -273,19 +273,19 @@ async def test_tenants_without_number_share_no_door(monkeypatch: pytest.MonkeyPa
         busy = await proxy.lend("busy", 1)
         seen = set()
         for n in range(30):
-            door = await proxy.lend(f"t{n}", n)
-            assert door.owner == f"t{n}" and door is not busy
-            seen.add(id(door))
-            proxy.give_back(door)
-        assert len(proxy._doors) <= 8 and busy.server.is_serving()
+            listener = await proxy.lend(f"t{n}", n)
+            assert listener.owner == f"t{n}" and listener is not busy
+            seen.add(id(listener))
+            proxy.give_back(listener)
+        assert len(proxy._listeners) <= 8 and busy.server.is_serving()
 
 
 async def test_a_page_that_is_refused_again_and_again_fills_no_log() -> None:
     async with EgressProxy(Reach()) as proxy:
-        door = await proxy.lend("t", 1)
+        listener = await proxy.lend("t", 1)
         with capture_logs() as logs:
             for _ in range(60):
-                async with opened(door.url, get(80, "10.0.0.1")) as reader:
+                async with opened(listener.url, get(80, "10.0.0.1")) as reader:
                     assert (await reader.readline()).startswith(b"HTTP/1.1 403 ")
         assert len([line for line in logs if line["event"] == LogEvent.EGRESS_REFUSED]) == 20
         assert proxy.outcomes["refused"] == 60

@@ -5,7 +5,7 @@ every page, frame, worker, redirect and web socket passes here. The proxy resolv
 connects to the very address that was asked about: a name that resolves differently the next moment (DNS rebinding)
 gains nothing.
 
-Each session has a door of its own, an address that its contexts are given. So what its pages take in has a bound,
+Each session has a listener of its own, an address that its contexts are given. So what its pages take in has a bound,
 however many connections they open. Look-ups and connections are counted for its tenant: a page that names a hundred
 hosts which never answer keeps no other tenant's pages waiting.
 
@@ -30,7 +30,7 @@ import structlog
 
 from shoal.agent.fault_table import EGRESS_HEADER
 from shoal.services.addresses import Reach, literal_address, plain_host
-from shoal.services.browsers.network.doors import Door, Doors
+from shoal.services.browsers.network.proxy_listeners import ProxyListener, ProxyListeners
 from shoal.services.browsers.network.relay import (
     BadAnswer,
     Bound,
@@ -62,7 +62,7 @@ _ORIGIN = re.compile(rb"^http://[^/?#]*", re.IGNORECASE)
 class EgressLimits:
     """Everything that waits here has an end."""
 
-    connections: int = 1024  # at once; one door may hold as many as are free besides; more are closed at once
+    connections: int = 1024  # at once; one listener may hold as many as are free besides; more are closed at once
     head_bytes: int = 64 * 1024  # of one request's head, and of a response's with those of 103 and the like before it
     connection_bytes: int = 1024**3  # from a site over one connection; endless answers end there
     session_bytes: int = 4 * 1024**3  # from all sites over all connections of one session
@@ -86,42 +86,42 @@ class EgressProxy:
         self._reach = reach
         self._names = names or HostNames()
         self._limits = limits
-        self._doors = Doors(self._listen, limits.session_bytes, most=_MOST_DOORS)
+        self._listeners = ProxyListeners(self._listen, limits.session_bytes, most=_MOST_DOORS)
         self._open: dict[asyncio.Task[None], str] = {}  # connections, with their owners
         self.outcomes: Counter[str] = Counter()
         """How many requests were `passed`, `refused`, `unreachable`, `timeout`, `invalid`."""
 
     @property
     def url(self) -> str:
-        """The address of the first door, for what belongs to no tenant."""
+        """The address of the first listener, for what belongs to no tenant."""
         return self._first.url
 
-    async def lend(self, owner: str, job: int | None = None) -> Door:
-        """A door for the browser contexts of one session of `owner`; `give_back` ends that."""
-        return await self._doors.lend(owner, job)
+    async def lend(self, owner: str, job: int | None = None) -> ProxyListener:
+        """A listener for the browser contexts of one session of `owner`; `give_back` ends that."""
+        return await self._listeners.lend(owner, job)
 
-    def give_back(self, door: Door) -> None:
-        """The session that had the door is over."""
-        self._doors.give_back(door)
+    def give_back(self, listener: ProxyListener) -> None:
+        """The session that had the listener is over."""
+        self._listeners.give_back(listener)
 
-    async def _listen(self, door: Callable[[], Door]) -> asyncio.Server:
+    async def _listen(self, listener: Callable[[], ProxyListener]) -> asyncio.Server:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await self._accept(door(), reader, writer)
+            await self._accept(listener(), reader, writer)
 
         return await asyncio.start_server(accept, "127.0.0.1", 0, limit=self._limits.head_bytes)
 
     async def __aenter__(self) -> Self:
-        self._first = await self._doors.open("", None)
+        self._first = await self._listeners.open("", None)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._doors.close()
+        self._listeners.close()
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
-        await self._doors.closed()
+        await self._listeners.closed()
 
     async def checked(self, host: str, port: int, owner: str = "") -> tuple[str, ...]:
         """The addresses of `host` that `owner` may connect to; empty when the name does not resolve.
@@ -138,15 +138,17 @@ class EgressProxy:
 
     # --- one connection -------------------------------------------------------------------------------
 
-    async def _accept(self, door: Door, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(
+        self, listener: ProxyListener, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         task = asyncio.current_task()
         assert task is not None
-        held = sum(other == door.owner for other in self._open.values())
+        held = sum(other == listener.owner for other in self._open.values())
         room = held < self._limits.connections - len(self._open)
-        self._open[task] = door.owner
+        self._open[task] = listener.owner
         try:
             if room:
-                await self._serve(door, reader, writer)
+                await self._serve(listener, reader, writer)
         except asyncio.IncompleteReadError:
             pass  # a connection that was opened ahead of need and never used
         except (ConnectionError, TimeoutError):
@@ -160,7 +162,7 @@ class EgressProxy:
             del self._open[task]
             writer.close()
 
-    async def _serve(self, door: Door, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, listener: ProxyListener, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(self._limits.first_request_s):
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -169,12 +171,12 @@ class EgressProxy:
             await self._answer((reader, writer), 400, "invalid", "This is no request that a proxy can pass on.")
             return
         try:
-            if door.excess:
-                raise EgressRefused(f"Shoal lets nothing more in: {door.excess}")
+            if listener.excess:
+                raise EgressRefused(f"Shoal lets nothing more in: {listener.excess}")
             async with asyncio.timeout(self._limits.connect_s):
-                upstream_reader, upstream = await self._connect(request, door.owner)
+                upstream_reader, upstream = await self._connect(request, listener.owner)
         except EgressRefused as refusal:
-            if door.tells_refusal():
+            if listener.tells_refusal():
                 log.info(LogEvent.EGRESS_REFUSED, host=request.host, port=request.port, reason=str(refusal))
             await self._answer((reader, writer), 403, "refused", str(refusal))
             return
@@ -192,7 +194,7 @@ class EgressProxy:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
                 upstream.write(request.head())
-            await self._pass_on(request, (reader, writer), (upstream_reader, upstream), door)
+            await self._pass_on(request, (reader, writer), (upstream_reader, upstream), listener)
         except BadAnswer as error:
             await self._answer((reader, writer), 502, "invalid", f"{request.host}: {error}")
         finally:
@@ -236,7 +238,7 @@ class EgressProxy:
                 while await reader.read(_CHUNK):
                     pass
 
-    async def _pass_on(self, request: _Request, browser: Streams, site: Streams, door: Door) -> None:
+    async def _pass_on(self, request: _Request, browser: Streams, site: Streams, listener: ProxyListener) -> None:
         """Bytes in both directions until one side ends, or nothing moved for too long.
 
         Raises:
@@ -245,7 +247,7 @@ class EgressProxy:
         """
         traffic = Traffic(self._limits.idle_s)
         up = asyncio.create_task(traffic.copy(browser[0], site[1]))
-        bound = Bound(self._limits.connection_bytes, door.count)
+        bound = Bound(self._limits.connection_bytes, listener.count)
         down = asyncio.create_task(self._answer_of_site(request, (site[0], browser[1]), traffic, bound))
         try:
             await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)

@@ -23,9 +23,9 @@ from shoal.services.answers import bounded_client
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.network.documents import Documents
-from shoal.services.browsers.network.doors import Door
 from shoal.services.browsers.network.egress import CHROMIUM_FLAGS, EgressLimits, EgressProxy
 from shoal.services.browsers.network.navigation_guard import PoliteNavigationGuard, RateSlots, SiteNavigationGuard
+from shoal.services.browsers.network.proxy_listeners import ProxyListener
 from shoal.services.browsers.network.robots import Robots
 from shoal.services.browsers.session_parts.browser_owner import BrowserOwner
 from shoal.services.browsers.session_parts.measured_model import MeasuredModel
@@ -47,7 +47,7 @@ class RealParts:
         self._rules = RulesPolicy()
         self._model: ModelPolicy | None = None
         self.rehearse = Rehearsal()
-        self._doors: dict[tuple[int, int], Door] = {}  # by session and fence
+        self._listeners: dict[tuple[int, int], ProxyListener] = {}  # by session and fence
         self.artifacts = open_artifacts(config.artifacts_url, config.artifacts)
         self.owner = BrowserOwner(self._launch, config.browser, worker=name, metrics_delta=self.metrics_delta)
 
@@ -102,16 +102,16 @@ class RealParts:
     async def context(self, work: Work) -> ContextOptions:
         if not self._filtered:
             return self._config.context
-        door = self._doors.get((work.session, work.fence))
-        if door is None:
-            door = self._doors[work.session, work.fence] = await self._egress.lend(work.tenant, work.job)
-        return replace(self._config.context, proxy=door.url)
+        listener = self._listeners.get((work.session, work.fence))
+        if listener is None:
+            listener = self._listeners[work.session, work.fence] = await self._egress.lend(work.tenant, work.job)
+        return replace(self._config.context, proxy=listener.url)
 
     def ended(self, work: Work) -> str:
-        if (door := self._doors.pop((work.session, work.fence), None)) is None:
+        if (listener := self._listeners.pop((work.session, work.fence), None)) is None:
             return ""
-        self._egress.give_back(door)
-        return door.excess
+        self._egress.give_back(listener)
+        return listener.excess
 
     def policy(self, spec: JobSpec, *, leaf: bool = True) -> Policy:
         return choose(spec, rules=self._rules, model=self._model, leaf=leaf)

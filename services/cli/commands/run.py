@@ -11,7 +11,7 @@ import typer
 
 from shoal.agent.support.json_value import Json
 from shoal.connect import find_gateway
-from shoal.embedded import spec_gate
+from shoal.embedded import spec_checker
 from shoal.services.cli.commands.following import cancel_and_print, follow
 from shoal.services.cli.connection import client_or_cluster
 from shoal.services.cli.ending import Exit, Usage
@@ -97,7 +97,7 @@ async def run_spec(spec: dict[str, Json], gateway: str, as_json: bool) -> Exit:
     """Runs the job that `spec` describes; a canceled run cancels its job."""
     settings = settings_of_process()
     if not find_gateway(settings, gateway):  # a cluster of its own takes seconds to start: too long for a wrong field
-        await spec_gate(settings).check(json.dumps(spec).encode(), "default")
+        await spec_checker(settings).check(json.dumps(spec).encode(), "default")
     async with client_or_cluster(settings, gateway) as client:
         job = await client.submit(spec)
         nested = isinstance(spec.get("loop"), dict) and "loop" in spec["loop"]

@@ -10,7 +10,7 @@ import typer
 
 from shoal.agent.support.json_value import Json
 from shoal.connect import find_gateway
-from shoal.embedded import spec_gate
+from shoal.embedded import spec_checker
 from shoal.services.cli.connection import client_or_cluster
 from shoal.services.cli.ending import Exit, Usage, tell
 from shoal.services.cli.options import AsJson, Gateway, json_from
@@ -45,7 +45,7 @@ def try_(
             raise Usage("a job spec is a JSON object")
         settings = settings_of_process()
         if not find_gateway(settings, gateway):  # a cluster of its own takes seconds: too long for a wrong field
-            await spec_gate(settings).check(json.dumps(asked).encode(), "default")
+            await spec_checker(settings).check(json.dumps(asked).encode(), "default")
         async with client_or_cluster(settings, gateway) as client:
             told = await client.attempt(asked, items=items, timeout_s=timeout)
         if as_json:

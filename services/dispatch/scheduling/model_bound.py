@@ -7,7 +7,7 @@ from itertools import islice
 
 from shoal.services.dispatch.dispatch_state import asks_model
 from shoal.services.dispatch.scheduling.fair_queue import Scarce
-from shoal.services.inference.watch import ModelGate
+from shoal.services.inference.watch import ModelAdmission
 from shoal.services.store.records import Partition
 from shoal.services.store.store import Store
 from shoal.services.store.waiting_causes import WaitingCause
@@ -22,8 +22,8 @@ class ModelBound:
     """What the dispatcher knows of its jobs' policies. Partitions do not carry them: they are looked up once per
     job."""
 
-    def __init__(self, gate: ModelGate, store: Store) -> None:
-        self._gate = gate
+    def __init__(self, admission: ModelAdmission, store: Store) -> None:
+        self._admission = admission
         self._store = store
         self._known: dict[int, bool] = {}
         self._full = False
@@ -35,10 +35,10 @@ class ModelBound:
             jobs: those whose partitions may be claimed from.
             active: leased sessions that ask the model.
         """
-        if self._gate.limit is None:
+        if self._admission.limit is None:
             return None
         await self._learn(jobs)
-        room = self._gate.room(active)
+        room = self._admission.room(active)
         self._full = room == 0
         return None if room is None else Scarce(self._needs, room)
 

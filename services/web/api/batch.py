@@ -25,7 +25,7 @@ from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import LINES_TYPES, read_lines, require_length, require_type
 from shoal.services.web.http.problems import STATUS, faults_of
 from shoal.services.web.http.quota import Quota
-from shoal.services.web.specs.specs import SpecGate
+from shoal.services.web.specs.specs import SpecChecker
 
 GROUP_JOBS = 500
 """Jobs of one transaction: enough that the commit does not count, few enough that others get in between."""
@@ -37,7 +37,7 @@ CHUNK = 1 << 16
 NDJSON = "application/x-ndjson"
 
 
-def batch_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate, quota: Quota) -> APIRouter:
+def batch_routes(deps: GatewayDeps, authenticator: Authenticator, checker: SpecChecker, quota: Quota) -> APIRouter:
     """The route of batches."""
     router = APIRouter(prefix="/v1", tags=["jobs"])
 
@@ -72,7 +72,7 @@ def batch_routes(deps: GatewayDeps, authenticator: Authenticator, gate: SpecGate
         require_type(request, LINES_TYPES)
         require_length(request, deps.options.batch_limit)
         outcomes: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # closed by _contents
-        run = _Batch(deps, gate, quota, caller.tenant, request.headers.get("idempotency-key"), outcomes)
+        run = _Batch(deps, checker, quota, caller.tenant, request.headers.get("idempotency-key"), outcomes)
         try:
             await run.read(request)
         except BaseException:
@@ -104,10 +104,10 @@ class _Batch:
     """One batch while it is read."""
 
     def __init__(
-        self, deps: GatewayDeps, gate: SpecGate, quota: Quota, tenant: str, key: str | None, outcomes: IO[bytes]
+        self, deps: GatewayDeps, checker: SpecChecker, quota: Quota, tenant: str, key: str | None, outcomes: IO[bytes]
     ) -> None:
         self._deps = deps
-        self._gate = gate
+        self._checker = checker
         self._quota = quota
         self._tenant = tenant
         self._key = key
@@ -151,7 +151,7 @@ class _Batch:
 
     async def _read(self, line: bytes | ServiceError) -> JobSpec | ServiceError:
         try:
-            return line if isinstance(line, ServiceError) else await self._gate.read(line)
+            return line if isinstance(line, ServiceError) else await self._checker.read(line)
         except ServiceError as error:
             return error
 
@@ -160,7 +160,7 @@ class _Batch:
         if isinstance(spec, ServiceError):
             return spec
         try:
-            job = await self._gate.admit(spec, self._tenant)
+            job = await self._checker.admit(spec, self._tenant)
         except ServiceError as error:
             return error
         if self._key is not None and job.spec.idempotency_key is None:

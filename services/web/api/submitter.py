@@ -10,15 +10,15 @@ from shoal.services.store.records import NewJob, Submitted
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.quota import Quota
-from shoal.services.web.specs.specs import SpecGate
+from shoal.services.web.specs.specs import SpecChecker
 
 
 class Submitter:
     """Takes single jobs in, for the API and for the page on which people hand in jobs."""
 
-    def __init__(self, deps: GatewayDeps, gate: SpecGate, quota: Quota) -> None:
+    def __init__(self, deps: GatewayDeps, checker: SpecChecker, quota: Quota) -> None:
         self._deps = deps
-        self._gate = gate
+        self._checker = checker
         self._quota = quota
 
     async def check(self, body: bytes, caller: Caller) -> None:
@@ -30,7 +30,7 @@ class Submitter:
             QuotaExceeded: so much of the tenant's work waits that it would be refused.
         """
         self._fits(body)
-        await self._admitted(await self._gate.check(body, caller.tenant), caller)
+        await self._admitted(await self._checker.check(body, caller.tenant), caller)
 
     async def submit(self, body: bytes, caller: Caller, *, idempotency_key: str | None) -> Submitted:
         """Stores the job that `body` spells out.
@@ -42,7 +42,7 @@ class Submitter:
         began = time.time()
         try:
             self._fits(body)
-            job = await self._gate.check(body, caller.tenant, idempotency_key=idempotency_key)
+            job = await self._checker.check(body, caller.tenant, idempotency_key=idempotency_key)
             await self._admitted(job, caller)
             (done,) = await self._deps.store.submit([job])
         except ServiceError as error:

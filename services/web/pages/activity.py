@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from shoal.services.store.records import ActivitySpan
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.queries import one_of
 from shoal.services.web.pages.rendering import Pages, let_in
 
@@ -63,13 +63,13 @@ class Chart:
         return STEP * len(self.bars)
 
 
-def add_activity(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_activity(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of charts."""
 
     @router.get("/activity")
     async def activity(
         request: Request,
-        caller: Caller = Depends(let_in(door, "read")),
+        caller: Caller = Depends(let_in(login_check, "read")),
         over: str = Query("day", max_length=20, alias="range"),
     ) -> Response:
         chosen = RANGES[one_of(over, tuple(RANGES), "range")]

@@ -15,7 +15,7 @@ from shoal.services.store.store import Store
 from shoal.services.web.api.questions import answer_question, open_questions
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 
 DELIVERIES_SHOWN = 50
@@ -32,12 +32,12 @@ class UnsureSession:
     screenshot: str | None  # the last picture of its page that is kept
 
 
-def add_attention(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_attention(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page and what its forms do."""
     store = deps.store
 
     @router.get("/attention")
-    async def attention(request: Request, caller: Caller = Depends(let_in(door, "read"))) -> Response:
+    async def attention(request: Request, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         wanted = DeliveryFilter(caller.sees, (DeliveryState.DEAD,), limit=DELIVERIES_SHOWN)
         return pages.page(
             request,
@@ -54,7 +54,7 @@ def add_attention(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages
         )
 
     @router.get("/attention/count")
-    async def count(caller: Caller = Depends(let_in(door, "read"))) -> Response:
+    async def count(caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         """How much waits for a person, for the mark beside the page's name."""
         waiting = len(await open_questions(store, caller)) + len(await unsure_sessions(store, caller, detailed=False))
         return JSONResponse({"waiting": waiting, "at_most": UNSURE_SHOWN})
@@ -65,25 +65,25 @@ def add_attention(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages
         question: str,
         token: str = Form(""),
         answer: str = Form(max_length=10_000),
-        caller: Caller = Depends(let_in(door, "control")),
+        caller: Caller = Depends(let_in(login_check, "control")),
     ) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         await answer_question(store, caller, question, answer)
         return RedirectResponse("/attention", status_code=303)
 
     @router.post("/webhooks/resend")
     async def resend_dead(
-        request: Request, token: str = Form(""), caller: Caller = Depends(let_in(door, "control"))
+        request: Request, token: str = Form(""), caller: Caller = Depends(let_in(login_check, "control"))
     ) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         await store.resend_dead(tenant=caller.sees)
         return RedirectResponse("/attention", status_code=303)
 
     @router.post("/webhooks/{delivery}/resend")
     async def resend(
-        request: Request, delivery: str, token: str = Form(""), caller: Caller = Depends(let_in(door, "control"))
+        request: Request, delivery: str, token: str = Form(""), caller: Caller = Depends(let_in(login_check, "control"))
     ) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         await store.resend(ids.parse_delivery(delivery), tenant=caller.sees)
         return RedirectResponse("/attention", status_code=303)
 

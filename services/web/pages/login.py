@@ -22,7 +22,7 @@ class LoginNeeded(Unauthenticated):
     """The caller is not logged in."""
 
 
-class Door:
+class LoginCheck:
     """Lets callers in by their cookie. The cookie holds the key's hash, not the key: a revoked key ends its logins."""
 
     def __init__(self, authenticator: Authenticator, secret: bytes, *, secure: bool) -> None:

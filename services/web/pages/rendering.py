@@ -20,7 +20,7 @@ from shoal.services.store import ids
 from shoal.services.web.http import problems
 from shoal.services.web.http.api_keys import Caller, Scope
 from shoal.services.web.pages.filters import FILTERS
-from shoal.services.web.pages.login import Door, LoginNeeded
+from shoal.services.web.pages.login import LoginCheck, LoginNeeded
 
 HERE = Path(__file__).parent
 PAGE_HEADERS = {
@@ -35,8 +35,8 @@ PAGE_HEADERS = {
 class Pages:
     """Renders templates, errors included."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, login_check: LoginCheck) -> None:
+        self._login_check = login_check
         self._environment = Environment(
             loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
@@ -60,8 +60,8 @@ class Pages:
         return self._environment.get_template(template).render(
             path=request.url.path,
             query=dict(request.query_params),
-            needs_login=self._door.required,
-            token=self._door.form_token(request),
+            needs_login=self._login_check.required,
+            token=self._login_check.form_token(request),
             **{"caller": None, **context},
         )
 
@@ -102,8 +102,8 @@ class Pages:
         return PageRoute
 
 
-def let_in(door: Door, scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
+def let_in(login_check: LoginCheck, scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
     async def caller(request: Request) -> Caller:
-        return await door.caller(request, scope)
+        return await login_check.caller(request, scope)
 
     return caller

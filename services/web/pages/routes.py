@@ -28,7 +28,7 @@ from shoal.services.web.pages.jobs.item_map import add_item_map
 from shoal.services.web.pages.jobs.listing import add_job_list
 from shoal.services.web.pages.jobs.page import add_job_page
 from shoal.services.web.pages.jobs.records import add_records
-from shoal.services.web.pages.login import Door, local_path
+from shoal.services.web.pages.login import LoginCheck, local_path
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
 from shoal.services.web.pages.sessions.page import add_session_page
 from shoal.services.web.pages.sessions.steps import add_steps
@@ -48,24 +48,24 @@ def add_dashboard(
     app: FastAPI, deps: GatewayDeps, authenticator: Authenticator, submitter: Submitter, trier: Trier
 ) -> None:
     """Adds all pages to `app`. To browsers, an address that nothing has answers with a page, too."""
-    door = Door(authenticator, deps.options.cookie_secret, secure=deps.options.secure_cookies)
-    pages = Pages(door)
+    login_check = LoginCheck(authenticator, deps.options.cookie_secret, secure=deps.options.secure_cookies)
+    pages = Pages(login_check)
     router = APIRouter(include_in_schema=False, route_class=pages.route_class())
-    _add_login(router, door, pages)
-    add_job_list(router, deps, door, pages)
-    add_records(router, deps, door, pages)
-    add_item_map(router, deps, door)
-    add_compare(router, deps, door, pages)
-    add_job_page(router, deps, door, pages)
-    add_activity(router, deps, door, pages)
-    add_attention(router, deps, door, pages)
-    add_session_page(router, deps, door, pages)
-    add_steps(router, deps, door, pages)
-    add_submit_page(router, deps, door, pages, submitter, trier)
-    add_keys(router, deps, door, pages)
-    add_deliveries(router, deps, door, pages)
-    add_audit_log(router, deps, door, pages)
-    _add_status(router, deps, door, pages)
+    _add_login(router, login_check, pages)
+    add_job_list(router, deps, login_check, pages)
+    add_records(router, deps, login_check, pages)
+    add_item_map(router, deps, login_check)
+    add_compare(router, deps, login_check, pages)
+    add_job_page(router, deps, login_check, pages)
+    add_activity(router, deps, login_check, pages)
+    add_attention(router, deps, login_check, pages)
+    add_session_page(router, deps, login_check, pages)
+    add_steps(router, deps, login_check, pages)
+    add_submit_page(router, deps, login_check, pages, submitter, trier)
+    add_keys(router, deps, login_check, pages)
+    add_deliveries(router, deps, login_check, pages)
+    add_audit_log(router, deps, login_check, pages)
+    _add_status(router, deps, login_check, pages)
     _add_static(router)
     app.include_router(router)
 
@@ -79,9 +79,9 @@ def add_dashboard(
     app.add_exception_handler(HTTPException, unknown)
 
 
-def _add_status(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def _add_status(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     @router.get("/status")
-    async def status(request: Request, caller: Caller = Depends(let_in(door, "read"))) -> Response:
+    async def status(request: Request, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         seen = await overview(deps.store, caller)
         # Sites and model servers are those of all tenants.
         sites = await deps.store.sites(SITES_SHOWN) if caller.sees is None else None
@@ -108,7 +108,7 @@ def _add_static(router: APIRouter) -> None:
         return Response(STATIC[name], media_type=STATIC_TYPES[Path(name).suffix], headers=headers)
 
 
-def _add_login(router: APIRouter, door: Door, pages: Pages) -> None:
+def _add_login(router: APIRouter, login_check: LoginCheck, pages: Pages) -> None:
     @router.get("/login")
     async def form(request: Request, next: str = "/") -> Response:
         return pages.page(request, "login.html", next=local_path(next), fault="")
@@ -117,14 +117,14 @@ def _add_login(router: APIRouter, door: Door, pages: Pages) -> None:
     async def log_in(request: Request, key: str = Form(max_length=200), next: str = Form("/")) -> Response:
         answer = RedirectResponse(local_path(next), status_code=303)
         try:
-            await door.log_in(request, key.strip(), answer)
+            await login_check.log_in(request, key.strip(), answer)
         except Unauthenticated as error:
             return pages.page(request, "login.html", status=401, next=local_path(next), fault=error.message)
         return answer
 
     @router.post("/logout")
     async def log_out(request: Request, token: str = Form("")) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         answer = RedirectResponse("/login", status_code=303)
-        door.log_out(answer)
+        login_check.log_out(answer)
         return answer

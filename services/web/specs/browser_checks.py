@@ -1,4 +1,4 @@
-"""What no browser could take of a job spec, said at the gate rather than by each of its sessions.
+"""What no browser could take of a job spec, said when a job is submitted rather than by each of its sessions.
 
 Not in the spec itself: jobs that were stored before stay readable, and time zones differ from machine to machine.
 """

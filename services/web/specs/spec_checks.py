@@ -1,4 +1,4 @@
-"""What no policy could do of a job spec: refused at the gate, with the field.
+"""What no policy could do of a job spec: refused when a job is submitted, with the field.
 
 Not in the spec itself: jobs that were stored before stay readable.
 """

@@ -58,7 +58,7 @@ class SpecRules:
     people: bool = False  # sessions may ask the people who watch this installation
 
 
-class SpecGate:
+class SpecChecker:
     """Checks submissions: syntax, fields, what this version does, and the addresses that a job names."""
 
     def __init__(self, rules: SpecRules, names: HostNames, workflows: WorkflowStore | None = None) -> None:

@@ -7,7 +7,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import require_scope
 from shoal.services.web.http.quota import Quota
-from shoal.services.web.specs.specs import SpecGate
+from shoal.services.web.specs.specs import SpecChecker
 from shoal.services.web.tries.trial import Listens, run_try, sample_of
 from shoal.services.web.tries.views import TryView
 
@@ -15,9 +15,9 @@ from shoal.services.web.tries.views import TryView
 class Trier:
     """Runs samples of jobs, under the same rules as jobs."""
 
-    def __init__(self, deps: GatewayDeps, gate: SpecGate, quota: Quota) -> None:
+    def __init__(self, deps: GatewayDeps, checker: SpecChecker, quota: Quota) -> None:
         self._deps = deps
-        self._gate = gate
+        self._checker = checker
         self._quota = quota
 
     async def attempt(
@@ -36,7 +36,7 @@ class Trier:
         """
         require_scope(caller, "read")
         try:
-            job = sample_of(await self._gate.check(body, caller.tenant), items=items, timeout_s=timeout_s)
+            job = sample_of(await self._checker.check(body, caller.tenant), items=items, timeout_s=timeout_s)
             if not all(await self._quota.admits(caller.tenant, [job])):
                 raise self._quota.exceeded(caller.tenant)
         except ServiceError as error:

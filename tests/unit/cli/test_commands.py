@@ -20,7 +20,7 @@ from typer.testing import Result
 from shoal import api
 from shoal.agent.types import Incomplete, Outcome
 from shoal.agent.worker_messages import Work
-from shoal.embedded import spec_gate
+from shoal.embedded import spec_checker
 from shoal.services.cli.app import app
 from shoal.services.cli.connection import client_or_cluster
 from shoal.services.settings import Settings, load_settings
@@ -218,7 +218,7 @@ def test_a_job_that_cannot_be_is_refused_before_a_cluster_is_started_for_it(
 
 async def test_sessions_of_a_cluster_of_its_own_may_ask_people() -> None:
     job = b'{"url": "https://93.184.216.34/", "goal": "x", "help": {"person": true}}'
-    assert (await spec_gate(load_settings()).check(job, "default")).spec.help.person
+    assert (await spec_checker(load_settings()).check(job, "default")).spec.help.person
 
 
 async def test_a_cluster_of_its_own_takes_long_lists(monkeypatch: pytest.MonkeyPatch) -> None:

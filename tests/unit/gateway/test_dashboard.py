@@ -15,7 +15,7 @@ from shoal.services.store import ids
 from shoal.services.web.http.api_keys import hash_key
 from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.pages.filters import ago, call, clipped, place, size, span
-from shoal.services.web.pages.login import COOKIE, Door, local_path
+from shoal.services.web.pages.login import COOKIE, LoginCheck, local_path
 from tests.gateway_world import World, completed, failed, loop_of, world
 
 EVIL = "<script>alert(1)</script>\"'&"
@@ -260,7 +260,7 @@ async def test_the_dashboard_can_be_left_out() -> None:
 
 async def test_logins_of_another_secret_are_none_of_ours(locked: World) -> None:
     authenticator = Authenticator(locked.store, required=True)
-    one, two = (Door(authenticator, secret, secure=True) for secret in (b"1" * 32, b"2" * 32))
+    one, two = (LoginCheck(authenticator, secret, secure=True) for secret in (b"1" * 32, b"2" * 32))
     body = f"{'a' * 64}.{int(time.time()) + 60}"
     cookie = f"{body}.{one._sign('login', body)}"
     assert one._opened(cookie) == "a" * 64

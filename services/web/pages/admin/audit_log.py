@@ -14,21 +14,21 @@ from shoal.services.store.store import Store
 from shoal.services.web.api.views import time_text
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 
 ENTRIES_SHOWN = 100
 _AT_ONCE = 1_000
 
 
-def add_audit_log(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_audit_log(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of the audit log. A tenant sees what its own keys changed; an admin sees everything."""
     store = deps.store
 
     @router.get("/admin/audit")
     async def listing(
         request: Request,
-        caller: Caller = Depends(let_in(door, "control")),
+        caller: Caller = Depends(let_in(login_check, "control")),
         before: int | None = Query(None, ge=1, le=2**63 - 1),
     ) -> Response:
         found = await store.audit(AuditFilter(caller.sees, before, ENTRIES_SHOWN + 1))
@@ -37,7 +37,7 @@ def add_audit_log(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages
         return pages.page(request, "admin/audit.html", caller=caller, entries=shown, following=following)
 
     @router.get("/admin/audit/export")
-    async def export(caller: Caller = Depends(let_in(door, "control"))) -> Response:
+    async def export(caller: Caller = Depends(let_in(login_check, "control"))) -> Response:
         headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
         lines = _lines(store, AuditFilter(caller.sees, limit=_AT_ONCE))
         return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)

@@ -8,21 +8,21 @@ from shoal.services.store import ids
 from shoal.services.store.records import DeliveryFilter, DeliveryState
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.queries import one_of
 from shoal.services.web.pages.rendering import Pages, let_in
 
 SHOWN = 50
 
 
-def add_deliveries(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_deliveries(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of webhook messages."""
     store = deps.store
 
     @router.get("/admin/webhooks")
     async def listing(
         request: Request,
-        caller: Caller = Depends(let_in(door, "read")),
+        caller: Caller = Depends(let_in(login_check, "read")),
         state: str = Query("", max_length=20),
         before: str = Query("", max_length=40),
     ) -> Response:

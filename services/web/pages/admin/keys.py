@@ -11,7 +11,7 @@ from shoal.services.errors import BadInput
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import DEFAULT_TENANT, SCOPES, Caller, hash_key, make_key, tenant_fault
 from shoal.services.web.http.audit import note_detail
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 
 _DAY_S = 86_400.0
@@ -19,7 +19,7 @@ _MOST_DAYS = 3_650.0
 LONGEST_NAME = 80
 
 
-def add_keys(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_keys(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of keys and what its forms do."""
     store = deps.store
 
@@ -37,7 +37,7 @@ def add_keys(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> 
         )
 
     @router.get("/admin/keys")
-    async def listing(request: Request, caller: Caller = Depends(let_in(door, "admin"))) -> Response:
+    async def listing(request: Request, caller: Caller = Depends(let_in(login_check, "admin"))) -> Response:
         return await page(request, caller)
 
     @router.post("/admin/keys")
@@ -48,10 +48,10 @@ def add_keys(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> 
         tenant: str = Form("", max_length=400),
         scope: list[str] = Form([]),
         days: str = Form("", max_length=20),
-        caller: Caller = Depends(let_in(door, "admin")),
+        caller: Caller = Depends(let_in(login_check, "admin")),
     ) -> Response:
         """Makes a key. The answer is the page itself: this is the only time that the key is shown."""
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         label = " ".join(name.split())
         if not label or len(label) > LONGEST_NAME:
             raise _bad("name", f"must have 1 to {LONGEST_NAME} characters")
@@ -70,9 +70,9 @@ def add_keys(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> 
         request: Request,
         key: int = Path(ge=1, le=2**31 - 1),
         token: str = Form(""),
-        caller: Caller = Depends(let_in(door, "admin")),
+        caller: Caller = Depends(let_in(login_check, "admin")),
     ) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         row = await store.revoke_key(key)
         note_detail(request, f"{row.name} of {row.tenant}")
         return RedirectResponse("/admin/keys", status_code=303)

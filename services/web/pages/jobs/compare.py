@@ -15,7 +15,7 @@ from shoal.services.store.records import JobFilter, JobRow
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.jobs.view_models import look
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.queries import LONGEST
 from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.results.result_lines import Line, job_lines
@@ -58,14 +58,14 @@ class _Run:
     without: int = 0
 
 
-def add_compare(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_compare(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page that compares two runs."""
 
     @router.get("/jobs/{job}/compare")
     async def compare(
         request: Request,
         job: str,
-        caller: Caller = Depends(let_in(door, "read")),
+        caller: Caller = Depends(let_in(login_check, "read")),
         to: str = Query("", max_length=40, alias="with"),
         by: str = Query("", max_length=LONGEST),
     ) -> Response:

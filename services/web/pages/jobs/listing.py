@@ -12,7 +12,7 @@ from shoal.services.web.cluster_state.overview import overview
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.jobs.view_models import look
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.queries import LONGEST, JobQuery
 from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.pages.saved import LONGEST_NAME, all_saved, forget, save
@@ -20,14 +20,14 @@ from shoal.services.web.pages.saved import LONGEST_NAME, all_saved, forget, save
 JOBS_SHOWN = 50
 
 
-def add_job_list(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_job_list(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page that shows all jobs, and its filters."""
     store = deps.store
 
     @router.get("/")
     async def listing(
         request: Request,
-        caller: Caller = Depends(let_in(door, "read")),
+        caller: Caller = Depends(let_in(login_check, "read")),
         q: str = Query("", max_length=LONGEST),
         status: str = Query("", max_length=LONGEST),
         site: str = Query("", max_length=LONGEST),
@@ -58,9 +58,9 @@ def add_job_list(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages)
         token: str = Form(""),
         name: str = Form("", max_length=LONGEST_NAME * 4),
         query: str = Form("", max_length=8 * LONGEST),
-        caller: Caller = Depends(let_in(door, "submit")),
+        caller: Caller = Depends(let_in(login_check, "submit")),
     ) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         asked = JobQuery.of_text(query)
         asked.filter(caller.sees, None, 1)  # what cannot be asked for is not kept
         address = asked.address()
@@ -69,8 +69,8 @@ def add_job_list(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages)
 
     @router.post("/filters/{filter}/remove")
     async def remove(
-        request: Request, filter: str, token: str = Form(""), caller: Caller = Depends(let_in(door, "submit"))
+        request: Request, filter: str, token: str = Form(""), caller: Caller = Depends(let_in(login_check, "submit"))
     ) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         await forget(store, "filter", caller, filter)
         return RedirectResponse("/", status_code=303)

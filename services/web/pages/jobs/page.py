@@ -21,7 +21,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.jobs.change_form import changes_of
 from shoal.services.web.pages.jobs.view_models import failures, first_results, look
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.queries import statuses_of
 from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.results.result_lines import job_lines
@@ -29,19 +29,19 @@ from shoal.services.web.results.result_lines import job_lines
 SESSIONS_SHOWN = 25
 
 
-def add_job_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_job_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of one job, and what its forms and links lead to."""
-    _add_page(router, deps, door, pages)
-    _add_control(router, deps, door)
-    _add_streams(router, deps, door)
+    _add_page(router, deps, login_check, pages)
+    _add_control(router, deps, login_check)
+    _add_streams(router, deps, login_check)
 
 
-def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     @router.get("/jobs/{job}")
     async def job_page(
         request: Request,
         job: str,
-        caller: Caller = Depends(let_in(door, "read")),
+        caller: Caller = Depends(let_in(login_check, "read")),
         sessions: str = "",
         cursor: str | None = None,
     ) -> Response:
@@ -76,7 +76,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
         )
 
 
-def _add_control(router: APIRouter, deps: GatewayDeps, door: Door) -> None:
+def _add_control(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck) -> None:
     @router.post("/jobs/{job}/change")
     async def change(
         request: Request,
@@ -86,9 +86,9 @@ def _add_control(router: APIRouter, deps: GatewayDeps, door: Door) -> None:
         deadline_s: str = Form("", max_length=20),
         job_tokens: str = Form("", max_length=20),
         priority: str = Form("", max_length=20),
-        caller: Caller = Depends(let_in(door, "control")),
+        caller: Caller = Depends(let_in(login_check, "control")),
     ) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         given = {
             "concurrency": concurrency,
             "deadline_s": deadline_s,
@@ -104,32 +104,32 @@ def _add_control(router: APIRouter, deps: GatewayDeps, door: Door) -> None:
         job: str,
         verb: str,
         token: str = Form(""),
-        caller: Caller = Depends(let_in(door, "control")),
+        caller: Caller = Depends(let_in(login_check, "control")),
     ) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         if verb not in get_args(Verb):
             raise NotFound(f"there is nothing called {verb!r} to do to a job")
         row = await control_job(deps, next(known for known in CONTROLS if known == verb), ids.parse_job(job), caller)
         return RedirectResponse(f"/jobs/{ids.job_id(row.id)}", status_code=303)
 
 
-def _add_streams(router: APIRouter, deps: GatewayDeps, door: Door) -> None:
+def _add_streams(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck) -> None:
     @router.get("/jobs/{job}/events")
     async def events(
         request: Request,
         job: str,
-        caller: Caller = Depends(let_in(door, "read")),
+        caller: Caller = Depends(let_in(login_check, "read")),
         last_event_id: str | None = Header(None),
         after: int = Query(0, ge=0, le=2**63 - 1),
     ) -> Response:
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         start = resume_point(last_event_id, after)
-        holds = partial(door.holds, request, caller)
+        holds = partial(login_check.holds, request, caller)
         return await event_stream(deps.store, deps.metrics, row.id, start, follow=True, holds=holds)
 
     @router.get("/jobs/{job}/results")
     async def results(
-        job: str, format: Format = Format.JSONL, caller: Caller = Depends(let_in(door, "read"))
+        job: str, format: Format = Format.JSONL, caller: Caller = Depends(let_in(login_check, "read"))
     ) -> Response:
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         headers = {"Content-Disposition": f'attachment; filename="{ids.job_id(row.id)}.{format}"'}

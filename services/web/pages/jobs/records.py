@@ -14,7 +14,7 @@ from shoal.agent.support.json_value import Json
 from shoal.services.store import ids
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.queries import LONGEST, one_of, statuses_of
 from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.results.result_lines import Line, job_lines, page_of_lines
@@ -75,14 +75,14 @@ class RecordTable:
         return "" if source is None else source["sureness"] if source["confirmed"] else "unconfirmed"
 
 
-def add_records(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_records(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of a job's records."""
 
     @router.get("/jobs/{job}/records")
     async def records(
         request: Request,
         job: str,
-        caller: Caller = Depends(let_in(door, "read")),
+        caller: Caller = Depends(let_in(login_check, "read")),
         q: str = Query("", max_length=LONGEST),
         status: str = Query("", max_length=20),
         sure: str = Query("", max_length=20),

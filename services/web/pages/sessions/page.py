@@ -14,15 +14,17 @@ from shoal.services.web.api.views import SessionDetailView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.jobs.view_models import look
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 
 
-def add_session_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_session_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the page of one session."""
 
     @router.get("/sessions/{session}")
-    async def session_page(request: Request, session: str, caller: Caller = Depends(let_in(door, "read"))) -> Response:
+    async def session_page(
+        request: Request, session: str, caller: Caller = Depends(let_in(login_check, "read"))
+    ) -> Response:
         detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
         job = await deps.store.job(detail.row.job, tenant=caller.sees)
         waits = {} if detail.row.status in FINAL else await explained(deps.store, job, [detail.row])
@@ -49,16 +51,16 @@ def add_session_page(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pa
         how: Literal["done", "retry"] = Form(),
         token: str = Form(""),
         back: Literal["session", "attention"] = Form("session"),
-        caller: Caller = Depends(let_in(door, "control")),
+        caller: Caller = Depends(let_in(login_check, "control")),
     ) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         number = ids.parse_session(session)
         await deps.store.resolve_unsure(number, how, tenant=caller.sees)
         there = "/attention" if back == "attention" else f"/sessions/{ids.session_id(number)}"
         return RedirectResponse(there, status_code=303)
 
     @router.get("/artifacts/{artifact}")
-    async def artifact(artifact: str, caller: Caller = Depends(let_in(door, "read"))) -> Response:
+    async def artifact(artifact: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
         """The bytes themselves, also from an object store: the pages' policy lets images come from here only."""
         row = await deps.store.artifact(artifact_id(artifact), tenant=caller.sees)
         return Response(await deps.artifacts.get(row.key), headers=safe_headers(row))

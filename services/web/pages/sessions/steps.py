@@ -16,7 +16,7 @@ from shoal.services.store import ids
 from shoal.services.store.records import SessionDetail
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 
 PROMPT_BYTES = 2 << 20
@@ -68,7 +68,7 @@ class Exchange:
     replies: Sequence[SaidReply]
 
 
-def add_steps(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) -> None:
+def add_steps(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages) -> None:
     """Adds the pages of steps."""
 
     @router.get("/sessions/{session}/steps/{attempt}/{number}")
@@ -77,7 +77,7 @@ def add_steps(router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages) ->
         session: str,
         attempt: int = Path(ge=1, le=1000),
         number: int = Path(ge=1, le=100_000),
-        caller: Caller = Depends(let_in(door, "read")),
+        caller: Caller = Depends(let_in(login_check, "read")),
     ) -> Response:
         detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
         steps = list(placed_steps(detail))

@@ -20,7 +20,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.body import read_body
 from shoal.services.web.http.problems import faults_of
-from shoal.services.web.pages.login import Door
+from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 from shoal.services.web.pages.saved import all_saved, forget, one_saved, save
 from shoal.services.web.pages.submit.compose import Draft, Inputs, composed, read_draft
@@ -60,29 +60,31 @@ class Checked:
 
 
 def add_submit_page(
-    router: APIRouter, deps: GatewayDeps, door: Door, pages: Pages, submitter: Submitter, trier: Trier
+    router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages, submitter: Submitter, trier: Trier
 ) -> None:
     """Adds the page and what its form and its scripts ask."""
-    desk = _Desk(deps, door, pages, submitter)
+    job_form = _JobForm(deps, login_check, pages, submitter)
 
     @router.get("/new")
     async def form(
         request: Request,
-        caller: Caller = Depends(let_in(door, "submit")),
+        caller: Caller = Depends(let_in(login_check, "submit")),
         job: str = Query("", alias="from", max_length=40),
         preset: str = Query("", max_length=40),
         kept: str = Query("", max_length=40),
     ) -> Response:
-        draft = await desk.beginning(job, preset, kept, caller)
+        draft = await job_form.beginning(job, preset, kept, caller)
         # A kept job holds no passwords either.
-        return await desk.page(request, caller, Checked(draft), origin=job or (kept and f"{KEPT}{kept}"))
+        return await job_form.page(request, caller, Checked(draft), origin=job or (kept and f"{KEPT}{kept}"))
 
     @router.post("/new")
-    async def submit(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
-        inputs = await desk.inputs(request)
-        checked = await desk.checked(inputs, caller)
+    async def submit(request: Request, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
+        inputs = await job_form.inputs(request)
+        checked = await job_form.checked(inputs, caller)
         if not checked.valid:
-            return await desk.page(request, caller, checked, origin=inputs.one(FROM), key=inputs.one(KEY), status=400)
+            return await job_form.page(
+                request, caller, checked, origin=inputs.one(FROM), key=inputs.one(KEY), status=400
+            )
         body = json.dumps(checked.draft.spec, ensure_ascii=False).encode()
         key = None
         if inputs.one(KEY) and "idempotency_key" not in checked.draft.spec:
@@ -91,28 +93,28 @@ def add_submit_page(
         return RedirectResponse(f"/jobs/{ids.job_id(done.job)}", status_code=303)
 
     @router.post("/new/check")
-    async def check(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
+    async def check(request: Request, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
         """What the API would say of the job in the form, and the same job for other ways in. Nothing is stored."""
-        inputs = await desk.inputs(request)
-        checked = await desk.checked(inputs, caller)
-        told = desk.told(request, checked)
+        inputs = await job_form.inputs(request)
+        checked = await job_form.checked(inputs, caller)
+        told = job_form.told(request, checked)
         if inputs.has(AS_JSON):
-            told["form"] = desk.fields(request, checked.draft.spec)
+            told["form"] = job_form.fields(request, checked.draft.spec)
             told["strangers"] = strangers(checked.draft.spec)
         return JSONResponse(told)
 
-    _add_presets(router, deps, door, desk)
-    _add_helpers(router, deps, door, desk, trier)
+    _add_presets(router, deps, login_check, job_form)
+    _add_helpers(router, deps, login_check, job_form, trier)
 
 
-def _add_presets(router: APIRouter, deps: GatewayDeps, door: Door, desk: _Desk) -> None:
+def _add_presets(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, job_form: _JobForm) -> None:
     """Jobs that a tenant keeps under a name."""
 
     @router.post("/new/presets")
-    async def keep(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
+    async def keep(request: Request, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
         """Keeps the job in the form under a name, without its passwords, as a job to begin with."""
-        inputs = await desk.inputs(request)
-        checked = await desk.checked(inputs, caller)
+        inputs = await job_form.inputs(request)
+        checked = await job_form.checked(inputs, caller)
         if not checked.valid:
             return JSONResponse({"fault": checked.message or "Only a valid job can be kept."}, status_code=400)
         spec = shown_spec(parse_spec(json.dumps(checked.draft.spec, ensure_ascii=False).encode()))
@@ -125,21 +127,23 @@ def _add_presets(router: APIRouter, deps: GatewayDeps, door: Door, desk: _Desk) 
 
     @router.post("/new/presets/{preset}/remove")
     async def remove(
-        request: Request, preset: str, token: str = Form(""), caller: Caller = Depends(let_in(door, "submit"))
+        request: Request, preset: str, token: str = Form(""), caller: Caller = Depends(let_in(login_check, "submit"))
     ) -> Response:
-        door.check_form(request, token)
+        login_check.check_form(request, token)
         await forget(deps.store, "preset", caller, preset)
         return RedirectResponse("/new", status_code=303)
 
 
-def _add_helpers(router: APIRouter, deps: GatewayDeps, door: Door, desk: _Desk, trier: Trier) -> None:
+def _add_helpers(
+    router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, job_form: _JobForm, trier: Trier
+) -> None:
     """What helps to write a job: a sample of it, and the values of a loop from a file."""
 
     @router.post("/new/try")
-    async def attempt(request: Request, caller: Caller = Depends(let_in(door, "submit"))) -> Response:
+    async def attempt(request: Request, caller: Caller = Depends(let_in(login_check, "submit"))) -> Response:
         """What a sample of the job in the form gives, as HTML; it is kept nowhere."""
-        inputs = await desk.inputs(request)
-        checked = await desk.checked(inputs, caller)
+        inputs = await job_form.inputs(request)
+        checked = await job_form.checked(inputs, caller)
         if not checked.valid:
             return JSONResponse({"fault": checked.message or "The job is not valid yet."})
         body = json.dumps(checked.draft.spec, ensure_ascii=False).encode()
@@ -151,16 +155,16 @@ def _add_helpers(router: APIRouter, deps: GatewayDeps, door: Door, desk: _Desk, 
         if view is None:
             return Response(status_code=204)  # its caller has gone
         places = {"fields": view.fields, "records": view.record_place}
-        return JSONResponse({"html": desk.pages.part(request, "submit/tried.html", tried=view), "places": places})
+        return JSONResponse({"html": job_form.pages.part(request, "submit/tried.html", tried=view), "places": places})
 
     @router.post("/new/values")
     async def values(
         request: Request,
-        caller: Caller = Depends(let_in(door, "submit")),
+        caller: Caller = Depends(let_in(login_check, "submit")),
         mapping: str = Query("", max_length=100_000),
     ) -> Response:
         """The columns and first rows of a file; with a mapping (JSON: names by column), the values of a loop."""
-        door.check_form(request, request.headers.get(TOKEN_HEADER, ""))
+        login_check.check_form(request, request.headers.get(TOKEN_HEADER, ""))
         content = await read_body(request, FILE_BYTES * deps.options.body_limit)
         try:
             table = read_table(content)
@@ -173,9 +177,9 @@ def _add_helpers(router: APIRouter, deps: GatewayDeps, door: Door, desk: _Desk, 
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _JobForm:
     deps: GatewayDeps
-    door: Door
+    login_check: LoginCheck
     pages: Pages
     submitter: Submitter
 
@@ -202,7 +206,7 @@ class _Desk:
             TooLarge, BadInput.
         """
         inputs = Inputs.of_body(await read_body(request, FORM_BYTES * self.deps.options.body_limit))
-        self.door.check_form(request, inputs.one("token"))
+        self.login_check.check_form(request, inputs.one("token"))
         return inputs
 
     async def checked(self, inputs: Inputs, caller: Caller) -> Checked:
@@ -225,7 +229,7 @@ class _Desk:
 
     def told(self, request: Request, checked: Checked) -> dict[str, Json]:
         """What the page's script shows."""
-        texts = equivalents(checked.draft.spec, self.gateway(request), keys=self.door.required)
+        texts = equivalents(checked.draft.spec, self.gateway(request), keys=self.login_check.required)
         return {
             "valid": checked.valid,
             "message": checked.message,
@@ -255,7 +259,7 @@ class _Desk:
             strangers=strangers(checked.draft.spec),
             faults=checked.faults,
             message=checked.message,
-            texts=equivalents(checked.draft.spec, self.gateway(request), keys=self.door.required).texts(),
+            texts=equivalents(checked.draft.spec, self.gateway(request), keys=self.login_check.required).texts(),
             presets=PRESETS.values(),
             kept=await all_saved(self.deps.store, "preset", caller),
             origin=origin,

@@ -1,4 +1,4 @@
-"""The doors of an egress proxy: the addresses that browser contexts are given, and what came in by each."""
+"""The listeners of an egress proxy: the addresses that browser contexts are given, and the traffic of each."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _TOLD_REFUSALS = 20
 
 
 @dataclass(slots=True, eq=False)
-class Door:
-    """One address on loopback. Of a door that is lent, all that comes in belongs to one session."""
+class ProxyListener:
+    """One address on loopback. Of a listener that is lent, all that comes in belongs to one session."""
 
     owner: str  # a tenant; "": what belongs to none
     server: asyncio.Server
@@ -50,54 +50,55 @@ class Door:
             raise ConnectionError(self.excess)
 
 
-class Doors:
-    """The doors of one proxy; some are lent, the others wait for the next session of their owner.
+class ProxyListeners:
+    """The listeners of one proxy; some are lent, the others wait for the next session of their owner.
 
     Args:
-        add: makes the server of a new door, which serves what comes in for that door.
-        most: doors at once; beyond that the one is closed that has waited longest.
+        add: makes the server of a new listener, which serves what comes in for that listener.
+        most: listeners at once; beyond that the one is closed that has waited longest.
     """
 
     def __init__(
-        self, add: Callable[[Callable[[], Door]], Awaitable[asyncio.Server]], most_bytes: int, *, most: int
+        self, add: Callable[[Callable[[], ProxyListener]], Awaitable[asyncio.Server]], most_bytes: int, *, most: int
     ) -> None:
         self._add = add
         self._most_bytes = most_bytes
         self._most = most
-        self._waiting: list[Door] = []  # the one that has waited longest first
-        self._lent: set[Door] = set()
+        self._waiting: list[ProxyListener] = []  # the one that has waited longest first
+        self._lent: set[ProxyListener] = set()
         self._opening = asyncio.Lock()
 
-    async def open(self, owner: str, most_bytes: int | None) -> Door:
-        """A new door, which counts as lent."""
-        opened: list[Door] = []
-        door = Door(owner, await self._add(lambda: opened[0]), most_bytes)
-        opened.append(door)
-        self._lent.add(door)
-        return door
+    async def open(self, owner: str, most_bytes: int | None) -> ProxyListener:
+        """A new listener, which counts as lent."""
+        opened: list[ProxyListener] = []
+        listener = ProxyListener(owner, await self._add(lambda: opened[0]), most_bytes)
+        opened.append(listener)
+        self._lent.add(listener)
+        return listener
 
-    async def lend(self, owner: str, job: int | None = None) -> Door:
-        """A door for one session of `owner`, as if nothing had come in by it.
+    async def lend(self, owner: str, job: int | None = None) -> ProxyListener:
+        """A listener for one session of `owner`, as if nothing had come in by it.
 
-        A job gets its own doors again where it can: a context that is emptied for its next session knows one address.
+        A job gets its own listeners again where it can: a context that is emptied for its next session knows one
+        address.
         """
         async with self._opening:
-            mine = [door for door in self._waiting if door.owner == owner]
-            same = [door for door in mine if door.job == job]
-            door = same[-1] if same else mine[0] if mine else None
-            if door is None:
+            mine = [listener for listener in self._waiting if listener.owner == owner]
+            same = [listener for listener in mine if listener.job == job]
+            listener = same[-1] if same else mine[0] if mine else None
+            if listener is None:
                 await self._make_room()
-                door = await self.open(owner, self._most_bytes)
+                listener = await self.open(owner, self._most_bytes)
             else:
-                self._waiting.remove(door)
-        self._lent.add(door)
-        door.job, door.taken, door.refused = job, 0, 0
-        return door
+                self._waiting.remove(listener)
+        self._lent.add(listener)
+        listener.job, listener.taken, listener.refused = job, 0, 0
+        return listener
 
-    def give_back(self, door: Door) -> None:
+    def give_back(self, listener: ProxyListener) -> None:
         """The session is over."""
-        self._lent.discard(door)
-        self._waiting.append(door)
+        self._lent.discard(listener)
+        self._waiting.append(listener)
 
     async def _make_room(self) -> None:
         while self._waiting and len(self._waiting) + len(self._lent) >= self._most:
@@ -109,10 +110,10 @@ class Doors:
 
     def close(self) -> None:
         """None of them takes anything more."""
-        for door in (*self._waiting, *self._lent):
-            door.server.close()
+        for listener in (*self._waiting, *self._lent):
+            listener.server.close()
 
     async def closed(self) -> None:
         """Returns once all have ended."""
-        for door in (*self._waiting, *self._lent):
-            await door.server.wait_closed()
+        for listener in (*self._waiting, *self._lent):
+            await listener.server.wait_closed()
