@@ -28,7 +28,7 @@ class Metric:
     labels: tuple[str, ...]
     meaning: str  # with the unit, where it has one
     buckets: tuple[float, ...] = ()  # of a histogram
-    by: Literal["gateway", "store", "snapshot", "tally"] = "gateway"  # who knows it
+    by: Literal["gateway", "store", "snapshot", "delta"] = "gateway"  # who knows it
 
     @property
     def exposed(self) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ _STEP_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _MODEL_S = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 120.0, 300.0)
 
 
-def _known_by(by: Literal["snapshot", "tally"], *lines: Metric) -> tuple[Metric, ...]:
+def _known_by(by: Literal["snapshot", "delta"], *lines: Metric) -> tuple[Metric, ...]:
     return tuple(replace(line, by=by) for line in lines)
 
 
@@ -96,7 +96,7 @@ CATALOGUE: tuple[Metric, ...] = (
     ),
     # counted by dispatchers and workers
     *_known_by(
-        "tally",
+        "delta",
         Metric("shoal_attempts", "counter", ("status", "failure"), "Attempts by how they ended and what failed."),
         Metric("shoal_session_seconds", "histogram", (), "Time of one attempt of a session, in seconds.", _SESSION_S),
         Metric("shoal_slot_seconds", "counter", (), "Time that sessions held a slot, in seconds."),

@@ -1,7 +1,7 @@
 """Counts of a process that is not scraped: they travel as plain figures, and a scraped process adds them up.
 
-A worker's tally rides on its stats to the dispatcher, the dispatcher's on its snapshot to the store; the gateway shows
-the sum. Figures only grow, so what is lost with a process is a reset, which Prometheus knows.
+A worker's delta comes to the dispatcher with its stats, the dispatcher's to the store with its snapshot; the gateway
+shows the sum. Figures only grow, so what is lost with a process is a reset, which Prometheus knows.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class MetricsDelta:
         }
 
     def absorb(self, now: Figures, before: Figures | None = None) -> None:
-        """Adds what another tally has counted between two of its figures (`before` None: since its beginning)."""
+        """Adds what another delta has counted between two of its figures (`before` None: since its beginning)."""
         old = _by_key(before.get("counts", ())) if before else {}
         for key, value in _by_key(now.get("counts", ())).items():
             self._counts[key] = self._counts.get(key, 0.0) + value - old.get(key, 0.0)

@@ -30,13 +30,13 @@ class JsonPathFault(ValueError):
 
 
 @dataclass(slots=True)
-class _Allowance:
+class _WorkLeft:
     """How many parts of the document may still be looked at."""
 
     nodes: int = 0
 
 
-_left = _Allowance()
+_left = _WorkLeft()
 """One for all questions: a question runs to its end without any other in between."""
 
 

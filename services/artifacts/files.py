@@ -162,11 +162,11 @@ class FileArtifacts:
             make_folder(self._root)
             probe.write_bytes(b"shoal")
             probe.unlink()
-            self._sweep()
+            self._remove_leftovers()
         except OSError as error:
             raise _away("write", self._root, error) from error
 
-    def _sweep(self) -> None:
+    def _remove_leftovers(self) -> None:
         """Removes what dead processes left half written."""
         oldest = time.time() - _UNFINISHED_MAX_AGE_S
         for path in self._unfinished.glob("*"):

@@ -44,7 +44,7 @@ class RunDir:
         base = Path(tempfile.gettempdir())
         if len(str(base)) > _LONGEST_BASE:
             base = Path("/tmp")
-        sweep(base)
+        remove_leftovers(base)
         path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
         lock = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -71,7 +71,7 @@ class RunDir:
             self._lock = -1
 
 
-def sweep(base: Path) -> None:
+def remove_leftovers(base: Path) -> None:
     """Clears the folders below `base` whose owners died without doing so."""
     for path in base.glob(_PREFIX + "*"):
         try:

@@ -17,7 +17,7 @@ from shoal.agent.types import Basis, Checkpoint, ErrorInfo, LoopItem, Outcome, R
 from shoal.agent.worker_messages import JobLimits, Work
 from shoal.services.store.waiting_causes import WaitingCause
 
-Settlement = Literal["done", "retry"]
+UnsureAnswer = Literal["done", "retry"]
 """What the owner of an unsure session says: its action was done, or the session is to be tried again."""
 
 
@@ -283,8 +283,8 @@ class CommitResult:
     late: frozenset[int]  # sessions whose lease was another's by now: nothing was written
     ready: tuple[Partition, ...]  # partitions that have ready sessions now (children, resumed parents, retries)
     finished_jobs: tuple[int, ...]
-    pending_children: bool = False  # a loop was so long that `unfold` has to store the rest of it
-    stopped: bool = False  # a loop was stopped; what is left of it, if anything, is `sweep`'s
+    pending_children: bool = False  # a loop was so long that `materialize` has to store the rest of it
+    stopped: bool = False  # a loop was stopped; `run_bulk_operations` ends the rest of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,10 +60,10 @@ from shoal.services.store.records import (
     ResultRow,
     SessionDetail,
     SessionRow,
-    Settlement,
     SiteRow,
     Submitted,
     Unclaimable,
+    UnsureAnswer,
 )
 from shoal.services.store.sessions import claim, finish, lease_expiry, partitions, resolve_unsure
 from shoal.services.store.sessions.checkpoints import keep_checkpoints
@@ -210,8 +210,8 @@ class Store:
     async def cancel(self, job: int, *, tenant: str | None = None) -> JobRow:
         """Nothing of the job begins from now on; running sessions become canceled when their worker says so.
 
-        Queued, waiting and paused ones become canceled at once, or, of a job with thousands of them, by `sweep`: its
-        root last.
+        Queued, waiting and paused ones become canceled at once, or, of a job with thousands of them, by
+        `run_bulk_operations`: its root last.
         """
 
         def work(tx: Tx) -> JobRow:
@@ -237,9 +237,9 @@ class Store:
     async def retry(self, job: int, *, tenant: str | None = None) -> JobRow:
         """Failed, terminated and canceled items of a final job are queued again with fresh attempts.
 
-        Of a job with thousands of them, the last ones; the others by `sweep`, which tries none again that has failed
-        since. Until they all are open, no loop of it goes on and the job does not end. A caller that cancels it
-        meanwhile, or its deadline, leaves those that are not open yet as they were.
+        Of a job with thousands of them, the last ones; the others by `run_bulk_operations`, which tries none again that
+        has failed since. Until they all are open, no loop of it goes on and the job does not end. A caller that cancels
+        it meanwhile, or its deadline, leaves those that are not open yet as they were.
 
         Raises:
             WrongState: it is not final, or nothing of it is to be retried.
@@ -254,8 +254,8 @@ class Store:
     async def set_concurrency(self, job: int, limit: int | None, *, tenant: str | None = None) -> JobRow:
         """At most `limit` items of the outermost loop begin from now on (None: no limit); none that runs is stopped.
 
-        Of a loop with thousands of ready or held items, `sweep` does the rest, in which no claim goes beyond the limit.
-        Called again meanwhile, the last limit holds.
+        Of a loop with thousands of ready or held items, `run_bulk_operations` does the rest. Meanwhile no claim goes
+        beyond the limit. Called again meanwhile, the last limit holds.
 
         Raises:
             WrongState: the job is final.
@@ -283,7 +283,7 @@ class Store:
 
         return await self._db.write(work)
 
-    async def resolve_unsure(self, session: int, how: Settlement, *, tenant: str | None = None) -> SessionDetail:
+    async def resolve_unsure(self, session: int, how: UnsureAnswer, *, tenant: str | None = None) -> SessionDetail:
         """Says what became of an unsure session: `done` completes it with the records that it had; `retry` queues it.
 
         A job that was over is reopened by `retry`, with the loops that the session is in; `done` leaves them alone,
@@ -361,9 +361,9 @@ class Store:
             lambda tx: webhook_outbox.claim_deliveries(tx, n, lease_s=lease_s, each=each, under_way=under_way or {})
         )
 
-    async def settle_deliveries(self, group: Sequence[Delivered]) -> None:
+    async def record_deliveries(self, group: Sequence[Delivered]) -> None:
         """Writes how attempts went; one whose message was given out again meanwhile changes nothing."""
-        await self._db.write(lambda tx: webhook_outbox.settle_deliveries(tx, group))
+        await self._db.write(lambda tx: webhook_outbox.record_deliveries(tx, group))
 
     async def next_delivery_in_s(self) -> float | None:
         """Seconds until the next message is due; None when none waits."""
@@ -533,10 +533,10 @@ class Store:
         commands it does a first slice in its own transaction: this is for the rest. Takes up what others left when
         they died; jobs and loops take turns by chance.
         """
-        for one in await self._db.read(lambda tx: bulk_operations.unfinished(tx, self._dice)):
-            swept = await self._db.write(partial(bulk_operations.sweep, one=one))
-            if swept.more:
-                return swept
+        for part in await self._db.read(lambda tx: bulk_operations.unfinished(tx, self._dice)):
+            progress = await self._db.write(partial(bulk_operations.advance, unfinished_part=part))
+            if progress.more:
+                return progress
         return bulk_operations.NOTHING
 
     async def expire_leases(self, *, owner: str | None = None, lease_s: float | None = None) -> ExpiredLeases:
@@ -553,7 +553,10 @@ class Store:
         return await self._db.write(lambda tx: lease_expiry.expire_leases(tx, owner, lease_s))
 
     async def expire_deadlines(self) -> list[int]:
-        """Fails a first slice of what is left of jobs whose deadline passed; gives the jobs. `sweep` does the rest."""
+        """Fails a first slice of what is left of jobs whose deadline passed; gives the jobs.
+
+        `run_bulk_operations` does the rest.
+        """
         return await self._db.write(lease_expiry.expire_jobs)
 
     async def ready_count(self, most: int) -> int:

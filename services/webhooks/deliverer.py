@@ -124,7 +124,7 @@ class Deliverer:
         await self._landings.add(done)
 
     async def _settle(self, landed: Sequence[Delivered]) -> Sequence[None]:
-        await self._store.settle_deliveries(landed)
+        await self._store.record_deliveries(landed)
         return [None] * len(landed)
 
     async def _prune(self) -> None:

@@ -77,7 +77,7 @@ async def test_a_deleted_job_leaves_nothing_in_the_artifact_store(artifacts: Art
             assert (await client.delete(f"/v1/jobs/{ids.job_id(first.job)}")).status_code == 204
             assert await keys(artifacts) == sorted([*dead, kept.key])
             # The archive of the other one takes the place of all its evidence.
-            assert await Retention(w.store, artifacts, default_days=0).sweep() == 1
+            assert await Retention(w.store, artifacts, default_days=0).run_once() == 1
             left = await keys(artifacts)
             assert len(left) == 1 and left[0].startswith(f"archive/{ids.job_id(other.job)}/")
             assert (await client.delete(f"/v1/jobs/{ids.job_id(other.job)}")).status_code == 204
@@ -102,10 +102,10 @@ async def test_names_that_are_no_keys_stop_neither_deletion_nor_sweep(
             await w.store.delete(one.job)
             monkeypatch.setattr("shoal.services.web.results.dropping._KEYS", 1)
             monkeypatch.setattr("shoal.services.web.results.leftovers._KEYS", 1)
-            await Retention(w.store, artifacts).sweep()
+            await Retention(w.store, artifacts).run_once()
             assert await keys(artifacts) == sorted(odd)
             assert await w.store.deleted() == []
-            assert await sweeper(w, Time(), artifacts).sweep() == 0
+            assert await sweeper(w, Time(), artifacts).run_once() == 0
         await artifacts.close()
     finally:
         server.kill()
@@ -140,7 +140,7 @@ async def test_the_folder_goes_before_the_row_that_says_whose_it_is(monkeypatch:
         piece: DropSlice = await w.store.droppable(one.job)
         assert (piece.tenant, piece.last) == ("default", True)
         monkeypatch.setattr(w.artifacts, "page", page)
-        await Retention(w.store, w.artifacts).sweep()
+        await Retention(w.store, w.artifacts).run_once()
         assert await keys(w.artifacts) == [] and await w.store.deleted() == []
 
 
@@ -165,7 +165,7 @@ async def test_what_came_late_for_a_deleted_job_is_swept_and_nothing_else(artifa
     async with world() as w:
         clock = Time()
         clock.now -= 3600  # what this test puts counts as newer than the mark
-        assert await sweeper(w, clock, artifacts).sweep() == 0
+        assert await sweeper(w, clock, artifacts).run_once() == 0
         app = create_app(GatewayDeps(w.store, artifacts, GatewayOptions(auth=False), w.names))
         (gone, _), (_, kept) = await attempted(w, artifacts), await attempted(w, artifacts)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
@@ -177,12 +177,12 @@ async def test_what_came_late_for_a_deleted_job_is_swept_and_nothing_else(artifa
         (dead,) = set(await keys(artifacts)) - {late.key, kept.key, *foreign}
 
         clock.now = time.time()
-        assert await sweeper(w, clock, artifacts).sweep() == 0  # it might be of an attempt that runs
+        assert await sweeper(w, clock, artifacts).run_once() == 0  # it might be of an attempt that runs
         clock.now += 2 * DAY_S
-        assert await sweeper(w, clock, artifacts).sweep() == 1
+        assert await sweeper(w, clock, artifacts).run_once() == 1
         assert await keys(artifacts) == sorted([dead, kept.key, *foreign])
         clock.now += 6 * DAY_S  # no attempt of a job that is still there is as old as that
-        assert await sweeper(w, clock, artifacts).sweep() == 1
+        assert await sweeper(w, clock, artifacts).run_once() == 1
         assert await keys(artifacts) == sorted([kept.key, *foreign])
 
 
@@ -191,15 +191,15 @@ async def test_the_artifacts_of_another_database_are_left_alone() -> None:
     shared, clock = MemoryArtifacts(), Time()
     shared.clock = clock
     async with world() as first:
-        await sweeper(first, clock, shared).sweep()
+        await sweeper(first, clock, shared).run_once()
         clock.now += 1
         await attempted(first, shared)
         before = await keys(shared)
         clock.now += 30 * DAY_S
         async with world() as second:
-            assert await sweeper(second, clock, shared).sweep() == 0
+            assert await sweeper(second, clock, shared).run_once() == 0
             assert await keys(shared) == before
-        assert await sweeper(first, clock, shared).sweep() == 1
+        assert await sweeper(first, clock, shared).run_once() == 1
 
 
 async def test_what_was_there_before_the_artifact_store_was_marked_stays() -> None:
@@ -208,9 +208,9 @@ async def test_what_was_there_before_the_artifact_store_was_marked_stays() -> No
         w.artifacts.clock = clock
         await w.artifacts.put(f"default/999/1/1-{uuid4().hex}.jpg", b"x", "image/jpeg")
         clock.now += 30 * DAY_S
-        assert await sweeper(w, clock).sweep() == 0
+        assert await sweeper(w, clock).run_once() == 0
         clock.now += 30 * DAY_S
-        assert await sweeper(w, clock).sweep() == 0
+        assert await sweeper(w, clock).run_once() == 0
         assert len(await keys(w.artifacts)) == 1
 
 

@@ -73,9 +73,9 @@ async def test_a_message_is_given_to_one_sender_and_again_when_that_one_is_lost(
     (second,) = await other.claim_deliveries(10, lease_s=30.0, each=10)
     assert (second.id, second.attempts) == (first.id, 2)
     # The lost one comes back: what it says does not count, for another attempt is under way.
-    await w.store.settle_deliveries([Delivered(first.id, first.attempts, DeliveryState.DELIVERED, status_code=200)])
+    await w.store.record_deliveries([Delivered(first.id, first.attempts, DeliveryState.DELIVERED, status_code=200)])
     assert (await w.store.delivery(first.id)).state is DeliveryState.WAITING
-    await w.store.settle_deliveries([Delivered(first.id, 2, DeliveryState.DELIVERED, status_code=204)])
+    await w.store.record_deliveries([Delivered(first.id, 2, DeliveryState.DELIVERED, status_code=204)])
     row = await w.store.delivery(first.id)
     assert (row.state, row.status_code) == (DeliveryState.DELIVERED, 204) and row.ended_at is not None
 
@@ -83,7 +83,7 @@ async def test_a_message_is_given_to_one_sender_and_again_when_that_one_is_lost(
 async def test_a_failed_attempt_waits_and_a_dead_letter_can_be_sent_again(w: World) -> None:
     await _messages(w, 2)
     one, two = await due(w)
-    await w.store.settle_deliveries(
+    await w.store.record_deliveries(
         [
             Delivered(one.id, 1, DeliveryState.WAITING, again_in_s=60.0, status_code=503, error="HTTP 503"),
             Delivered(two.id, 1, DeliveryState.DEAD, error="gone"),
@@ -101,7 +101,7 @@ async def test_a_failed_attempt_waits_and_a_dead_letter_can_be_sent_again(w: Wor
     assert [row.id for row in await due(w)] == [two.id]
     w.clock.now += 61
     assert {row.id for row in await due(w)} == {one.id, two.id}
-    await w.store.settle_deliveries([Delivered(one.id, 2, DeliveryState.DEAD)])
+    await w.store.record_deliveries([Delivered(one.id, 2, DeliveryState.DEAD)])
     assert await w.store.resend_dead(tenant="other") == 0
     assert await w.store.resend_dead(tenant="acme") == 1
     assert [row.id for row in await due(w)] == [one.id]
@@ -148,7 +148,7 @@ async def test_tenants_that_hold_the_same_take_turns_by_chance_and_not_by_age(w:
 async def test_messages_are_forgotten_after_their_time_or_with_their_job(w: World) -> None:
     await _messages(w, 3)
     done, dead, open_ = await due(w)
-    await w.store.settle_deliveries(
+    await w.store.record_deliveries(
         [Delivered(done.id, 1, DeliveryState.DELIVERED), Delivered(dead.id, 1, DeliveryState.DEAD)]
     )
     w.clock.now += 100

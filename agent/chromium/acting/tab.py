@@ -63,7 +63,7 @@ class Tab:
         self._frame_id = ""
         self._reader: IsolatedReader | None = None
         self._traffic: Traffic | None = None
-        self._journey: NavigationState | None = None
+        self._navigation_state: NavigationState | None = None
         self._worlds: Worlds | None = None
         self._look: PageWalk | None = None
         self._acted_at = 0.0  # monotonic: when the last action on it ended
@@ -136,14 +136,14 @@ class Tab:
 
     async def navigation(self) -> NavigationState:
         """The watch over this tab's navigations, which sees those that begin from now on."""
-        if self._journey is None:
+        if self._navigation_state is None:
             navigation = NavigationState(await self.frame_id())
             session = await self.session()
             session.on("Page.downloadWillBegin", self._on_download_begin)
             session.on("Page.downloadProgress", self._on_download_progress)
             await navigation.follow(session)
-            self._journey = navigation
-        return self._journey
+            self._navigation_state = navigation
+        return self._navigation_state
 
     async def walk(self, options: ObserveOptions) -> FrameWalk:
         """All frames as they are now; tried again when the page navigates meanwhile."""

@@ -30,7 +30,7 @@ _SETTLE_S = 5.0
 class RulesPolicy:
     """Goals that are spelled out in data: a list to loop over, a schema to read, details to fill into a form.
 
-    Holds no state: every decision is made from the scene, so that a session can go on in another process.
+    Holds no state: every decision is made from the session state, so that a session can go on in another process.
     """
 
     instant = True

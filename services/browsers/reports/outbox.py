@@ -13,9 +13,9 @@ from shoal.agent.types import Checkpoint, LoopItem, Outcome
 from shoal.agent.worker_messages import Answer, RateSlot, RateSlotRequest, Report, RobotsAnswer, RobotsWish
 from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES, ReportBatch
 
-_LEAST_LINGER_S = 0.004
-_MOST_LINGER_S = 0.25
-_LINGER_SHARE = 0.5
+_LEAST_BATCH_DELAY_S = 0.004
+_MOST_BATCH_DELAY_S = 0.25
+_BATCH_DELAY_SHARE = 0.5
 """How long a pull waits for company once there is something to give, as a share of what a session takes. Groups are
 what makes Ray calls and commits cheap; a worker that has more work queued loses nothing by them."""
 
@@ -110,7 +110,7 @@ class Outbox:
 
     @property
     def _batch_delay_s(self) -> float:
-        return max(_LEAST_LINGER_S, min(_MOST_LINGER_S, self._session_s * _LINGER_SHARE))
+        return max(_LEAST_BATCH_DELAY_S, min(_MOST_BATCH_DELAY_S, self._session_s * _BATCH_DELAY_SHARE))
 
     def _after(self, seen: int) -> list[Report]:
         return [report for serial, report in self._reports.items() if serial > seen]

@@ -1,4 +1,4 @@
-"""Owns one Chromium at a time: starts it when it is needed, replaces it when it is worn out, dead, hanging or idle."""
+"""Owns one Chromium at a time: starts it when it is needed, replaces it when it is due, dead, hanging or idle."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ class _Process:
 class BrowserOwner:
     """Lends one browser to many sessions.
 
-    A worn-out browser gets no new sessions and is closed when its last one ends; until then the next browser runs
-    beside it. One that died or hangs is replaced at the next loan, and ended with what its sessions do in it.
+    A browser that is due for replacement gets no new sessions and is closed when its last one ends; until then the
+    next browser runs beside it. One that died or hangs is replaced at the next loan, and ended with what its sessions
+    do in it.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class BrowserOwner:
         self._current: _Process | None = None
         self._old: set[_Process] = set()
         self._lock = asyncio.Lock()  # one launch at a time
-        self._sweeper: asyncio.Task[None] | None = None
+        self._maintenance: asyncio.Task[None] | None = None
         self._restrainer: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self.restarts = 0  # browsers replaced because they died or hung
@@ -85,8 +86,8 @@ class BrowserOwner:
 
     async def _take(self) -> _Process:
         async with self._lock:
-            if self._sweeper is None:
-                self._sweeper = asyncio.create_task(self._sweep())
+            if self._maintenance is None:
+                self._maintenance = asyncio.create_task(self._maintain())
                 self._restrainer = asyncio.create_task(self._restrain())
             if self._current is not None and self._current.sessions >= self._limits.max_sessions:
                 await self._retire(self._current, "sessions")
@@ -146,7 +147,7 @@ class BrowserOwner:
         self._old.discard(process)
         await process.browser.close()
 
-    async def _sweep(self) -> None:
+    async def _maintain(self) -> None:
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
             try:
@@ -168,7 +169,7 @@ class BrowserOwner:
                     log.warning(LogEvent.PAGES_ENDED, worker=self._worker, pages=ended, why="memory")
 
     async def _look(self) -> None:
-        """Replaces the browser when it is worn out, dead or idle; ends those that take the machine's memory."""
+        """Replaces the browser when it is due, dead or idle; ends those that take the machine's memory."""
         for old in tuple(self._old):
             if not old.lost and self._is_boundless((await old.browser.health()).rss_bytes):
                 async with self._lock:
@@ -205,10 +206,10 @@ class BrowserOwner:
 
     async def close(self) -> None:
         """Ends every browser; the sessions in them see `BrowserGone`."""
-        for task in (self._sweeper, self._restrainer):
+        for task in (self._maintenance, self._restrainer):
             if task is not None:
                 task.cancel()
-        self._sweeper = self._restrainer = None
+        self._maintenance = self._restrainer = None
         processes = [*self._old, *([self._current] if self._current else [])]
         self._current = None
         for process in processes:

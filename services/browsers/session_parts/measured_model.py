@@ -11,7 +11,7 @@ from shoal.services.metrics_delta import MetricsDelta
 
 
 class MeasuredModel:
-    """Puts the time of each call into a tally, waiting and retries included: what the session had to wait."""
+    """Measures each call, waiting and retries included: what the session had to wait."""
 
     def __init__(self, model: Model, metrics_delta: MetricsDelta) -> None:
         self._model = model

@@ -9,7 +9,7 @@ from shoal.services.store.store import Store
 
 _SHARE = 20
 """Nothing is read for so many times as long as it should take to read all partitions."""
-_LANE_S = 30e-6
+_PARTITION_S = 30e-6
 """What a partition should take: ten thousand took a tenth of a second. More is not the partitions' fault: a database
 that was slow once is asked again soon."""
 _READ_S = 0.003
@@ -83,4 +83,4 @@ def rest_s(took_s: float, partitions: int) -> float:
 
     At least as long as the reading took, since claims are blocked while partitions are read.
     """
-    return min(max(took_s, _SHARE * min(took_s, _READ_S + partitions * _LANE_S)), _LONGEST_REST_S)
+    return min(max(took_s, _SHARE * min(took_s, _READ_S + partitions * _PARTITION_S)), _LONGEST_REST_S)

@@ -18,7 +18,7 @@ from shoal.services.store.waiting_causes import WaitingCause
 
 _SMOOTHING = 0.3
 """Share of the newest look in the rate."""
-_TOLD_LANES = 200
+_TOLD_PARTITIONS = 200
 """Partitions of one cause that the snapshot names, so that their sessions can be counted and told; every status call
 reads them."""
 
@@ -77,7 +77,7 @@ class StatusReporter:
             if cause is WaitingCause.SLOT and shares is not None and not shares.allows(partition.tenant):
                 cause = WaitingCause.SHARE
             counts[cause] += 1
-            if cause is not WaitingCause.SLOT and counts[cause] <= _TOLD_LANES:
+            if cause is not WaitingCause.SLOT and counts[cause] <= _TOLD_PARTITIONS:
                 held.setdefault(cause, []).append(partition)
         return counts, held
 

@@ -1,4 +1,4 @@
-"""The workers of one dispatcher: welcomed, listened to, buried when they are lost, more or fewer as there is work."""
+"""Tracks the workers of one dispatcher: registers them, polls their reports, replaces lost ones, sizes the pool."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class WorkerManager:
 
     Args:
         take_in: gets what a worker reports, and the bytes of each report.
-        reap: ends the leases of a worker that is gone.
+        expire_leases: ends the leases of a worker that is gone.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class WorkerManager:
         pool: Pool,
         state: DispatchState,
         receive: Callable[[WorkerState, Sequence[Report], Sequence[int]], None],
-        reap: Callable[[str], Awaitable[None]],
+        expire_leases: Callable[[str], Awaitable[None]],
     ) -> None:
         self._pool = pool
         self._state = state
         self._take_in = receive
-        self._expire_leases = reap
+        self._expire_leases = expire_leases
         self.workers: dict[str, WorkerState] = {}
         self._starting: set[asyncio.Task[None]] = set()
         self._submitting: set[asyncio.Task[None]] = set()
@@ -349,7 +349,7 @@ class WorkerManager:
                 return None
 
         found = await asyncio.gather(*(one(worker) for worker in list(self.workers.values())))
-        # One that was buried meanwhile is settled with: its figures, taken in again, would be counted twice.
+        # The figures of a worker that was deregistered meanwhile are counted already.
         seen = [stats for stats in found if stats is not None and stats.name in self.workers]
         self._state.metrics.workers(seen)
         for stats in seen:

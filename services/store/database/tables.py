@@ -269,7 +269,7 @@ job_pace = Table(
     Column("last_page", Double, nullable=False, server_default=_ZERO),  # may lie ahead
 )
 
-allowance = Table(
+token_bucket = Table(
     "allowance",
     metadata,
     # The requests that a tenant may make at once, at any gateway; without a row it has made none yet.

@@ -49,20 +49,20 @@ def unfinished(tx: Tx, dice: random.Random) -> list[Unfinished]:
     return found
 
 
-def sweep(tx: Tx, one: Unfinished) -> BulkProgress:
+def advance(tx: Tx, unfinished_part: Unfinished) -> BulkProgress:
     """Does one slice, unless there is nothing left to do."""
-    job = lock_jobs(tx, [one.job]).get(one.job)
+    job = lock_jobs(tx, [unfinished_part.job]).get(unfinished_part.job)
     if job is None or job.is_final:
         return NOTHING
-    match one.kind:
+    match unfinished_part.kind:
         case Kind.END:
             return _end(tx, job)
         case Kind.REOPEN:
             return _reopen(tx, job)
         case Kind.STOP:
-            return _stop(tx, job, one.loop)
+            return _stop(tx, job, unfinished_part.loop)
         case Kind.RESEAT:
-            return _reseat(tx, job, one.loop)
+            return _reseat(tx, job, unfinished_part.loop)
 
 
 def _end(tx: Tx, job: LockedJob) -> BulkProgress:
@@ -95,7 +95,7 @@ def _stop(tx: Tx, job: LockedJob, loop: int) -> BulkProgress:
     pending = row.pending_children - ended
     resumes = not pending and not job.is_reopening(loop)
     tx.run(
-        "settle_loop",
+        "store_loop_counts",
         id=loop,
         pending=pending,
         seats=row.seats,

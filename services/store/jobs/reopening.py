@@ -59,14 +59,14 @@ class Parent:
 
     def columns(self) -> dict[str, Json]:
         """What `reopen_loops` writes."""
-        crowded = self.row.seat_limit is not None and self.seats > self.row.seat_limit
+        beyond_limit = self.row.seat_limit is not None and self.seats > self.row.seat_limit
         return {
             "id": self.row.id,
             "state": int(State.WAITING),
             "raised": int(self.was_over),
             "pending": self.pending,
             "seats": self.seats,
-            "reseating": crowded or (not self.was_over and bool(self.row.reseating)),
+            "reseating": beyond_limit or (not self.was_over and bool(self.row.reseating)),
         }
 
 

@@ -35,10 +35,10 @@ def claim_deliveries(tx: Tx, n: int, *, lease_s: float, each: int, under_way: Ma
     return [_row(row) for row in sorted(claimed, key=lambda row: row.id)]
 
 
-def settle_deliveries(tx: Tx, group: Sequence[Delivered]) -> None:
+def record_deliveries(tx: Tx, group: Sequence[Delivered]) -> None:
     """Writes how attempts went; one whose message was given out again meanwhile changes nothing."""
     tx.each(
-        "settle_delivery",
+        "record_delivery",
         [
             {
                 "id": one.id,

@@ -312,7 +312,7 @@ def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mappin
                 "raised": int(resumes),
             }
         )
-    tx.each("settle_loop", written)
+    tx.each("store_loop_counts", written)
     return ready
 
 
@@ -332,7 +332,9 @@ def _release(tx: Tx, loop: Loop) -> list[Ready]:
     """Lets as many held children go as have a seat now."""
     if loop.seat_limit is None or loop.stopped or loop.pending <= loop.seats or loop.state is not State.WAITING:
         return []
-    free = min(ending.SLICE, loop.seat_limit - loop.seats)  # of a limit that was just raised, the rest is `sweep`'s
+    free = min(
+        ending.SLICE, loop.seat_limit - loop.seats
+    )  # `run_bulk_operations` frees the rest of a limit that was just raised
     released = release(tx, loop.job, loop.id, free) if free > 0 else []
     loop.seats += len(released)
     return released

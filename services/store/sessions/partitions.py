@@ -28,7 +28,7 @@ _OPENING = frozenset(
 """Events that may make sessions ready, or change the turn of those that are."""
 _EVENTS = 2_000
 """Events that are looked at in one go."""
-_LANES = 5_000
+_MOST_PARTITIONS = 5_000
 """Partitions that are told in one go: about a tenth of a second."""
 
 
@@ -56,7 +56,9 @@ def changed_partitions(tx: Tx, after: int) -> ChangedPartitions:
     """The partitions of jobs that were handed in, opened or changed after an event."""
     events = tx.rows("events_after", after=after, n=_EVENTS)
     jobs = sorted({row.job for row in events if row.name in _OPENING})
-    ready = _partitions(tx.rows("partitions_of_jobs", jobs=tx.many(jobs), now=tx.now, n=_LANES)) if jobs else ()
+    ready = (
+        _partitions(tx.rows("partitions_of_jobs", jobs=tx.many(jobs), now=tx.now, n=_MOST_PARTITIONS)) if jobs else ()
+    )
     return ChangedPartitions(events[-1].seq if events else after, tuple(ready), more=len(events) == _EVENTS)
 
 

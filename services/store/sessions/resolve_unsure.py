@@ -18,10 +18,10 @@ from shoal.services.store.database.transaction import Tx
 from shoal.services.store.ids import job_id, session_id
 from shoal.services.store.jobs import ending
 from shoal.services.store.jobs.rows import LockedJob, counts_json, leased, lock_job
-from shoal.services.store.records import Settlement
+from shoal.services.store.records import UnsureAnswer
 
 
-def resolve_session(tx: Tx, session: int, how: Settlement, tenant: str | None) -> None:
+def resolve_session(tx: Tx, session: int, how: UnsureAnswer, tenant: str | None) -> None:
     """Settles an unsure session.
 
     Raises:
@@ -50,7 +50,7 @@ def resolve_session(tx: Tx, session: int, how: Settlement, tenant: str | None) -
 
 
 def _done(tx: Tx, job: LockedJob, row: Row[Any]) -> None:
-    tx.run("settle_done", id=row.id, outcome=codec.dump_outcome(_as_done(row)))
+    tx.run("resolve_as_done", id=row.id, outcome=codec.dump_outcome(_as_done(row)))
     if not row.children:
         job.ended[State.UNSURE] -= 1
         job.ended[State.COMPLETED] += 1
@@ -73,7 +73,7 @@ def _again(tx: Tx, job: LockedJob, row: Row[Any]) -> None:
     checkpoint = row.checkpoint
     if checkpoint is not None:
         checkpoint = codec.dump_checkpoint(to_do_again(codec.load_checkpoint(checkpoint)))
-    tx.run("settle_again", id=row.id, state=state, checkpoint=checkpoint)
+    tx.run("resolve_as_retry", id=row.id, state=state, checkpoint=checkpoint)
     if not row.children:
         job.ended[State.UNSURE] -= 1
     if job.is_final:
@@ -104,7 +104,7 @@ def _reopen_parent(tx: Tx, parent: int, *, child_waits: bool = False) -> State:
         taken = loop.pending_children if loop.stopped else loop.seats
         full = loop.seat_limit is not None and taken >= loop.seat_limit and not child_waits
         seats, pending = taken + (not full), loop.pending_children + 1
-        tx.run("settle_loop", id=parent, pending=pending, seats=seats, stopped=False, state=state, raised=0)
+        tx.run("store_loop_counts", id=parent, pending=pending, seats=seats, stopped=False, state=state, raised=0)
         return State.HELD if full else State.QUEUED
     tx.run("reopen_parent", id=parent, state=State.WAITING, pending=1, seats=1)
     if state in FINAL_STATES and loop.parent is not None:

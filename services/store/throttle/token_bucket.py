@@ -10,9 +10,9 @@ def spend(tx: Tx, tenant: str, spent: int, *, per_s: float, most: float) -> floa
 
     0.0: it may, and is counted too. What was let in has to be made up for: the bucket may be less than empty.
     """
-    (row,) = tx.rows_made("allowance", "add_allowance", n=1, tenant=tenant, level=most, at=tx.now)
+    (row,) = tx.rows_made("token_bucket", "add_token_bucket", n=1, tenant=tenant, level=most, at=tx.now)
     level: float = min(most, row.level + max(0.0, tx.now - row.at) * per_s) - spent
     wait_s = max(0.0, (1 - level) / per_s)
     if spent or not wait_s or row.at > tx.now:
-        tx.run("set_allowance", tenant=tenant, level=level - (not wait_s), at=tx.now)
+        tx.run("set_token_bucket", tenant=tenant, level=level - (not wait_s), at=tx.now)
     return wait_s

@@ -86,13 +86,13 @@ async def explained(store: Store, job: JobRow, rows: Sequence[SessionRow]) -> di
     if not waiting:
         return {}
     live = [snapshot for snapshot in (await every_snapshot(store)).values() if snapshot.fresh]
-    scene = WaitContext(job, live, await store.now(), await store.put_off(job.id))
+    context = WaitContext(job, live, await store.now(), await store.put_off(job.id))
     queued = [row.id for row in waiting if row.status is Status.QUEUED]
     # Counted once for the page: its sessions follow each other in the order of their claims.
     first = next((row for row in waiting if row.status is Status.QUEUED), None)
     before = await store.sessions_ahead(first) if first is not None else 0
     ahead = {session: before + place for place, session in enumerate(queued)}
-    found = ((row.id, explain(row, scene, ahead.get(row.id, 0))) for row in waiting)
+    found = ((row.id, explain(row, context, ahead.get(row.id, 0))) for row in waiting)
     return {session: wait for session, wait in found if wait is not None}
 
 

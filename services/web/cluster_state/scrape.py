@@ -115,7 +115,7 @@ def _of_tallies(counted: Sequence[Snapshot]) -> Iterator[Family]:
     for snapshot in counted:
         total.absorb(snapshot.data.get("figures", {}))
     for line in CATALOGUE:
-        if line.by != "tally":
+        if line.by != "delta":
             continue
         if line.type == "histogram":
             yield _histogram(line.name, total)

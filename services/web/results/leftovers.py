@@ -46,7 +46,7 @@ _KEY = re.compile(r"[^/]+/(\d{1,18})/\d{1,18}/\d+-[0-9a-f]{32}\.[^/]+")
 
 
 class Leftovers:
-    """Sweeps until it is canceled.
+    """Runs until it is canceled.
 
     Args:
         clock: seconds since the epoch.
@@ -71,7 +71,7 @@ class Leftovers:
         while True:
             try:
                 if await self._is_due():
-                    await self.sweep()
+                    await self.run_once()
             except (StoreAway, ArtifactStoreAway) as error:
                 log.warning(LogEvent.RETENTION_WAITS, error=error.message)
             except Exception:  # the top of a loop
@@ -86,11 +86,11 @@ class Leftovers:
         await self._store.put_state(_STATE, {})
         return True
 
-    async def sweep(self) -> int:
+    async def run_once(self) -> int:
         """Goes through all keys once; gives how many were removed.
 
         Raises:
-            StoreAway, ArtifactStoreAway: the next sweep begins anew.
+            StoreAway, ArtifactStoreAway: the next run begins anew.
         """
         since = await self._ours_since()
         if since is None:

@@ -2,9 +2,9 @@
 
 The results go to the artifact store as compressed JSON lines, the same lines that the API gives; then sessions, tasks,
 events and evidence are dropped in slices. The job's row stays, with its counts. Whatever dies in the middle, the next
-sweep begins a new archive, and a job is dropped only once the store has the name of a whole one. Of each slice the
+run begins a new archive, and a job is dropped only once the store has the name of a whole one. Of each slice the
 bytes of its evidence go first: a process that dies after them, or finds the artifact store away, leaves the rows that
-say where the rest lies, and the next sweep removes the same again. What is left of deleted jobs goes the same way.
+say where the rest lies, and the next run removes the same again. What is left of deleted jobs goes the same way.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ log = structlog.get_logger()
 
 _SWEEP_S = 60.0
 _AT_ONCE = 10
-"""Jobs of one sweep."""
+"""Jobs of one run."""
 _REST_S = 3600.0
 """A job that could not be ended is tried again after so long: trying it first each minute would hold up all others."""
 
 
 class Retention:
-    """Sweeps until it is canceled. Several may run at once: they do the same work twice at worst.
+    """Runs until it is canceled. Several may run at once: they do the same work twice at worst.
 
     Args:
         default_days: for jobs that ask for nothing; None: these are kept for ever.
@@ -61,7 +61,7 @@ class Retention:
         """Looks every minute."""
         while True:
             try:
-                while await self.sweep():
+                while await self.run_once():
                     pass
             except (StoreAway, ArtifactStoreAway) as error:
                 log.warning(LogEvent.RETENTION_WAITS, error=error.message)
@@ -69,13 +69,13 @@ class Retention:
                 log.exception(LogEvent.LOOP_FAILED, loop="retention")
             await asyncio.sleep(_SWEEP_S)
 
-    async def sweep(self) -> int:
+    async def run_once(self) -> int:
         """Drops jobs that were deleted, archives and drops those whose time is over; gives how many it looked at.
 
         A job that cannot be ended is logged and rests, and the others are ended nevertheless.
 
         Raises:
-            StoreAway, ArtifactStoreAway: the next sweep goes on behind the job that met it.
+            StoreAway, ArtifactStoreAway: the next run goes on behind the job that met it.
         """
         deleted, expired = await self._awake()
         for job in (*deleted, *expired):

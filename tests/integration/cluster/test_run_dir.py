@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from shoal.services.cluster.run_dir import RunDir, sweep, users_of
+from shoal.services.cluster.run_dir import RunDir, remove_leftovers, users_of
 
 SLEEPER = "import sys, time; print('up', flush=True); time.sleep(600)"
 RETITLED = f"import ray, ray._raylet; ray._raylet.setproctitle('ray::Agent'); {SLEEPER}"
@@ -111,15 +111,15 @@ def test_the_next_cluster_cleans_up_when_even_the_watchdog_was_killed(own_base: 
     kill(process)
     assert not gone(path, pid)
 
-    sweep(own_base)
+    remove_leftovers(own_base)
     until_gone(path, pid)
 
 
 def test_a_living_owner_is_left_alone(own_base: Path) -> None:
     process, path, pid = start_owner("alone")
-    sweep(own_base)
+    remove_leftovers(own_base)
     assert path.exists()
     assert psutil.pid_exists(pid)
     kill(process)
-    sweep(own_base)
+    remove_leftovers(own_base)
     until_gone(path, pid)

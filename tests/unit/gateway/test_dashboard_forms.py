@@ -110,7 +110,7 @@ async def test_dead_webhooks_are_shown_and_sent_again(here: World) -> None:
     await here.run(lambda work: completed())
     one, two = await here.store.claim_deliveries(10, lease_s=60, each=10)
     dead = [Delivered(row.id, 1, DeliveryState.DEAD, error=f"HTTP 500: {EVIL}") for row in (one, two)]
-    await here.store.settle_deliveries(dead)
+    await here.store.record_deliveries(dead)
     page = (await here.client.get("/attention")).text
     assert "hooks.example/in" in page and "HTTP 500" in page and EVIL not in page
     form = {"token": await token(here, "/attention")}

@@ -41,7 +41,7 @@ async def test_a_deleted_job_is_gone_for_its_owner_before_all_its_files_are(monk
         assert (await w.client.get("/v1/status")).json()["sessions"]["completed"] == 0
 
         sweeper = Retention(w.store, w.artifacts)
-        assert await sweeper.sweep() == 1 and await sweeper.sweep() == 0
+        assert await sweeper.run_once() == 1 and await sweeper.run_once() == 0
         assert screenshots(w) == []
 
 
@@ -56,9 +56,9 @@ async def test_a_job_that_is_deleted_while_the_artifact_store_is_away_leaves_no_
         assert len(w.artifacts.keys) > 3
         sweeper = Retention(w.store, w.artifacts)
         with pytest.raises(ArtifactStoreAway):
-            await sweeper.sweep()
+            await sweeper.run_once()
         w.artifacts.away = False
-        while await Retention(w.store, w.artifacts).sweep():
+        while await Retention(w.store, w.artifacts).run_once():
             pass
         assert w.artifacts.keys == []
 
@@ -77,7 +77,7 @@ async def test_files_go_before_the_rows_that_name_them(monkeypatch: pytest.Monke
             await w.client.delete(f"/v1/jobs/{job}")
         assert await w.store.deleted() == [ids.parse_job(job)] and screenshots(w)
         monkeypatch.setattr(w.store, "drop", drop)
-        await Retention(w.store, w.artifacts).sweep()
+        await Retention(w.store, w.artifacts).run_once()
         assert screenshots(w) == [] and await w.store.deleted() == []
 
 
@@ -102,5 +102,5 @@ async def test_two_gateways_remove_what_is_left_together(monkeypatch: pytest.Mon
         job = await shown(w, 9)
         by_twos(w, monkeypatch)
         await w.client.delete(f"/v1/jobs/{job}")
-        await asyncio.gather(*(Retention(w.store, w.artifacts).sweep() for _ in range(2)))
+        await asyncio.gather(*(Retention(w.store, w.artifacts).run_once() for _ in range(2)))
         assert screenshots(w) == [] and await w.store.deleted() == []

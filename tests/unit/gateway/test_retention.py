@@ -44,8 +44,8 @@ async def test_an_old_job_s_results_are_read_from_its_archive(monkeypatch: pytes
         before = (await w.client.get(path)).text
         sweeper = Retention(w.store, w.artifacts, default_days=0)
 
-        assert await sweeper.sweep() == 1
-        assert await sweeper.sweep() == 0
+        assert await sweeper.run_once() == 1
+        assert await sweeper.run_once() == 0
 
         after = await w.client.get(path)
         assert after.text == before
@@ -74,11 +74,11 @@ async def test_two_gateways_that_sweep_at_once_lose_no_result(monkeypatch: pytes
                 yield row
                 seen += 1
                 if seen == 1:
-                    await first.sweep()
+                    await first.run_once()
             assert seen < 12, "the rest went before it was read"
 
         monkeypatch.setattr(w.store, "stream_results", results)
-        await second.sweep()
+        await second.run_once()
 
         assert (await w.client.get(path)).text == before
         assert len(before.splitlines()) == 12
@@ -96,7 +96,7 @@ async def test_a_job_that_was_deleted_meanwhile_leaves_no_archive(monkeypatch: p
             assert (await w.client.delete(f"/v1/jobs/{job}")).status_code == 204
 
         monkeypatch.setattr(w.store, "stream_results", results)
-        assert await Retention(w.store, w.artifacts, default_days=0).sweep() == 1
+        assert await Retention(w.store, w.artifacts, default_days=0).run_once() == 1
         assert w.artifacts.keys == []
 
 
@@ -118,7 +118,7 @@ async def test_a_job_that_is_retried_and_ends_anew_while_it_is_archived_keeps_it
         monkeypatch.setattr(w.store, "stream_results", results)
         sweeper = Retention(w.store, w.artifacts, default_days=0)
         for _ in range(2):
-            await sweeper.sweep()
+            await sweeper.run_once()
             (line,) = (await w.client.get(f"/v1/jobs/{job}/results")).text.splitlines()
             assert json.loads(line)["record"] == {"n": 7}
         assert len(w.artifacts.keys) == 1
@@ -152,7 +152,7 @@ async def test_a_job_that_cannot_be_archived_holds_up_no_other(monkeypatch: pyte
         now = 0.0
         sweeper = Retention(w.store, w.artifacts, default_days=0, clock=lambda: now)
         with structlog.testing.capture_logs() as logs:
-            while await sweeper.sweep():
+            while await sweeper.run_once():
                 assert tried <= len(broken), "none is tried again at once"
         assert [await is_archived(w, job) for job in (*broken, *whole)] == [False] * 12 + [True] * 2
         told = [entry for entry in logs if entry["event"] == LogEvent.LOOP_FAILED]
@@ -161,7 +161,7 @@ async def test_a_job_that_cannot_be_archived_holds_up_no_other(monkeypatch: pyte
 
         monkeypatch.setattr(w.artifacts, "put", put)
         now += 3601
-        while await sweeper.sweep():
+        while await sweeper.run_once():
             pass
         assert all([await is_archived(w, job) for job in broken])
 
@@ -179,8 +179,8 @@ async def test_objects_of_one_job_that_cannot_be_written_hold_up_no_other(monkey
         monkeypatch.setattr(w.artifacts, "put", denies)
         sweeper = Retention(w.store, w.artifacts, default_days=0)
         with pytest.raises(ArtifactStoreAway):
-            await sweeper.sweep()
-        assert await sweeper.sweep() == 1
+            await sweeper.run_once()
+        assert await sweeper.run_once() == 1
         assert await is_archived(w, whole) and not await is_archived(w, broken)
 
 
@@ -221,9 +221,9 @@ async def test_no_evidence_is_left_behind_when_the_artifact_store_is_away_for_a_
 
         monkeypatch.setattr(w.store, "droppable", goes_away)
         with pytest.raises(ArtifactStoreAway):
-            await Retention(w.store, w.artifacts, default_days=0).sweep()
+            await Retention(w.store, w.artifacts, default_days=0).run_once()
         assert await is_archived(w, job) and screenshots(w)
-        await Retention(w.store, w.artifacts, default_days=0).sweep()
+        await Retention(w.store, w.artifacts, default_days=0).run_once()
         assert screenshots(w) == []
         assert await w.store.expired(0) == []
 
@@ -237,7 +237,7 @@ async def test_the_evidence_of_a_slice_is_removed_at_once(monkeypatch: pytest.Mo
             asked.append(len(keys))
 
         monkeypatch.setattr(w.artifacts, "delete_many", counted)
-        await Retention(w.store, w.artifacts, default_days=0).sweep()
+        await Retention(w.store, w.artifacts, default_days=0).run_once()
         assert asked == [30]
 
 
@@ -251,16 +251,16 @@ async def test_no_evidence_is_left_behind_by_a_death_between_bytes_and_rows(monk
 
         monkeypatch.setattr(w.store, "drop", dies)
         with pytest.raises(asyncio.CancelledError):
-            await Retention(w.store, w.artifacts, default_days=0).sweep()
+            await Retention(w.store, w.artifacts, default_days=0).run_once()
         monkeypatch.setattr(w.store, "drop", drop)
-        await Retention(w.store, w.artifacts, default_days=0).sweep()
+        await Retention(w.store, w.artifacts, default_days=0).run_once()
         assert screenshots(w) == []
         assert await w.store.expired(0) == []
 
 
 async def archived(w: World, n: int = 5) -> str:
     job = await ended(w, n)
-    await Retention(w.store, w.artifacts, default_days=0).sweep()
+    await Retention(w.store, w.artifacts, default_days=0).run_once()
     return job
 
 
@@ -329,7 +329,7 @@ async def test_a_part_of_an_archive_ends_with_its_bytes_too(monkeypatch: pytest.
         await w.run(lambda work: completed(*({"n": n, "text": "x" * 4_000} for n in range(8))))
         path = f"/v1/jobs/{job}/results"
         before = (await w.client.get(path)).text
-        await Retention(w.store, w.artifacts, default_days=0).sweep()
+        await Retention(w.store, w.artifacts, default_days=0).run_once()
         parts = [gzip.decompress(await w.artifacts.get(key)) for key in w.artifacts.keys]
         assert [len(part.splitlines()) for part in parts] == [3, 3, 2]
         assert (await w.client.get(path)).text == before

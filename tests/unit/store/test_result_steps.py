@@ -90,5 +90,5 @@ async def test_a_session_of_many_records_is_read_once_for_all_of_its_lines(read:
 async def test_an_archive_is_made_without_reading_a_session_twice(read: list[int]) -> None:
     async with world() as w:
         await items(w, 3, 1_200)
-        await Retention(w.store, w.artifacts, default_days=0).sweep()
+        await Retention(w.store, w.artifacts, default_days=0).run_once()
         assert sum(read) == 3

@@ -195,7 +195,7 @@ async def test_messages_that_land_while_others_are_written_share_a_transaction(m
 
     monkeypatch.setattr(Sender, "send", noted)
     async with receiving() as receiver, world(names=NAMES, rules=_rules(), auth=True) as w:
-        settle = w.store.settle_deliveries
+        settle = w.store.record_deliveries
 
         async def slow(group: Sequence[Delivered]) -> None:
             groups.append(len(group))
@@ -203,7 +203,7 @@ async def test_messages_that_land_while_others_are_written_share_a_transaction(m
                 await asyncio.sleep(0.01)
             await settle(group)
 
-        monkeypatch.setattr(w.store, "settle_deliveries", slow)
+        monkeypatch.setattr(w.store, "record_deliveries", slow)
         await _tell(w, "acme", receiver, 6)
         async with delivering(w):
             await until(w, DeliveryState.DELIVERED, 6)

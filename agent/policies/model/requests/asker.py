@@ -151,7 +151,7 @@ class Asker:
 
 
 class _Metered:
-    """A model that is asked only while the scene's budgets allow it."""
+    """A model that is asked only while the session's budgets allow it."""
 
     def __init__(self, model: Model, state: SessionState) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""From a scene to the messages of one request, in the order that a prefix cache wants."""
+"""From a session's state to the messages of one request, in the order that a prefix cache wants."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ select first from unborn where job = :job and parent = coalesce(cast(:parent as 
 -- Takes a part of a loop out, to store its children in the same transaction.
 delete from unborn where first = :first returning first
 
--- name: settle_loop
+-- name: store_loop_counts
 -- Writes what is left of a loop after some of its children ended; a finished loop makes its parent ready again.
 update session set pending_children = :pending, seats = :seats, stopped = :stopped, state = :state,
   fence = fence + :raised
@@ -107,13 +107,13 @@ where id = :id
 -- A session with what settling it needs; its job is locked.
 select id, job, parent, domain, state, children, checkpoint, outcome from session where id = :id
 
--- name: settle_done
+-- name: resolve_as_done
 -- Ends an unsure session: what it may have done was done.
 update session set state = {COMPLETED}, fence = fence + 1, outcome = :outcome,
   checkpoint = case when children > 0 then checkpoint end
 where id = :id
 
--- name: settle_again
+-- name: resolve_as_retry
 -- Queues an unsure session again, with fresh attempts, from before the action that was in doubt.
 update session set state = :state, fence = fence + 1, attempt = 0, ready_at = null, checkpoint = :checkpoint
 where id = :id
@@ -228,11 +228,11 @@ select id from job where deadline_at is not null and finished_at is null and dea
 insert into state (name, data, at) values (:name, :data, :at)
 on conflict (name) do update set data = excluded.data, at = excluded.at
 
--- name: add_allowance
+-- name: add_token_bucket
 -- Makes the row of a tenant that asks for the first time.
 insert into allowance (tenant, level, at) values (:tenant, :level, :at) on conflict (tenant) do nothing
 
--- name: set_allowance
+-- name: set_token_bucket
 -- Keeps what a tenant has left.
 update allowance set level = :level, at = :at where tenant = :tenant
 
@@ -262,7 +262,7 @@ insert into artifact (id, tenant, job, session, kind, key, content_type, bytes, 
 values (:id, :tenant, :job, :session, :kind, :key, :content_type, :bytes, :created_at)
 on conflict (id) do nothing
 
--- name: settle_delivery
+-- name: record_delivery
 -- Writes how an attempt to deliver went, unless the message was given out again meanwhile.
 update delivery set state = :state, due_at = :due_at, ended_at = :ended_at, status_code = :status_code, error = :error
 where id = :id and state = {DELIVERY_WAITING} and attempts = :attempts
@@ -657,7 +657,7 @@ delete from robots where origin = any(array(
   select origin from robots where expires_at < :now and fetching_until < :now order by expires_at limit :most
   for update skip locked))
 
--- name: allowance
+-- name: token_bucket
 -- What a tenant has left of its requests, locked: two gateways must not both spend the last one.
 select level, at from allowance where tenant = :tenant for no key update
 
