@@ -37,14 +37,17 @@ def _make(template: Path) -> None:
 
 def _copying(template: Path) -> Callable[[Database], None]:
     source = sqlite3.connect(template, check_same_thread=False)
+    content = template.read_bytes()
     one_at_a_time = threading.Lock()
 
     def bring_up_or_copy(database: Database) -> None:
         name = database.writer.url.database  # None: in memory
-        if not database.is_sqlite or (name and Path(name).exists()):
+        if not database.is_sqlite or (name and Path(name).stat().st_size):
             bring_up(database)
-            return
-        with closing(database.writer.raw_connection()) as connection, one_at_a_time:
-            source.backup(connection.driver_connection)
+        elif name:
+            Path(name).write_bytes(content)  # nothing has opened the file yet
+        else:
+            with closing(database.writer.raw_connection()) as connection, one_at_a_time:
+                source.backup(connection.driver_connection)
 
     return bring_up_or_copy
