@@ -27,6 +27,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http import problems
 from shoal.services.web.http.audit import AuditTrail
 from shoal.services.web.http.auth import Authenticator
+from shoal.services.web.http.lazy_route import add_routes
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.http.requests import RequestContext
 from shoal.services.web.pages.routes import add_dashboard
@@ -59,18 +60,18 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     problems.install(app)
     submitter = Submitter(deps, checker, quota)
     trier = Trier(deps, checker, quota)
-    app.include_router(submit_routes(deps, authenticator, submitter))
-    app.include_router(batch_routes(deps, authenticator, checker, quota))
-    app.include_router(try_routes(deps, authenticator, trier))
-    app.include_router(job_routes(deps, authenticator))
-    app.include_router(change_routes(deps, authenticator))
-    app.include_router(session_routes(deps, authenticator))
-    app.include_router(result_routes(deps, authenticator))
-    app.include_router(feed_routes(deps, authenticator))
-    app.include_router(webhook_routes(deps, authenticator))
-    app.include_router(question_routes(deps, authenticator))
-    app.include_router(workflow_routes(deps, authenticator))
-    app.include_router(status_routes(deps, authenticator))
+    add_routes(app, submit_routes(deps, authenticator, submitter))
+    add_routes(app, batch_routes(deps, authenticator, checker, quota))
+    add_routes(app, try_routes(deps, authenticator, trier))
+    add_routes(app, job_routes(deps, authenticator))
+    add_routes(app, change_routes(deps, authenticator))
+    add_routes(app, session_routes(deps, authenticator))
+    add_routes(app, result_routes(deps, authenticator))
+    add_routes(app, feed_routes(deps, authenticator))
+    add_routes(app, webhook_routes(deps, authenticator))
+    add_routes(app, question_routes(deps, authenticator))
+    add_routes(app, workflow_routes(deps, authenticator))
+    add_routes(app, status_routes(deps, authenticator))
     if deps.options.dashboard:
         add_dashboard(app, deps, authenticator, submitter, trier)
     app.add_middleware(AuditTrail, store=deps.store)

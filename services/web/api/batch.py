@@ -23,6 +23,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import LINES_TYPES, read_lines, require_length, require_type
+from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.http.problems import STATUS, faults_of
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.specs.specs import SpecChecker
@@ -39,7 +40,7 @@ NDJSON = "application/x-ndjson"
 
 def batch_routes(deps: GatewayDeps, authenticator: Authenticator, checker: SpecChecker, quota: Quota) -> APIRouter:
     """The route of batches."""
-    router = APIRouter(prefix="/v1", tags=["jobs"])
+    router = APIRouter(prefix="/v1", tags=["jobs"], route_class=LazyRoute)
 
     @router.post(
         "/jobs:batch",

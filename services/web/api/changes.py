@@ -16,6 +16,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.specs.specs import parse_json, told_of
 
 B = TypeVar("B", bound=BaseModel)
@@ -50,7 +51,7 @@ class SettleBody(BaseModel):
 
 def change_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     """PATCH of a job, and the settling of sessions."""
-    router = APIRouter(prefix="/v1")
+    router = APIRouter(prefix="/v1", route_class=LazyRoute)
 
     @router.patch(
         "/jobs/{job}",

@@ -22,6 +22,7 @@ from shoal.services.web.api.views import event_data
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.web.http.lazy_route import LazyRoute
 
 PAGE = 500
 PING_S = 15
@@ -37,7 +38,7 @@ _MAX_SEQ = 2**63 - 1
 
 def feed_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     """The routes of event streams."""
-    router = APIRouter(prefix="/v1", tags=["events"])
+    router = APIRouter(prefix="/v1", tags=["events"], route_class=LazyRoute)
 
     @router.get(
         "/jobs/{job}/events",

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.routing import APIRoute
 from pydantic import AwareDatetime
 
 from shoal.agent.status import FINAL, Status
@@ -20,6 +19,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.results.dropping import drop_small
 
 Verb = Literal["cancel", "pause", "resume", "retry"]
@@ -63,7 +63,7 @@ def submit_routes(deps: GatewayDeps, authenticator: Authenticator, submitter: Su
 
 def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     """The routes under /v1/jobs that concern jobs which are there."""
-    router = APIRouter(prefix="/v1", tags=["jobs"])
+    router = APIRouter(prefix="/v1", tags=["jobs"], route_class=LazyRoute)
     store = deps.store
 
     @router.get("/jobs", response_model=JobPage, summary="List jobs, newest first")
@@ -124,7 +124,7 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     return router
 
 
-class BareRoute(APIRoute):
+class BareRoute(LazyRoute):
     """A route whose function takes the request and nothing else.
 
     FastAPI's search for parameters and dependencies costs a third of what storing a job does, and finds none here.

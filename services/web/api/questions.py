@@ -25,6 +25,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.lazy_route import LazyRoute
 
 _OPEN_S = 30.0
 """A question that was not repeated for so long is dropped."""
@@ -75,7 +76,7 @@ class QuestionPage(View):
 
 def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     """The routes under /v1/questions."""
-    router = APIRouter(prefix="/v1", tags=["questions"])
+    router = APIRouter(prefix="/v1", tags=["questions"], route_class=LazyRoute)
     store = deps.store
 
     @router.post(

@@ -14,6 +14,7 @@ from shoal.services.store.records import JobRow
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.results.result_lines import PAGE, Line, job_lines, page_of_lines
 from shoal.services.web.results.table import Table
 
@@ -42,7 +43,7 @@ _ACCEPTED = {
 
 def result_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     """The routes of results."""
-    router = APIRouter(prefix="/v1", tags=["results"])
+    router = APIRouter(prefix="/v1", tags=["results"], route_class=LazyRoute)
 
     @router.get(
         "/jobs/{job}/results",

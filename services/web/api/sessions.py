@@ -20,6 +20,7 @@ from shoal.services.web.cluster_state.waiting import Wait, WaitContext, explain
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.web.http.lazy_route import LazyRoute
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*(; ?charset=[A-Za-z0-9-]+)?", re.IGNORECASE)
 _ARTIFACT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -33,7 +34,7 @@ _EXTENSIONS = {
 
 def session_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     """The routes of sessions and artifacts."""
-    router = APIRouter(prefix="/v1", tags=["sessions"])
+    router = APIRouter(prefix="/v1", tags=["sessions"], route_class=LazyRoute)
     store = deps.store
 
     @router.get("/jobs/{job}/sessions", response_model=SessionPage, summary="List a job's sessions")

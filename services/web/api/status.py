@@ -20,6 +20,7 @@ from shoal.services.web.cluster_state.waiting_words import labelled
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.http.metrics_door import metrics_answer
 
 CHECK_TIMEOUT_S = 5.0
@@ -58,7 +59,7 @@ class HealthView(View):
 
 def status_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     """The routes of status, health and metrics. Health needs no key: probes have none."""
-    router = APIRouter(tags=["cluster"])
+    router = APIRouter(tags=["cluster"], route_class=LazyRoute)
 
     @router.get("/v1/status", response_model=StatusView, summary="Capacity, queue, and what waits for what")
     async def status(caller: Caller = Depends(guard(authenticator, "read"))) -> Response:

@@ -9,6 +9,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.tries.trier import Trier
 from shoal.services.web.tries.views import TryView
 
@@ -20,7 +21,7 @@ _GONE = 499
 
 def try_routes(deps: GatewayDeps, authenticator: Authenticator, trier: Trier) -> APIRouter:
     """POST /v1/jobs:try."""
-    router = APIRouter(prefix="/v1", tags=["jobs"])
+    router = APIRouter(prefix="/v1", tags=["jobs"], route_class=LazyRoute)
 
     @router.post(
         "/jobs:try",

@@ -13,6 +13,7 @@ from shoal.services.web.api.views import DeliveryDetailView, DeliveryPage, Deliv
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
+from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.webhooks.signature import tenant_secret
 
 
@@ -31,7 +32,7 @@ class SecretView(View):
 
 def webhook_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     """The routes under /v1/webhooks."""
-    router = APIRouter(prefix="/v1", tags=["webhooks"])
+    router = APIRouter(prefix="/v1", tags=["webhooks"], route_class=LazyRoute)
     store = deps.store
 
     @router.get("/webhooks", response_model=DeliveryPage, summary="List webhook deliveries, newest first")

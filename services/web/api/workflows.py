@@ -24,6 +24,7 @@ from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard
 from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.http.lazy_route import LazyRoute
 
 _BODY = {
     "requestBody": {
@@ -35,7 +36,7 @@ _BODY = {
 
 def workflow_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     """The routes under /v1/workflows. Each caller sees the workflows of its own tenant alone."""
-    router = APIRouter(prefix="/v1", tags=["workflows"])
+    router = APIRouter(prefix="/v1", tags=["workflows"], route_class=LazyRoute)
     _add_looking(router, deps, authenticator)
     _add_changing(router, deps, authenticator)
     return router

@@ -9,7 +9,6 @@ from urllib.parse import quote
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
-from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from shoal.agent.status import FINAL, Status
@@ -19,6 +18,7 @@ from shoal.services.events import JobEvent
 from shoal.services.store import ids
 from shoal.services.web.http import problems
 from shoal.services.web.http.api_keys import Caller, Scope
+from shoal.services.web.http.lazy_route import LazyRoute
 from shoal.services.web.pages.filters import FILTERS
 from shoal.services.web.pages.login import LoginCheck, LoginNeeded
 
@@ -77,11 +77,11 @@ class Pages:
         message = f"There is no page at {path}." if status == 404 else f"{path} does not take {request.method}."
         return self.page(request, "error.html", status=status, code=status, message=message, faults=[])
 
-    def route_class(self) -> type[APIRoute]:
+    def route_class(self) -> type[LazyRoute]:
         """Routes whose errors are pages, and which send strangers to the login."""
         pages = self
 
-        class PageRoute(APIRoute):
+        class PageRoute(LazyRoute):
             def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
                 handle = super().get_route_handler()
 

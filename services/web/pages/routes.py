@@ -17,6 +17,7 @@ from shoal.services.web.cluster_state.overview import overview
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator
+from shoal.services.web.http.lazy_route import add_routes
 from shoal.services.web.http.problems import of_http
 from shoal.services.web.pages.activity import add_activity
 from shoal.services.web.pages.admin.audit_log import add_audit_log
@@ -67,7 +68,7 @@ def add_dashboard(
     add_audit_log(router, deps, login_check, pages)
     _add_status(router, deps, login_check, pages)
     _add_static(router)
-    app.include_router(router)
+    add_routes(app, router)
 
     async def unknown(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

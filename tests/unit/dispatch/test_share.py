@@ -9,7 +9,7 @@ from shoal.agent.status import Status
 from shoal.services.dispatch.config import DispatchConfig
 from tests.cluster_world import EXTRACT, LOOP, World, shop, world
 
-SHARED = DispatchConfig(tenant_share=0.5)
+SHARED = DispatchConfig(tenant_share=0.5, drain_s=0.1)
 
 
 async def most_held(w: World, job: int) -> Counter[str]:
