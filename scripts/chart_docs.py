@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from chart_values import DEFINITIONS, IF_THEN, RULES, settings_schema
 
+from scripts.chart_values import DEFINITIONS, IF_THEN, RULES, settings_schema
 from shoal.agent.support.json_value import Json
 from shoal.services.addresses import refused_networks
 
@@ -151,17 +151,29 @@ def _type(default: Json) -> str:
     return names[type(default)]
 
 
-def main() -> int:
+def files() -> dict[str, str]:
+    """Each file of the chart that is made here, with its content.
+
+    Raises:
+        ValueError: a value has no comment.
+    """
     text = (CHART / "values.yaml").read_text()
     lines, values = list(documented(text)), yaml.safe_load(text)
     if missing := list(undocumented(values, {line.path for line in lines})):
-        print(f"values.yaml has values without a `# --` comment: {', '.join(missing)}", file=sys.stderr)
-        return 1
-    written = {
+        raise ValueError(f"values.yaml has values without a `# --` comment: {', '.join(missing)}")
+    return {
         "README.md": readme(lines),
         "values.schema.json": json.dumps(schema(values, lines), indent=1, ensure_ascii=False) + "\n",
         "files/refused-networks.yaml": _NETWORKS_HEAD + yaml.safe_dump(refused_networks()),
     }
+
+
+def main() -> int:
+    try:
+        written = files()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
     stale = [name for name, content in written.items() if not _is(CHART / name, content)]
     if "--check" in sys.argv[1:]:
         if stale:

@@ -37,11 +37,6 @@ def test_importing_shoal_loads_nothing_else() -> None:
     assert loaded - sys.stdlib_module_names == {"shoal"}
 
 
-def test_the_reference_page_is_current() -> None:
-    check = [sys.executable, ROOT / "scripts" / "python_docs.py", "--check"]
-    assert subprocess.run(check, check=False, timeout=60).returncode == 0, "run scripts/python-docs"
-
-
 def test_both_clients_and_both_pages_have_the_same_methods() -> None:
     for one, other in ((AsyncClient, Client), (Page, SyncPage)):
         names = {name for name in vars(one) if not name.startswith("_")} - {"over"}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,8 +86,3 @@ async def test_every_label_of_queues_is_told_from_the_beginning() -> None:
 
 def test_a_snapshot_is_fresh_for_longer_than_dispatchers_take_to_write_the_next() -> None:
     assert 3 * dispatcher._HOUSEKEEPING_S <= FRESH_S
-
-
-def test_the_page_of_causes_is_current() -> None:
-    done = subprocess.run([sys.executable, ROOT / "scripts" / "waiting_docs.py", "--check"], check=False, timeout=60)
-    assert done.returncode == 0, "run scripts/waiting-docs"

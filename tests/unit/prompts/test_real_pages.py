@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,8 +14,3 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_change_is_seen_on_real_pages(page: RealPage) -> None:
     assert rendered(page) == (SNAPSHOTS / f"page-{page.name}.txt").read_text(encoding="utf-8")
-
-
-def test_the_page_about_prompts_is_current() -> None:
-    done = subprocess.run([sys.executable, ROOT / "scripts" / "prompt_docs.py", "--check"], check=False, timeout=60)
-    assert done.returncode == 0, "run scripts/prompt-docs"

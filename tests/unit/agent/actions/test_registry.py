@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -270,11 +268,6 @@ async def test_wait_for_needs_exactly_one_thing_to_wait_for() -> None:
     for args in ({}, {"text": "a", "bid": "1"}):
         with pytest.raises(ActionInvalid, match="text or bid"):
             await perform(Action("wait_for", args), NotingStage(Hooks()))  # type: ignore[arg-type]
-
-
-def test_the_page_about_actions_is_current() -> None:
-    done = subprocess.run([sys.executable, ROOT / "scripts" / "action_docs.py", "--check"], check=False, timeout=60)
-    assert done.returncode == 0, "run scripts/action-docs"
 
 
 def test_calls_and_step_replies_can_express_everything_and_the_others_what_they_have() -> None:
