@@ -21,7 +21,7 @@ up: setup ## start the embedded cluster: gateway, dashboard, dispatcher, browser
 test: setup ## checks and all tests
 	@scripts/test
 
-test-fuzz: setup ## 10,000 random specs and requests for a gateway: no 5xx, no slow answer, no pause
+test-fuzz: setup ## properties with many examples; 10,000 random requests for a gateway: no 5xx, no slow answer, no pause
 	@scripts/test-fuzz
 
 test-sites: setup ## jobs on sites and applications from package registries, beside the truth (ten minutes)

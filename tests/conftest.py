@@ -16,8 +16,10 @@ from hypothesis import settings
 
 from tests import postgres
 
-# A busy machine makes an example slow, not wrong; the time-out of the whole test still holds.
-settings.register_profile("shoal", deadline=None)
+# A busy machine makes an example slow, not wrong; the time-out of the whole test still holds. Each run draws other
+# examples; `make test-fuzz` draws many (`--hypothesis-profile=long`).
+settings.register_profile("shoal", deadline=None, max_examples=25)
+settings.register_profile("long", deadline=None, max_examples=500)
 settings.load_profile("shoal")
 
 # Where a test sets up no logs itself: drawing a traceback with all local variables takes seconds.

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -124,7 +124,6 @@ async def test_what_the_page_writes_otherwise_is_not_invented(shown: str, value:
     assert len(model.asked) == 1
 
 
-@settings(max_examples=150)
 @given(
     st.lists(
         st.text()

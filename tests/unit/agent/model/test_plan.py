@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.agent.decisions.plan import Plan
@@ -302,7 +302,6 @@ async def test_a_list_that_falls_short_of_its_count_is_not_the_end() -> None:
     assert not model.asked
 
 
-@settings(max_examples=150)
 @given(
     st.lists(
         st.text()

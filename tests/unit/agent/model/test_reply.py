@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.agent.errors import ReplyInvalid
@@ -105,7 +105,6 @@ def test_any_object_is_read_back(value: dict[str, Any]) -> None:
     assert not parsed.cut_off
 
 
-@settings(max_examples=300)
 @given(st.text(max_size=200) | st.text(alphabet='{}[],:"\\n1a ', max_size=60))
 def test_any_text_is_a_value_or_a_problem(text: str) -> None:
     try:
@@ -116,7 +115,6 @@ def test_any_text_is_a_value_or_a_problem(text: str) -> None:
     json.dumps(parsed.value, allow_nan=False).encode()
 
 
-@settings(max_examples=300)
 @given(json_objects, st.data())
 def test_a_cut_reply_never_holds_what_the_whole_one_does_not(value: dict[str, Any], data: st.DataObject) -> None:
     whole = parse(json.dumps(value)).value
@@ -206,7 +204,6 @@ async def test_a_cut_reply_is_not_asked_for_again_where_the_caller_asks_for_less
     assert (answer.value, answer.cut_off, len(model.asked)) == (1, True, 1)
 
 
-@settings(max_examples=100)
 @given(st.lists(st.text(max_size=50) | json_objects, min_size=2, max_size=2))
 async def test_whatever_a_model_says_only_typed_errors_come_out(script: list[Any]) -> None:
     with contextlib.suppress(ReplyInvalid):

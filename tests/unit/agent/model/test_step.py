@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -664,7 +664,6 @@ _said = st.one_of(
 )
 
 
-@settings(max_examples=200)
 @given(
     st.lists(
         st.builds(lambda a, done: says(*a, achieved=done), st.lists(_said, max_size=4), st.booleans()) | st.text(),
@@ -683,7 +682,6 @@ async def test_whatever_a_model_says_the_actions_are_fit_for_the_page(script: li
     assert not {"complete", "terminate"} & set(names) or len(names) == 1
 
 
-@settings(max_examples=20)  # each of them checks a large schema
 @given(
     st.lists(st.text(min_size=1, max_size=5), max_size=5, unique=True),
     st.lists(st.text(min_size=1), max_size=3, unique=True),

@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
@@ -140,7 +140,6 @@ def elements_at(places: list[Box]) -> list[Element]:
     return [Element(str(i), "button", box=box, clickable=True) for i, box in enumerate(places, 1)]
 
 
-@settings(max_examples=60)
 @given(st.lists(boxes, max_size=60))
 def test_labels_stay_on_the_image(places: list[Box]) -> None:
     marks = place_marks(elements_at(places), (800, 600), 1.0)
