@@ -60,3 +60,22 @@ persistently() {
     done
     return 1
 }
+
+# Lets the Ray of what is started from here tell metrics, by the packages that the images have (the extra `cluster`) and
+# .venv has not. On one machine nothing asks Ray for anything, and with them its processes start more slowly.
+ray_tells_metrics() {
+    ray_packages=$PWD/.venv-deploy/cluster
+    _pinned requirements.lock >.venv/.pinned
+    beyond=$(_pinned deploy/docker/requirements.lock | comm -13 .venv/.pinned -)
+    if [ "$(cat "$ray_packages/.installed" 2>/dev/null || true)" != "$beyond" ]; then
+        rm -rf "$ray_packages"
+        # shellcheck disable=SC2086
+        persistently .venv/bin/uv --system-certs pip install --quiet --python "$PYTHON_IN_VENV" \
+            --target "$ray_packages" --no-deps $beyond \
+            || die "The packages that Ray's metrics need could not be installed; the lines above say why."
+        printf '%s' "$beyond" >"$ray_packages/.installed"
+    fi
+    export PYTHONPATH="$ray_packages${PYTHONPATH:+:$PYTHONPATH}"
+}
+
+_pinned() { sed -n 's/^\([a-z0-9._-]*\)[^=]*==\([^ ;]*\).*/\1==\2/p' "$1" | sort; }

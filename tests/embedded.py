@@ -73,7 +73,7 @@ class Up:
         """Where its Ray tells metrics, as host:port, and the token of its cluster."""
         (port,) = self.temp.glob("shoal-*/ray/session_latest/metrics_export_port_*")
         (token,) = self.temp.glob("shoal-*/ray-token")
-        assert port.read_text() != "-1", "Ray tells no metrics without the packages that scripts/test-deploy installs"
+        assert port.read_text() != "-1", "Ray lacks the packages that `ray_tells_metrics` in scripts/lib.sh installs"
         return f"127.0.0.1:{port.read_text().strip()}", token.read_text()
 
     def submit(self, spec: Json) -> str:

@@ -27,6 +27,7 @@ BENCHES = (
     "interactive",
     "actions",
     "slots",
+    "agent_calls",
     "prompt_costs",
 )
 _NEEDS_VLLM = frozenset({"prompt_costs"})

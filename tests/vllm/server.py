@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv-vllm"
 PROGRAM = (str(VENV / "bin" / "vllm"),)
 LOG = VENV / "server.log"
-READY_S = 180.0
+READY_S = 600.0
+"""A start takes a minute on two quiet cores, and many where other work goes on."""
 
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",

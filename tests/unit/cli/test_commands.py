@@ -63,6 +63,16 @@ def test_run_prints_records_to_stdout_and_progress_to_stderr(served: Served, sho
     assert (job.spec.data, job.spec.labels, job.spec.politeness.robots) == ({"who": "me"}, {"team": "x"}, False)
 
 
+def test_run_and_show_tell_the_answer_in_a_line_of_its_own(served: Served, shoal: Shoal) -> None:
+    served.work(lambda work: completed(answer="$13.50, the average of 3 prices"))
+    result = shoal("run", "What do they cost on average?", "--url", "https://shop.example/")
+    assert "  answer: $13.50, the average of 3 prices" in result.stderr.splitlines()
+    shown = shoal("show", "j1")
+    assert "  answer: $13.50, the average of 3 prices" in [*shown.stdout.splitlines(), *shown.stderr.splitlines()]
+    told = json.loads(result.stdout)
+    assert (told["answer"], told["record"]) == ("$13.50, the average of 3 prices", None)
+
+
 def test_lists_go_on_over_pages(served: Served, shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "PAGE_ROWS", 2)
     for _ in range(5):
