@@ -75,8 +75,9 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
         spec = BrowserSpec.model_validate({name: value for name, value in asked.items() if value is not None})
         context = ContextOptions(browser=spec)
         self._timeout = timeout
+        self.task_kwargs = dict(task_kwargs or {})
         self._episode = Episode(
-            partial(self._task, partial(task_entrypoint, **dict(task_kwargs or {}))),
+            partial(self._task, partial(task_entrypoint, **self.task_kwargs)),
             EpisodeOptions(
                 dialect,
                 tuple(action_sets),

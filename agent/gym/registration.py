@@ -14,22 +14,46 @@ from shoal.agent.gym.task import OpenEnded, Task
 
 
 def register_task(
-    id: str, task_class: Callable[..., Task], task_kwargs: Mapping[str, Any] | None = None, **kwargs: Any
+    id: str,
+    task_class: Callable[..., Task],
+    task_kwargs: Mapping[str, Any] | None = None,
+    default_task_kwargs: Mapping[str, Any] | None = None,
+    **kwargs: Any,
 ) -> None:
     """Makes `gym.make("shoal/ID")` give environments of this task.
 
     Args:
-        task_kwargs: given to each task, and not to be overridden.
+        task_kwargs: given to each task; `gym.make` cannot replace them.
+        default_task_kwargs: given to each task where `gym.make` does not replace them.
         kwargs: given to `gymnasium.register`, such as `max_episode_steps`.
+
+    Raises:
+        ValueError: a parameter is in both.
     """
+    fixed, default = dict(task_kwargs or {}), dict(default_task_kwargs or {})
+    if both := sorted(fixed.keys() & default.keys()):
+        raise ValueError(f"in task_kwargs and in default_task_kwargs: {', '.join(both)}")
     gymnasium.register(
         f"shoal/{id}",
-        entry_point=partial(BrowserEnv, partial(task_class, **dict(task_kwargs or {}))),
+        entry_point=partial(BrowserEnv, partial(_task, task_class, fixed, default)),
         nondeterministic=True,
         # Words, pictures and dictionaries of any size are not what its check of spaces is made for.
         disable_env_checker=True,
         **kwargs,
     )
+
+
+def _task(
+    task_class: Callable[..., Task],
+    fixed: Mapping[str, Any],
+    default: Mapping[str, Any],
+    *,
+    seed: int | None,
+    **asked: Any,
+) -> Task:
+    if refused := sorted(fixed.keys() & asked.keys()):
+        raise ValueError(f"the task's registration fixes {', '.join(refused)}: task_kwargs cannot replace that")
+    return task_class(seed=seed, **{**default, **asked, **fixed})
 
 
 def register_all() -> None:

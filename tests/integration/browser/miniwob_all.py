@@ -1,6 +1,6 @@
-"""All scripted solutions of MiniWoB++, three seeds each: `pytest tests/integration/browser/miniwob_all.py`.
+"""MiniWoB++ as a whole: each scripted solution with three seeds, and one look at each task. `make test-gym` runs it.
 
-`test_gym.py` runs some of them with every change.
+`test_gym.py` runs some of it with every change.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import pytest
 
 from shoal.agent.gym.episode import Episode
+from shoal.agent.gym.miniwob import MiniWob
 from tests.integration.browser.solvers_of_all import ALL
-from tests.integration.browser.test_gym import episode, solve
+from tests.integration.browser.test_gym import episode, look_and_act, solve
 
 pytest.importorskip("miniwob")
 
@@ -20,3 +21,8 @@ __all__ = ["episode"]
 @pytest.mark.parametrize("task", sorted(ALL))
 def test_scripted_solutions_are_rewarded(task: str, seed: int, episode: Episode) -> None:
     solve(episode, task, seed)
+
+
+@pytest.mark.parametrize("task", MiniWob.names())
+def test_every_task_loads_can_be_seen_and_acted_on_and_says_how_it_stands(task: str, episode: Episode) -> None:
+    look_and_act(episode, task)
