@@ -107,18 +107,18 @@ def packages(lock: Path = Path(__file__).resolve().parent.parent / "requirements
 def _fault_of(text: str) -> str:
     """What is wrong with one required package; "" when nothing is, or when this system does not need it."""
     try:
-        wanted = Requirement(text)
+        requirement = Requirement(text)
     except InvalidRequirement as error:
         return f"{text!r} is not a requirement: {error}"
-    if wanted.marker is not None and not wanted.marker.evaluate({"extra": ""}):
+    if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
         return ""
     try:
-        installed = metadata.version(wanted.name)
+        installed = metadata.version(requirement.name)
     except metadata.PackageNotFoundError:
-        return f"{wanted.name} is missing"
-    if wanted.specifier.contains(installed, prereleases=True):
+        return f"{requirement.name} is missing"
+    if requirement.specifier.contains(installed, prereleases=True):
         return ""
-    return f"{wanted.name} is {installed}, not {wanted.specifier}"
+    return f"{requirement.name} is {installed}, not {requirement.specifier}"
 
 
 def time_zones() -> Finding:

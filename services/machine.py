@@ -15,14 +15,14 @@ def own_networks() -> tuple[str, ...]:
     """
     found = set[str]()
     for addresses in psutil.net_if_addrs().values():
-        for one in addresses:
-            if one.family not in (socket.AF_INET, socket.AF_INET6):
+        for address in addresses:
+            if address.family not in (socket.AF_INET, socket.AF_INET6):
                 continue
-            interface = ip_interface(one.address.partition("%")[0])
-            bits = _bits(one.netmask) or interface.max_prefixlen
+            interface = ip_interface(address.address.partition("%")[0])
+            bits = _bits(address.netmask) or interface.max_prefixlen
             found.add(str(ip_interface(f"{interface.ip}/{bits}").network))
-            if one.ptp:
-                found.add(str(ip_interface(one.ptp.partition("%")[0]).network))
+            if address.ptp:
+                found.add(str(ip_interface(address.ptp.partition("%")[0]).network))
     return tuple(sorted(found))
 
 

@@ -157,4 +157,4 @@ _BY_STATUS: Mapping[int, type[ApiError]] = {
 
 
 def _faults(errors: Sequence[Mapping[str, Json]]) -> tuple[Fault, ...]:
-    return tuple(Fault(str(one.get("field", "")), str(one.get("reason", ""))) for one in errors)
+    return tuple(Fault(str(error.get("field", "")), str(error.get("reason", ""))) for error in errors)

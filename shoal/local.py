@@ -35,5 +35,5 @@ class LocalJournal:
         """None: this process shares no robots.txt with others, so it fetches its own."""
         return None
 
-    def share_robots(self, found: RobotsWish) -> None:
+    def share_robots(self, robots_wish: RobotsWish) -> None:
         """Returns at once: no other process shares it."""

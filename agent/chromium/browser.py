@@ -174,24 +174,24 @@ class ChromiumBrowser:
         self._shelf.put(self._key(context.options), spare)
 
     def _settings(self, options: ContextOptions) -> dict[str, Any]:
-        wanted = options.browser
+        browser = options.browser
         settings: dict[str, Any] = {"accept_downloads": True}
-        if wanted.viewport == self._window:
+        if browser.viewport == self._window:
             settings["no_viewport"] = True  # the window has that size already: one emulation call less per page
         else:
-            settings["viewport"] = {"width": wanted.viewport.width, "height": wanted.viewport.height}
-        if wanted.locale:
-            settings["locale"] = wanted.locale
-        if wanted.timezone:
-            settings["timezone_id"] = wanted.timezone
-        if wanted.user_agent:
-            settings["user_agent"] = wanted.user_agent
-        if wanted.headers:
-            settings["extra_http_headers"] = dict(wanted.headers)
+            settings["viewport"] = {"width": browser.viewport.width, "height": browser.viewport.height}
+        if browser.locale:
+            settings["locale"] = browser.locale
+        if browser.timezone:
+            settings["timezone_id"] = browser.timezone
+        if browser.user_agent:
+            settings["user_agent"] = browser.user_agent
+        if browser.headers:
+            settings["extra_http_headers"] = dict(browser.headers)
         if options.proxy:
             settings["proxy"] = {"server": options.proxy, "bypass": NO_BYPASS}
-        elif wanted.proxy:
-            settings["proxy"] = wanted.proxy.model_dump(exclude_none=True)
+        elif browser.proxy:
+            settings["proxy"] = browser.proxy.model_dump(exclude_none=True)
         if options.storage_state is not None:
             settings["storage_state"] = options.storage_state
         return settings

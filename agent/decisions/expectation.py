@@ -73,7 +73,7 @@ def expected(said: Json, seen: Observation, bids: Mapping[str, str], actions: Se
     if not said:
         return None
     held = said.get("value") or {}
-    wanted = Expectation(
+    expectation = Expectation(
         address=said.get("address", "").strip(),
         text=_telling(said.get("text", "")),
         element=_telling(said.get("element", "")),
@@ -82,18 +82,20 @@ def expected(said: Json, seen: Observation, bids: Mapping[str, str], actions: Se
         acted=said.get("acted", False),
     )
     looked = _Looked(seen)
-    parts = list(_parts(wanted, looked))
+    parts = list(_parts(expectation, looked))
     if not parts:
-        return wanted if wanted.acted and not any(_sends(action, seen.elements) for action in actions) else None
+        return (
+            expectation if expectation.acted and not any(_sends(action, seen.elements) for action in actions) else None
+        )
     # What a long page shows beyond its clip is not known: words that come into sight there are no news.
     news = any(not holds for certain, holds in parts if certain or not seen.cut)
-    return replace(wanted, acted=False) if news else None
+    return replace(expectation, acted=False) if news else None
 
 
-def holds(wanted: Expectation, now: Observation) -> bool:
+def holds(expectation: Expectation, now: Observation) -> bool:
     """Whether the page shows all of it, and marks no field as invalid."""
     looked = _Looked(now)
-    return not looked.marks_invalid and all(holds for _, holds in _parts(wanted, looked))
+    return not looked.marks_invalid and all(holds for _, holds in _parts(expectation, looked))
 
 
 def took_place(results: Sequence[ActionResult]) -> bool:
@@ -113,16 +115,16 @@ def _answered(effect: Effect) -> bool:
     return effect.dialog or bool(effect.invalid) or any(name.startswith(_ANSWERS) for name in effect.appeared)
 
 
-def _parts(wanted: Expectation, looked: _Looked) -> Iterator[tuple[bool, bool]]:
+def _parts(expectation: Expectation, looked: _Looked) -> Iterator[tuple[bool, bool]]:
     """Of each part: whether a clipped page can tell it all the same, and whether it holds."""
-    if wanted.address:
-        yield True, wanted.address.casefold() in looked.seen.url.casefold()
-    if wanted.text:
-        yield False, looked.says(wanted.text)
-    if wanted.element:
-        yield False, looked.has(wanted.element)
-    if wanted.field:
-        yield True, looked.field_holds(wanted.field, wanted.value)
+    if expectation.address:
+        yield True, expectation.address.casefold() in looked.seen.url.casefold()
+    if expectation.text:
+        yield False, looked.says(expectation.text)
+    if expectation.element:
+        yield False, looked.has(expectation.element)
+    if expectation.field:
+        yield True, looked.field_holds(expectation.field, expectation.value)
 
 
 class _Looked:
@@ -134,7 +136,7 @@ class _Looked:
 
     @property
     def marks_invalid(self) -> bool:
-        return any(one.visible and "invalid" in one.states for one in self._elements)
+        return any(element.visible and "invalid" in element.states for element in self._elements)
 
     def says(self, words: str) -> bool:
         # What was typed is no answer of the page, and an address may hold what was searched for.
@@ -143,10 +145,13 @@ class _Looked:
 
     def has(self, name: str) -> bool:
         wanted = _folded(name)
-        return any(one.bid and one.visible and wanted in _folded(one.name or one.text) for one in self._elements)
+        return any(
+            element.bid and element.visible and wanted in _folded(element.name or element.text)
+            for element in self._elements
+        )
 
     def field_holds(self, bid: str, value: str) -> bool:
-        field = next((one for one in self._elements if one.bid == bid), None)
+        field = next((element for element in self._elements if element.bid == bid), None)
         if field is None:
             return False
         if value in _STATES:
@@ -155,10 +160,10 @@ class _Looked:
         return _folded(value) in map(_folded, (field.attributes.get("value", ""), *chosen))
 
 
-def _without_value(one: Element, children: tuple[Element, ...]) -> Element:
-    kept = {name: value for name, value in one.attributes.items() if name != "value"}
-    typed = one.tag in ("input", "textarea", "select")
-    return replace(one, attributes=kept, text="" if typed else one.text, options=(), children=children)
+def _without_value(element: Element, children: tuple[Element, ...]) -> Element:
+    kept = {name: value for name, value in element.attributes.items() if name != "value"}
+    typed = element.tag in ("input", "textarea", "select")
+    return replace(element, attributes=kept, text="" if typed else element.text, options=(), children=children)
 
 
 def _sends(action: Action, root: Element) -> bool:

@@ -190,7 +190,7 @@ class Elements:
         own = self.attribute(el, "id")
         if own and _PLAIN_ID.fullmatch(own) and _same(self.tree.css_first(f'[id="{own}"]'), el):
             return f"#{own}"
-        kin = [one for one in children(el.parent) if one.tag == el.tag] if el.parent is not None else [el]
+        kin = [child for child in children(el.parent) if child.tag == el.tag] if el.parent is not None else [el]
         place = next(n for n, one in enumerate(kin, 1) if one.mem_id == el.mem_id)
         around = self.parent(el)
         before = f"{self.selector(around)} > " if around is not None else ""

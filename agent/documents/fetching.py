@@ -103,7 +103,7 @@ def cookie_header(cookies: Sequence[Mapping[str, Json]], url: str) -> str:
     """The cookies of a storage state (Playwright's format) that a browser sends to `url`, as a header; "" for none."""
     parts = urlsplit(url)
     host, path = parts.hostname or "", parts.path or "/"
-    found = [one for one in cookies if _goes_to(one, host, path, secure=parts.scheme == "https")]
+    found = [cookie for cookie in cookies if _goes_to(cookie, host, path, secure=parts.scheme == "https")]
     found.sort(key=lambda one: -len(str(one.get("path") or "/")))  # as the standard orders them
     return "; ".join(f"{one['name']}={one['value']}" for one in found)
 

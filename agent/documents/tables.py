@@ -242,5 +242,7 @@ def _part_of(table: LexborNode, row: LexborNode) -> str:
     return str(around.tag) if first is not None and first.mem_id == around.mem_id else ""
 
 
-def _same_parent(one: LexborNode, other: LexborNode) -> bool:
-    return one.parent is not None and other.parent is not None and one.parent.mem_id == other.parent.mem_id
+def _same_parent(lexbor_node: LexborNode, other: LexborNode) -> bool:
+    return (
+        lexbor_node.parent is not None and other.parent is not None and lexbor_node.parent.mem_id == other.parent.mem_id
+    )

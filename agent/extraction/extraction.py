@@ -34,43 +34,43 @@ async def extract_records(policy: Policy, state: SessionState) -> Extraction:
         FieldsMissing: the page does not show what the schema requires.
         ModelError: a model is needed, and could not be asked.
     """
-    wanted = state.spec.extract
-    if wanted is not None and wanted.many and state.spec.sample is not None and policy.instant:
-        return await _first_page(policy, wanted, state)
-    if wanted is None or not (wanted.fields or wanted.records or wanted.next or wanted.wait_for):
+    extract = state.spec.extract
+    if extract is not None and extract.many and state.spec.sample is not None and policy.instant:
+        return await _first_page(policy, extract, state)
+    if extract is None or not (extract.fields or extract.records or extract.next or extract.wait_for):
         return await policy.extract(state)
-    if wanted.wait_for is not None:
-        await wait_for(state.page, wanted.wait_for)
-    placed = bool(wanted.fields or wanted.records)
-    if wanted.next is None and not placed:
+    if extract.wait_for is not None:
+        await wait_for(state.page, extract.wait_for)
+    placed = bool(extract.fields or extract.records)
+    if extract.next is None and not placed:
         return await policy.extract(state)
-    if wanted.next is not None or (policy.instant and wanted.many):
-        read = partial(_page, policy, wanted)
-        return await read_whole_list(state, read, asked=wanted.next, most=wanted.max_pages)
-    return await _page(policy, wanted, state)
+    if extract.next is not None or (policy.instant and extract.many):
+        read = partial(_page, policy, extract)
+        return await read_whole_list(state, read, asked=extract.next, most=extract.max_pages)
+    return await _page(policy, extract, state)
 
 
-async def _first_page(policy: Policy, wanted: ExtractSpec, state: SessionState) -> Extraction:
+async def _first_page(policy: Policy, extract_spec: ExtractSpec, state: SessionState) -> Extraction:
     """The records of a list's first page, for a sample: whether the list goes on is looked at, and not followed."""
-    if wanted.wait_for is not None:
-        await wait_for(state.page, wanted.wait_for)
-    found = await _page(policy, wanted, state)
-    if not found.records or not await goes_on(state.page, wanted.next):
+    if extract_spec.wait_for is not None:
+        await wait_for(state.page, extract_spec.wait_for)
+    found = await _page(policy, extract_spec, state)
+    if not found.records or not await goes_on(state.page, extract_spec.next):
         return found
     return replace(found, complete=False, why=found.why or "the list may go on, and a sample reads its first page")
 
 
-async def _page(policy: Policy, wanted: ExtractSpec, state: SessionState) -> Extraction:
+async def _page(policy: Policy, extract_spec: ExtractSpec, state: SessionState) -> Extraction:
     """The records of the page that is open."""
-    if not wanted.fields and wanted.records is None:
+    if not extract_spec.fields and extract_spec.records is None:
         return await _unplaced(policy, state)
     locale = state.spec.browser.locale or ""
-    given = await read_given(state.page, wanted, locale)
-    if wanted.many:
-        return await _list(state, given, wanted)
-    rest = _rest(wanted)
+    given = await read_given(state.page, extract_spec, locale)
+    if extract_spec.many:
+        return await _list(state, given, extract_spec)
+    rest = _rest(extract_spec)
     found = await _found(policy, state, rest) if rest is not None else None
-    return _record(given, given.records[0], found, wanted)
+    return _record(given, given.records[0], found, extract_spec)
 
 
 async def _unplaced(policy: Policy, state: SessionState) -> Extraction:
@@ -85,10 +85,10 @@ def _stamp() -> str:
 # --- one record ---------------------------------------------------------------------------------------
 
 
-def _rest(wanted: ExtractSpec) -> ExtractSpec | None:
+def _rest(extract_spec: ExtractSpec) -> ExtractSpec | None:
     """What is asked for without a place; None where each field has one."""
-    schema = wanted.json_schema or {}
-    left = [prop for prop in properties_of(schema) if prop.name not in wanted.fields]
+    schema = extract_spec.json_schema or {}
+    left = [prop for prop in properties_of(schema) if prop.name not in extract_spec.fields]
     if not left:
         return None
     own = schema.get("properties")
@@ -97,7 +97,7 @@ def _rest(wanted: ExtractSpec) -> ExtractSpec | None:
         kept = {name: part for name, part in own.items() if name in names}
         required = [name for name in schema.get("required", ()) if name in names]
         schema = {**schema, "properties": kept, "required": required}
-    return wanted.model_copy(update={"json_schema": schema, "fields": {}})
+    return extract_spec.model_copy(update={"json_schema": schema, "fields": {}})
 
 
 async def _found(policy: Policy, state: SessionState, rest: ExtractSpec) -> Extraction:
@@ -121,11 +121,11 @@ def _asking(state: SessionState, extract: ExtractSpec) -> Iterator[None]:
         state.spec = state.spec.model_copy(update={"extract": own.extract})
 
 
-def _record(page: GivenPage, given: GivenRecord, found: Extraction | None, wanted: ExtractSpec) -> Extraction:
+def _record(page: GivenPage, given: GivenRecord, found: Extraction | None, extract_spec: ExtractSpec) -> Extraction:
     """One record of both; what the job gives the place of wins."""
     other = found.records[0] if found is not None and found.records else Record({})
     values = {**_object(other.value), **given.value}
-    order = [prop.name for prop in properties_of(wanted.json_schema or {})]
+    order = [prop.name for prop in properties_of(extract_spec.json_schema or {})]
     value = {name: values[name] for name in sorted(values, key=lambda name: _place_of(name, order))}
     sources = {**other.sources, **given.sources}
     missing = tuple(name for name in order if name in given.lacking or (found is not None and name in found.missing))
@@ -147,10 +147,10 @@ def _place_of(name: str, order: list[str]) -> int:
 # --- a list -------------------------------------------------------------------------------------------
 
 
-async def _list(state: SessionState, page: GivenPage, wanted: ExtractSpec) -> Extraction:
+async def _list(state: SessionState, page: GivenPage, extract_spec: ExtractSpec) -> Extraction:
     """The records that the job names, with what stands in each of them for the fields without a place."""
-    properties = properties_of(wanted.record_schema or {})
-    beside = await _read_beside(state, page, [prop for prop in properties if prop.name not in wanted.fields])
+    properties = properties_of(extract_spec.record_schema or {})
+    beside = await _read_beside(state, page, [prop for prop in properties if prop.name not in extract_spec.fields])
     stamp, records, missing = _stamp(), [], set[str]()
     for position, given in enumerate(page.records):
         found = beside.get(position, ReadRecord())
@@ -175,9 +175,9 @@ async def _read_beside(
 
     The rules read it, whichever policy the job has: no other reading keeps to one element.
     """
-    wanted = state.spec.extract
+    extract = state.spec.extract
     elements = [record.where for record in page.records]
-    if wanted is None or not properties or not elements or (wanted.records or "").startswith("$"):
+    if extract is None or not properties or not elements or (extract.records or "").startswith("$"):
         return {}
     facts = await read_facts(state.page, many=True, words=name_stems(properties), records=elements)
-    return read_blocks(facts, properties, state.spec.browser.locale or "", wanted.accept)
+    return read_blocks(facts, properties, state.spec.browser.locale or "", extract.accept)

@@ -40,7 +40,7 @@ class Proposals:
     def told(self) -> dict[str, Json]:
         """The same as a job spells it."""
         spelled = {
-            name: [one.model_dump(by_alias=True, exclude_defaults=True) for one in places]
+            name: [place.model_dump(by_alias=True, exclude_defaults=True) for place in places]
             for name, places in self.fields.items()
         }
         return {"records": self.records, "fields": spelled}
@@ -54,7 +54,7 @@ async def propose_places(page: Context, extract: ExtractSpec, records: Sequence[
     Raises:
         BrowserError, NavigationError: the page cannot be asked.
     """
-    read = [one for one in records if isinstance(one.value, dict) and one.sources][:_MOST_RECORDS]
+    read = [record for record in records if isinstance(record.value, dict) and record.sources][:_MOST_RECORDS]
     if not read or (extract.records or "").startswith("$"):
         return Proposals()
     facts = await read_facts(page, many=extract.many)
@@ -66,7 +66,7 @@ async def propose_places(page: Context, extract: ExtractSpec, records: Sequence[
 
 async def _selectors(page: Context, extract: ExtractSpec, records: Sequence[Record]) -> Mapping[str, Json]:
     """What `proposals.js` finds for the elements at which the values stood."""
-    asked = [{name: _element(source.where) for name, source in one.sources.items()} for one in records]
+    asked = [{name: _element(source.where) for name, source in record.sources.items()} for record in records]
     found = await page.read(PROPOSALS_JS, {"records": asked, "many": extract.many})
     data = readable_json(found) if isinstance(found, str) else found
     if not isinstance(data, Mapping):
@@ -138,7 +138,7 @@ async def _of_list(
     locale: str,
 ) -> Proposals:
     """Places for a list: columns where it is a table, else what a record is and where its fields are within."""
-    names = list(dict.fromkeys(name for one in records for name in one.sources if name not in extract.fields))
+    names = list(dict.fromkeys(name for record in records for name in record.sources if name not in extract.fields))
     columns = {name: _column(name, records, labels) for name in names}
     places = {name: FieldPlace(column=column) for name, column in columns.items() if column}
     if len(places) == len(names) and extract.records is None:
@@ -149,7 +149,7 @@ async def _of_list(
         asked = extract.model_copy(update={"records": what})
         found: dict[str, tuple[FieldPlace, ...]] = {}
         for name in names:
-            first = next(one for one in records if name in one.sources)
+            first = next(record for record in records if name in record.sources)
             column = [FieldPlace(column=columns[name])] if columns[name] else []
             for place in (*column, *_possible(name, first, labels, selectors)):
                 if place.kind == "json":
@@ -165,7 +165,11 @@ async def _of_list(
 
 def _column(name: str, records: Sequence[Record], labels: _Labels) -> str:
     """The header under which all records have the field; "" for none."""
-    heads = {labels.at(one.sources[name].where) for one in records if one.sources.get(name) and _in_table(one, name)}
+    heads = {
+        labels.at(record.sources[name].where)
+        for record in records
+        if record.sources.get(name) and _in_table(record, name)
+    }
     return heads.pop() if len(heads) == 1 else ""
 
 
@@ -180,7 +184,7 @@ def _all_same(read: Sequence[Mapping[str, Json]] | None, records: Sequence[Recor
     given = [
         row for row in ({name: row.get(name) for name in names} for row in read) if any(map(_is_value, row.values()))
     ]
-    said = [{name: one.value.get(name) if name in one.sources else None for name in names} for one in records]
+    said = [{name: record.value.get(name) if name in record.sources else None for name in names} for record in records]
     wanted = [row for row in said if any(map(_is_value, row.values()))]
     return len(given) == len(wanted) and all(
         _same(one[name], other[name]) for one, other in zip(given, wanted, strict=True) for name in names

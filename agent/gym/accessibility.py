@@ -155,14 +155,16 @@ def dom(root: Element) -> dict[str, Any]:
 def properties(seen: Observation, root: Element) -> dict[str, dict[str, Any]]:
     """By id: how much of the element is in the window (0 to 1), its box, whether it takes clicks and is marked."""
     return {
-        one.bid: {
-            "visibility": _visibility(one, seen.viewport),
-            "bbox": [one.box.x, one.box.y, one.box.width, one.box.height] if one.box is not None else None,
-            "clickable": one.clickable,
-            "set_of_marks": one.marked,
+        element.bid: {
+            "visibility": _visibility(element, seen.viewport),
+            "bbox": [element.box.x, element.box.y, element.box.width, element.box.height]
+            if element.box is not None
+            else None,
+            "clickable": element.clickable,
+            "set_of_marks": element.marked,
         }
-        for one in walk_elements(root)
-        if one.bid
+        for element in walk_elements(root)
+        if element.bid
     }
 
 

@@ -147,7 +147,7 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
     def _observed(self, seen: Observation) -> dict[str, Any]:
         root = seen.elements if self._tags == "all" else accessibility.standard_only(seen.elements)
         return {
-            "chat_messages": tuple(dict(one) for one in self.chat.messages),
+            "chat_messages": tuple(dict(message) for message in self.chat.messages),
             "goal": goal_text(self._episode.goal),
             "goal_object": tuple(dict(one) for one in self._episode.goal),
             "open_pages_urls": tuple(tab.url for tab in seen.tabs),

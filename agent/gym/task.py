@@ -67,7 +67,9 @@ class OpenEnded(Task):
         return self._goal, {}
 
     def validate(self, page: Blocking, chat_messages: Sequence[Message]) -> tuple[float, bool, str, Mapping[str, Json]]:
-        left = any(one["role"] == "user" and one["message"] == "exit" for one in chat_messages)
+        left = any(
+            chat_message["role"] == "user" and chat_message["message"] == "exit" for chat_message in chat_messages
+        )
         return 0.0, left, "", {}
 
 
@@ -80,4 +82,4 @@ def goal_object(goal: Goal) -> tuple[Mapping[str, Json], ...]:
 
 def goal_text(messages: Sequence[Mapping[str, Any]]) -> str:
     """The words of a goal; each image is one line that says so."""
-    return "\n".join(str(one["text"]) if one["type"] == "text" else "(an image)" for one in messages)
+    return "\n".join(str(message["text"]) if message["type"] == "text" else "(an image)" for message in messages)

@@ -71,16 +71,16 @@ class _Explaining:
         shapes = [one for one in (self._resolved(option)[0] for option in options) if isinstance(one, Mapping)]
         if isinstance(value, dict):
             for field in _KINDS:
-                kinds = {kind: one for one in shapes for kind in _kinds(one, field)}
+                kinds = {kind: shape for shape in shapes for kind in _kinds(shape, field)}
                 if kinds and value.get(field) in kinds:
                     return self.of(value, kinds[value[field]], place, depth + 1)
                 if kinds:
                     there = ", ".join(kinds)
                     said = repr(value.get(field))[:_SHOWN_CHARS]
                     return f"{_named(place, field)} is none of those that are possible here: {there}", said
-        if value is None and any(one.get("type") == "null" for one in shapes):
+        if value is None and any(shape.get("type") == "null" for shape in shapes):
             return None
-        own = [one for one in shapes if one.get("type") != "null"]
+        own = [shape for shape in shapes if shape.get("type") != "null"]
         fitting = [one for one in own if _of_type(value, one.get("type"), place) is None]
         chosen = fitting or own
         return self.of(value, chosen[0], place, depth + 1) if len(chosen) == 1 else None

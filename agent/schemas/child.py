@@ -21,7 +21,9 @@ def main() -> None:
         print("fits", flush=True)
         return
     print("misfit", flush=True)
-    found = [(one.path, one.keyword, one.message, one.missing) for one in faults(validator, value, _MOST_FAULTS)]
+    found = [
+        (fault.path, fault.keyword, fault.message, fault.missing) for fault in faults(validator, value, _MOST_FAULTS)
+    ]
     print(json.dumps(found), flush=True)
 
 

@@ -96,10 +96,10 @@ class Evidence:
 
     async def keep_source(self) -> None:
         """What shows where records are from: a picture of the page, or its HTML, as the job wants it."""
-        wanted = self._state.spec.artifacts
-        if wanted.evidence == "document":
+        artifacts = self._state.spec.artifacts
+        if artifacts.evidence == "document":
             await self._keep_document()
-        elif wanted.screenshots == "all":
+        elif artifacts.screenshots == "all":
             await self.photograph()
 
     async def _keep_document(self) -> None:

@@ -69,7 +69,7 @@ def sentences(error: Exception) -> list[str]:
 
 def _untold(sentence: str, faults: Sequence[Mapping[str, str]]) -> list[str]:
     """A line for each fault that the sentence does not tell already; it mostly tells the first."""
-    return [f"  {one['field']}: {one['reason']}" for one in faults if one["reason"] not in sentence]
+    return [f"  {fault['field']}: {fault['reason']}" for fault in faults if fault["reason"] not in sentence]
 
 
 def _sentence(text: str) -> str:

@@ -81,16 +81,16 @@ def _loads(line: bytes) -> dict[str, Json]:
     return _LINE.validate_json(line)
 
 
-async def trial_of(client: Api, spec: JobSpec, found: Evidence, *, screenshots: int) -> Trial:
+async def trial_of(client: Api, spec: JobSpec, evidence: Evidence, *, screenshots: int) -> Trial:
     """The run as its judge sees it: with the last screenshots, in order, and the text of the last page."""
-    names = pictures(found.sessions)[-screenshots:] if screenshots > 0 else []
+    names = pictures(evidence.sessions)[-screenshots:] if screenshots > 0 else []
     return Trial(
         spec=spec,
-        tasks=found.tasks,
-        answer=found.answer,
-        records=tuple(Record(value) for value in found.records),
-        url=found.address,
-        text=await _last_page(client, found.root),
+        tasks=evidence.tasks,
+        answer=evidence.answer,
+        records=tuple(Record(value) for value in evidence.records),
+        url=evidence.address,
+        text=await _last_page(client, evidence.root),
         screenshots=tuple([Image(*await client.artifact(name)) for name in names]),
     )
 

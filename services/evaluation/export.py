@@ -58,19 +58,19 @@ async def export_job(
     return write(root, record, again=True)
 
 
-def _unjudged(found: Evidence) -> Evaluation:
-    status, reason = found.job["status"], str(found.root.get("reason") or "")
+def _unjudged(evidence: Evidence) -> Evaluation:
+    status, reason = evidence.job["status"], str(evidence.root.get("reason") or "")
     complete = "unsure" if status == "completed" else "no"
     why = f"it was not judged; the job is {status}" + (f": {reason}" if reason else "")
     return Evaluation(complete, {}, why)  # type: ignore[arg-type]
 
 
-async def save_documents(client: Api, root: Path, unique_id: str, found: Evidence) -> None:
+async def save_documents(client: Api, root: Path, unique_id: str, evidence: Evidence) -> None:
     """What a run gave: its records as one table of JSON lines, and the files that it downloaded."""
-    if found.records:
-        lines = b"".join(orjson.dumps(record) + b"\n" for record in found.records)
+    if evidence.records:
+        lines = b"".join(orjson.dumps(record) + b"\n" for record in evidence.records)
         save_document(root, unique_id, "records.jsonl", lines)
-    for artifact in (one for session in found.sessions for one in session.get("artifacts", ())):
+    for artifact in (one for session in evidence.sessions for one in session.get("artifacts", ())):
         if artifact["kind"] == "download":
             data, content_type = await client.artifact(artifact["id"])
             ending = mimetypes.guess_extension(content_type.partition(";")[0].strip()) or ""

@@ -191,7 +191,7 @@ class Runner:
         await save_documents(self._client, self._folder.path / "results", self._id(episode), found)
         return result
 
-    async def _fault(self, episode: Episode, found: Evidence, judged: Evaluation | str | None) -> tuple[str, str]:
+    async def _fault(self, episode: Episode, evidence: Evidence, judged: Evaluation | str | None) -> tuple[str, str]:
         """What is wrong, and the class of that; two empty texts when nothing is."""
         if episode.seed is not None:
             assert self._arena is not None
@@ -199,15 +199,15 @@ class Runner:
             if match.score is not None and match.score > 0:
                 return "", ""
             why = "the episode was not brought to an end" if match.score is None else match.reason or "wrong"
-            ended = _ended_badly(found)
+            ended = _ended_badly(evidence)
             return why, ended if match.score is None and ended else "wrong" if match.score is not None else "not_done"
         check = episode.check
-        if found.job["status"] != check.status:
-            return f"the job is {found.job['status']}: {_reason(found)}", _ended_badly(found) or "wrong"
+        if evidence.job["status"] != check.status:
+            return f"the job is {evidence.job['status']}: {_reason(evidence)}", _ended_badly(evidence) or "wrong"
         faults = [
-            records_fault(found.records, check),
-            words_fault(check.answer, found.answer, "the answer"),
-            words_fault(check.address, found.address, "the address"),
+            records_fault(evidence.records, check),
+            words_fault(check.answer, evidence.answer, "the answer"),
+            words_fault(check.address, evidence.address, "the address"),
         ]
         if check.page is not None:
             async with httpx.AsyncClient() as http:
@@ -219,7 +219,7 @@ class Runner:
         first = next((fault for fault in faults if fault), "")
         return first, "wrong" if first else ""
 
-    async def _judged(self, episode: Episode, job: Mapping[str, Json], found: Evidence) -> Evaluation | str | None:
+    async def _judged(self, episode: Episode, job: Mapping[str, Json], evidence: Evidence) -> Evaluation | str | None:
         """The judge's verdict; why there is none, where one was wanted."""
         if not (episode.check.judge or self._options.judge_all):
             return None
@@ -227,16 +227,16 @@ class Runner:
             return "no judge is configured"
         spec = JobSpec.model_validate(job)
         try:
-            trial = await trial_of(self._client, spec, found, screenshots=self._options.last_screenshots)
+            trial = await trial_of(self._client, spec, evidence, screenshots=self._options.last_screenshots)
             return await evaluate(self._judge, trial, last_screenshots=self._options.last_screenshots)
         except AgentError as error:
             return error.message
 
     def _result(
-        self, episode: Episode, found: Evidence, fault: tuple[str, str], judged: Evaluation | str | None
+        self, episode: Episode, evidence: Evidence, fault: tuple[str, str], judged: Evaluation | str | None
     ) -> Result:
         why, failure = fault
-        usage = found.job["usage"]
+        usage = evidence.job["usage"]
         score = 0.0 if why else 1.0
         if episode.seed is not None and self._arena is not None:
             score = self._arena.match(episode.name).score or 0.0
@@ -247,15 +247,15 @@ class Runner:
             score=score,
             why=why,
             failure=failure,
-            status=found.job["status"],
-            steps=found.steps,
+            status=evidence.job["status"],
+            steps=evidence.steps,
             model_calls=usage["model_calls"],
             prompt_tokens=usage["prompt_tokens"],
             completion_tokens=usage["completion_tokens"],
             cached_tokens=usage.get("cached_tokens", 0),
             pages=usage.get("pages", 0),
-            seconds=seconds_of(found.job),
-            job=found.job["id"],
+            seconds=seconds_of(evidence.job),
+            job=evidence.job["id"],
             label=episode.label,
         )
         if isinstance(judged, Evaluation):
@@ -264,16 +264,16 @@ class Runner:
 
     # --- keeping -------------------------------------------------------------------------------------
 
-    async def _keep(self, episode: Episode, found: Evidence, judged: Evaluation | str | None) -> None:
+    async def _keep(self, episode: Episode, evidence: Evidence, judged: Evaluation | str | None) -> None:
         """Steps, pictures and the judge's own words, to look at when the cluster is gone."""
         folder = self._folder.steps(episode.name)
         folder.mkdir(parents=True, exist_ok=True)
-        kept = {"job": found.job, "sessions": list(found.sessions), "records": list(found.records)}
+        kept = {"job": evidence.job, "sessions": list(evidence.sessions), "records": list(evidence.records)}
         (folder / "episode.json").write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2))
         if isinstance(judged, Evaluation):
             (folder / "judge.json").write_text(judged.transcript, encoding="utf-8")
         if self._options.keep_pictures:
-            for name in pictures(found.sessions):
+            for name in pictures(evidence.sessions):
                 data, content_type = await self._client.artifact(name)
                 (folder / f"{name}.{content_type.rpartition('/')[2]}").write_bytes(data)
 
@@ -311,20 +311,20 @@ class Runner:
         return Evaluation("yes" if result.success else "no", {}, result.why or "the check holds")
 
     @staticmethod
-    def _ended_by(found: Evidence, result: Result) -> ErrorInfo | None:
+    def _ended_by(evidence: Evidence, result: Result) -> ErrorInfo | None:
         if result.failure == NO_VERDICT:
             return ErrorInfo("NoVerdict", NO_VERDICT, result.why, True)
-        return error_of(found.job)
+        return error_of(evidence.job)
 
 
-def _ended_badly(found: Evidence) -> str:
+def _ended_badly(evidence: Evidence) -> str:
     """The class of a job's bad end: its error's code, else its status; "" when it completed."""
-    error = found.job.get("error") or found.root.get("error")
-    if found.job["status"] == "completed":
+    error = evidence.job.get("error") or evidence.root.get("error")
+    if evidence.job["status"] == "completed":
         return ""
-    return str(error["code"]) if error else str(found.job["status"])
+    return str(error["code"]) if error else str(evidence.job["status"])
 
 
-def _reason(found: Evidence) -> str:
-    error = found.job.get("error") or found.root.get("error")
-    return str(error["message"] if error else found.root.get("reason", ""))
+def _reason(evidence: Evidence) -> str:
+    error = evidence.job.get("error") or evidence.root.get("error")
+    return str(error["message"] if error else evidence.root.get("reason", ""))

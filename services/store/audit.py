@@ -27,13 +27,13 @@ def add(tx: Tx, entry: NewAuditEntry) -> None:
     )
 
 
-def entries(tx: Tx, wanted: AuditFilter) -> list[AuditEntry]:
+def entries(tx: Tx, audit_filter: AuditFilter) -> list[AuditEntry]:
     """Entries that match, newest first."""
-    query = select(audit).order_by(audit.c.id.desc()).limit(wanted.limit)
-    if wanted.tenant is not None:
-        query = query.where(audit.c.tenant == wanted.tenant)
-    if wanted.before is not None:
-        query = query.where(audit.c.id < wanted.before)
+    query = select(audit).order_by(audit.c.id.desc()).limit(audit_filter.limit)
+    if audit_filter.tenant is not None:
+        query = query.where(audit.c.tenant == audit_filter.tenant)
+    if audit_filter.before is not None:
+        query = query.where(audit.c.id < audit_filter.before)
     return [_entry(row) for row in tx.conn.execute(query)]
 
 

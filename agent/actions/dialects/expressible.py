@@ -33,11 +33,11 @@ class Expressed:
     whole: bool  # all examples of the primitive do
 
 
-def expressed(dialect: Dialect, one: Primitive) -> Expressed:
+def expressed(dialect: Dialect, primitive: Primitive) -> Expressed:
     """What of `one` can be said in `dialect`."""
-    calls = dict.fromkeys((*one.examples, *_FURTHER.get(one.name, ())))
+    calls = dict.fromkeys((*primitive.examples, *_FURTHER.get(primitive.name, ())))
     worked = tuple(call for call in calls if _comes_back(dialect, browsergym.parse(call)))
-    return Expressed(worked, set(one.examples) <= set(worked))
+    return Expressed(worked, set(primitive.examples) <= set(worked))
 
 
 def _comes_back(dialect: Dialect, actions: Sequence[Action]) -> bool:
@@ -50,7 +50,7 @@ def _comes_back(dialect: Dialect, actions: Sequence[Action]) -> bool:
 
 def _page_of(actions: Sequence[Action]) -> Element:
     """A page that has the elements which the actions name, each with a name of its own."""
-    bids = {str(value): None for one in actions for name, value in one.args.items() if name.endswith("bid")}
+    bids = {str(value): None for action in actions for name, value in action.args.items() if name.endswith("bid")}
     elements = [Element(bid, "button", role="button", name=f"Element {bid}", clickable=True) for bid in bids]
     return Element("", "body", children=tuple(elements))
 

@@ -35,18 +35,18 @@ def resolver(root: Element, located: Mapping[str, str] = {}) -> Resolve:
     """
     elements = clickable_elements(root)
 
-    def by_words(wanted: UiElement, test: Callable[[Element, UiElement], bool]) -> str | None:
-        if not (wanted.label or wanted.placeholder):
+    def by_words(ui_element: UiElement, test: Callable[[Element, UiElement], bool]) -> str | None:
+        if not (ui_element.label or ui_element.placeholder):
             return None
-        found = [element for element in elements if test(element, wanted)]
+        found = [element for element in elements if test(element, ui_element)]
         return found[0].bid if len(found) == 1 else None
 
-    def resolve(wanted: UiElement) -> str | None:
+    def resolve(ui_element: UiElement) -> str | None:
         return (
-            by_words(wanted, _same)
-            or located.get(wanted.css_selector)
-            or located.get(wanted.xpath)
-            or by_words(wanted, _alike)
+            by_words(ui_element, _same)
+            or located.get(ui_element.css_selector)
+            or located.get(ui_element.xpath)
+            or by_words(ui_element, _alike)
         )
 
     return resolve
@@ -66,18 +66,21 @@ def describer(root: Element, selectors: Mapping[str, tuple[str, str]] = {}) -> D
     return describe
 
 
-def _same(element: Element, wanted: UiElement) -> bool:
+def _same(element: Element, ui_element: UiElement) -> bool:
     placeholder = element.attributes.get("placeholder", "")
     return (
-        (not wanted.label or element.name == wanted.label)
-        and (not wanted.placeholder or placeholder == wanted.placeholder)
-        and (not wanted.type or wanted.type.lower() in (element.role, element.tag, element.attributes.get("type", "")))
+        (not ui_element.label or element.name == ui_element.label)
+        and (not ui_element.placeholder or placeholder == ui_element.placeholder)
+        and (
+            not ui_element.type
+            or ui_element.type.lower() in (element.role, element.tag, element.attributes.get("type", ""))
+        )
     )
 
 
-def _alike(element: Element, wanted: UiElement) -> bool:
+def _alike(element: Element, ui_element: UiElement) -> bool:
     """The same but for case and type."""
     placeholder = element.attributes.get("placeholder", "")
-    return (not wanted.label or element.name.lower() == wanted.label.lower()) and (
-        not wanted.placeholder or placeholder.lower() == wanted.placeholder.lower()
+    return (not ui_element.label or element.name.lower() == ui_element.label.lower()) and (
+        not ui_element.placeholder or placeholder.lower() == ui_element.placeholder.lower()
     )

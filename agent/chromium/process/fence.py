@@ -90,7 +90,7 @@ def _checked(answer: int) -> int:
 
 def main() -> None:
     own, program, *arguments = sys.argv[1:]
-    profiles = [one.partition("=")[2] for one in arguments if one.startswith("--user-data-dir=")]
+    profiles = [argument.partition("=")[2] for argument in arguments if argument.startswith("--user-data-dir=")]
     os.environ["TMPDIR"] = own
     for name in [name for name in os.environ if name.startswith(VARIABLES)]:
         del os.environ[name]

@@ -38,7 +38,7 @@ async def find(page: Context, target: Target, *, where: str, once: bool = False,
     """
     if target.frame or target.shadow:
         return Found("", miss=Miss(MissReason.UNSUPPORTED, where, "the element is in a frame or a shadow root"))
-    asked = [{"family": one.family, "value": one.value, "role": one.role} for one in target.locators]
+    asked = [{"family": locator.family, "value": locator.value, "role": locator.role} for locator in target.locators]
     told = await page.read(LOCATORS_JS, {"find": asked})
     paths = readable_json(told) if isinstance(told, str) else told
     if not isinstance(paths, list) or len(paths) != len(asked):
@@ -80,11 +80,11 @@ def vote(
 
 
 def _witnesses(locators: Sequence[Locator]) -> frozenset[str]:
-    return frozenset(_WITNESS[one.family] for one in locators)
+    return frozenset(_WITNESS[locator.family] for locator in locators)
 
 
 def _rank(locators: Sequence[Locator]) -> int:
-    return min(FAMILIES.index(one.family) for one in locators)
+    return min(FAMILIES.index(locator.family) for locator in locators)
 
 
 def is_enough(agreed: Sequence[Locator], *, once: bool, posted: bool) -> bool:

@@ -80,7 +80,9 @@ def untold(node: Node) -> list[str]:
 
 def best_selector(target: Target) -> tuple[str, str]:
     """A CSS selector and an XPath of an element, each "" where there is none."""
-    css = next((one.value for one in target.locators if one.family in ("css", "attribute", "structure")), "")
-    test_id = next((one.value for one in target.locators if one.family == "test_id"), "")
-    xpath = next((one.value for one in target.locators if one.family == "xpath"), "")
+    css = next(
+        (locator.value for locator in target.locators if locator.family in ("css", "attribute", "structure")), ""
+    )
+    test_id = next((locator.value for locator in target.locators if locator.family == "test_id"), "")
+    xpath = next((locator.value for locator in target.locators if locator.family == "xpath"), "")
     return css or (f'[data-testid="{test_id}"]' if test_id else ""), xpath

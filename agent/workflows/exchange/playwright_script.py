@@ -144,21 +144,21 @@ def _located(target: Target) -> str:
     return _locator(target.locators[0])
 
 
-def _locator(one: Locator) -> str:
-    match one.family:
+def _locator(locator: Locator) -> str:
+    match locator.family:
         case "test_id":
-            return f"get_by_test_id({one.value!r})"
+            return f"get_by_test_id({locator.value!r})"
         case "role_name":
-            return f"get_by_role({one.role!r}, name={one.value!r}, exact=True)"
+            return f"get_by_role({locator.role!r}, name={locator.value!r}, exact=True)"
         case "label":
-            return f"get_by_label({one.value!r}, exact=True)"
+            return f"get_by_label({locator.value!r}, exact=True)"
         case "placeholder":
-            return f"get_by_placeholder({one.value!r}, exact=True)"
+            return f"get_by_placeholder({locator.value!r}, exact=True)"
         case "text":
-            return f"get_by_text({one.value!r}, exact=True)"
+            return f"get_by_text({locator.value!r}, exact=True)"
         case "xpath":
-            return f"locator({'xpath=' + one.value!r})"
-    return f"locator({one.value!r})"
+            return f"locator({'xpath=' + locator.value!r})"
+    return f"locator({locator.value!r})"
 
 
 def _expected(condition: Condition, where: str, lost: list[str], *, timeout_ms: int = 5_000) -> Iterator[str]:
@@ -187,11 +187,11 @@ def _expected(condition: Condition, where: str, lost: list[str], *, timeout_ms: 
 
 def _read(node: ExtractNode, version: Version, lost: list[str]) -> Iterator[str]:
     """Raw texts by the first selector of each field: readers, agreement and guards are Shoal's."""
-    branches = [one for one in version.branches if not node.branches or one.id in node.branches]
+    branches = [branch for branch in version.branches if not node.branches or branch.id in node.branches]
     if len(branches) > 1:
         lost.append(f"{node.id}: {len(branches)} kinds of pages; the script reads the first")
     for field in branches[0].fields if branches else ():
-        place = next((one.place for one in field.channels if one.place.select is not None), None)
+        place = next((channel.place for channel in field.channels if channel.place.select is not None), None)
         if place is None:
             lost.append(f"{node.id}: the field {field.name}, which no selector names")
             continue

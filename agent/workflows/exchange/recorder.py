@@ -213,7 +213,7 @@ def _waits(node: WaitNode, lost: list[str]) -> Iterator[dict[str, Json]]:
 
 
 def _selectors(target: Target) -> Sequence[list[str]]:
-    return [[_spelled(one)] for one in target.locators]
+    return [[_spelled(locator)] for locator in target.locators]
 
 
 def _spelled(locator: Locator) -> str:

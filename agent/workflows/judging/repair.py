@@ -141,8 +141,8 @@ def _weaker_field(old: FieldNode, new: FieldNode | None) -> list[str]:
         found.append("it may be null now")
     if old.known and not new.known:
         found.append("other values are taken")
-    shaped = {(one.family, one.place) for one in old.channels if one.shapes}
-    if any((one.family, one.place) in shaped and not one.shapes for one in new.channels):
+    shaped = {(channel.family, channel.place) for channel in old.channels if channel.shapes}
+    if any((channel.family, channel.place) in shaped and not channel.shapes for channel in new.channels):
         found.append("a shape is not looked at any more")
     return found
 

@@ -38,7 +38,7 @@ def compile_actions(runs: Sequence[SessionEvidence]) -> CompiledActions:
     if len(runs) < 2:
         made.open.append(Decision(what="the steps", why=f"{len(runs)} run is known: what differs between runs is not"))
         return made
-    shapes = {tuple(one.action for one in run.actions) for run in runs}
+    shapes = {tuple(action.action for action in run.actions) for run in runs}
     if len(shapes) > 1:
         told = " / ".join(", ".join(shape) or "nothing" for shape in sorted(shapes, key=len)[:3])
         made.open.append(Decision(what="the steps", why=f"the runs did different things: {told}"))
@@ -141,7 +141,7 @@ def _arg(name: str, several: Sequence[ActionEvidence], target: Target | None, ma
     """One argument: a parameter where all runs took it from the same place, else a constant; or why it is neither."""
     origins = [one.origins.get(name) for one in several]
     values = [one.args.get(name) for one in several]
-    known = {(one.kind, one.path, one.transform) for one in origins if one is not None}
+    known = {(origin.kind, origin.path, origin.transform) for origin in origins if origin is not None}
     if len(known) == 1 and all(origins):
         kind, path, transform = next(iter(known))
         source = _PARAMS.get(kind)
@@ -160,12 +160,12 @@ def _arg(name: str, several: Sequence[ActionEvidence], target: Target | None, ma
             return Arg(param=(same or param).name)
     if all(value == values[0] for value in values):
         return Arg(const=values[0])
-    kinds = " and ".join(sorted({one.kind if one else "nowhere" for one in origins}))
+    kinds = " and ".join(sorted({origin.kind if origin else "nowhere" for origin in origins}))
     return f"its values differ between the runs, and came from {kinds}"
 
 
-def _is_same(one: Param, other: Param) -> bool:
-    return one.model_copy(update={"name": other.name}) == other
+def _is_same(param: Param, other: Param) -> bool:
+    return param.model_copy(update={"name": other.name}) == other
 
 
 def _type(value: Json) -> Literal["string", "number", "integer", "boolean"]:

@@ -198,7 +198,7 @@ class EvidenceBook:
             label=item.label if item else "",
             is_link=bool(item and item.is_link),
             leaves=_leaves("loop", Sources(item=item.value).row if item else None, told) | _leaves("data", data, told),
-            actions=tuple(one.model_copy(update={"args": _hidden(one.args, told)}) for one in self.actions),
+            actions=tuple(action.model_copy(update={"args": _hidden(action.args, told)}) for action in self.actions),
             ended=url,
             said=tuple(said),
             pages=tuple(self.pages),

@@ -103,7 +103,7 @@ def _foreign_money(
 ) -> list[Miss]:
     """A number that is now in another currency than on the pages that were learned from."""
     known = branch.signature.currency
-    found: list[Miss] = []
+    misses: list[Miss] = []
     for name, one in read.items():
         prop = properties.get(name)
         if not known or prop is None or not prop.types & {"number", "integer"} or not one.raw:
@@ -111,8 +111,8 @@ def _foreign_money(
         currency = read_currency(one.raw, view.lang)
         if currency is not None and currency not in known:
             told = f"{one.raw!r} is in {currency}, and {' or '.join(known)} was learned"
-            found.append(Miss(MissReason.SHAPE, name, told, {name: one.hits}))
-    return found
+            misses.append(Miss(MissReason.SHAPE, name, told, {name: one.hits}))
+    return misses
 
 
 def _invalid(value: Json, schema: Mapping[str, Json] | None) -> Miss | None:

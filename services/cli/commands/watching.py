@@ -162,9 +162,9 @@ class Watcher:
         return [row for row in await self.store.jobs(JobFilter(limit=_READ)) if row.id > before]
 
 
-def _sum(one: Counts, other: Counts) -> Counts:
+def _sum(counts: Counts, other: Counts) -> Counts:
     second = asdict(other)
-    return Counts(**{name: value + second[name] for name, value in asdict(one).items()})
+    return Counts(**{name: value + second[name] for name, value in asdict(counts).items()})
 
 
 @contextmanager

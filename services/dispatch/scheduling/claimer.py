@@ -99,10 +99,10 @@ class Claimer:
         works: dict[str, list[Work]] = {}
         now = loop_time()
         here = {name for name, worker in workers.items() if self._manager.has(worker)}
-        for one in sessions:
-            works.setdefault(one.owner, []).append(one.work)
-            if one.owner in here:
-                self._state.lease(one, now)
+        for session in sessions:
+            works.setdefault(session.owner, []).append(session.work)
+            if session.owner in here:
+                self._state.lease(session, now)
         for name, some in works.items():
             if name in here:
                 workers[name].hold(*(work.session for work in some))

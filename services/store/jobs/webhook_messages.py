@@ -28,23 +28,23 @@ class Message:
 
 def announce(tx: Tx, messages: Iterable[Message]) -> None:
     """Puts those messages into the outbox that the jobs' owners asked for, in this order, by one statement."""
-    asked = ((one, one.spec.webhook) for one in messages)
+    asked = ((message, message.spec.webhook) for message in messages)
     rows = (_row(tx, one, hook.url) for one, hook in asked if hook is not None and one.event in hook.events)
     tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)])
 
 
-def _row(tx: Tx, one: Message, url: str) -> dict[str, Json]:
+def _row(tx: Tx, message: Message, url: str) -> dict[str, Json]:
     body = {
-        "type": one.event,
+        "type": message.event,
         "at": datetime.fromtimestamp(tx.now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "job": job_id(one.job),
-        "labels": one.spec.labels,
-        **one.data,
+        "job": job_id(message.job),
+        "labels": message.spec.labels,
+        **message.data,
     }
     return {
-        "tenant": one.tenant,
-        "job": one.job,
-        "event": one.event,
+        "tenant": message.tenant,
+        "job": message.job,
+        "event": message.event,
         "url": url,
         "body": codec.dump_json(body),
         "state": DELIVERY_STATES.index(DeliveryState.WAITING),

@@ -60,7 +60,9 @@ def keep(tx: Tx, tenant: str, given: Workflow) -> WorkflowRow:
             "give this one another name"
         )
     if _substance(given.versions) != _substance(_stored(tx, found.id)[-len(given.versions) :]):  # it is not sent again
-        _add(tx, found.id, found.versions, [one.model_copy(update={"state": "draft"}) for one in given.versions])
+        _add(
+            tx, found.id, found.versions, [version.model_copy(update={"state": "draft"}) for version in given.versions]
+        )
     return get(tx, tenant, given.name)
 
 
@@ -72,7 +74,7 @@ def _stored(tx: Tx, number_of: int) -> list[Version]:
 
 def _substance(versions: Sequence[Version]) -> list[Version]:
     """Versions without what the store itself says of them."""
-    return [one.model_copy(update={"number": 1, "parent": None, "state": "draft"}) for one in versions]
+    return [version.model_copy(update={"number": 1, "parent": None, "state": "draft"}) for version in versions]
 
 
 def _add(tx: Tx, number_of: int, last: int, versions: Sequence[Version]) -> None:
@@ -80,20 +82,20 @@ def _add(tx: Tx, number_of: int, last: int, versions: Sequence[Version]) -> None
     if last + len(versions) > MOST_VERSIONS:
         raise WrongState(f"a workflow has {MOST_VERSIONS} versions at most; delete it, or learn it under another name")
     numbers = {one.number: last + place for place, one in enumerate(versions, 1)}
-    rows = [_values(tx, number_of, one, numbers) for one in versions]
+    rows = [_values(tx, number_of, version, numbers) for version in versions]
     tx.conn.execute(insert(workflow_version), rows)
     tx.conn.execute(
         update(workflow).where(workflow.c.id == number_of).values(versions=last + len(versions), changed_at=tx.now)
     )
 
 
-def _values(tx: Tx, number_of: int, one: Version, numbers: Mapping[int, int]) -> dict[str, Any]:
-    parent = numbers.get(one.parent, one.parent) if one.parent is not None else None
-    body = one.model_copy(update={"number": numbers[one.number], "parent": parent, "state": "draft"})
+def _values(tx: Tx, number_of: int, version: Version, numbers: Mapping[int, int]) -> dict[str, Any]:
+    parent = numbers.get(version.parent, version.parent) if version.parent is not None else None
+    body = version.model_copy(update={"number": numbers[version.number], "parent": parent, "state": "draft"})
     return {
         "workflow": number_of,
-        "number": numbers[one.number],
-        "state": one.state,
+        "number": numbers[version.number],
+        "state": version.state,
         "state_at": tx.now,
         "why": "",
         "body": codec.dump_json(body.as_json()),

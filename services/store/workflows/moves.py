@@ -56,13 +56,13 @@ def roll_back(tx: Tx, tenant: str, name: str, number: int, why: str) -> int | No
         The number of the version that is active now; None where there is none.
     """
     row = get(tx, tenant, name)
-    one = next((found.version for found in row.versions if found.version.number == number), None)
+    one = next((version.version for version in row.versions if version.version.number == number), None)
     if one is None:
         raise NotFound(f"the workflow {name!r} has no version {number}", workflow=name, version=number)
     if one.state == "broken":  # another worker saw the same
         return row.active.version.number if row.active is not None else None
     move(tx, tenant, name, number, "broken", why)
-    parent = next((found.version for found in row.versions if found.version.number == one.parent), None)
+    parent = next((version.version for version in row.versions if version.version.number == one.parent), None)
     if one.state == "active" and parent is not None and parent.state == "retired":
         move(tx, tenant, name, parent.number, "active", f"version {number} broke: {why}")
     active = get(tx, tenant, name).active

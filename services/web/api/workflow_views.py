@@ -94,7 +94,7 @@ def workflow_view(row: WorkflowRow) -> WorkflowView:
         active=row.active.version.number if row.active is not None else None,
         created_at=row.created_at,
         changed_at=row.changed_at,
-        versions=[version_summary(one) for one in row.versions],
+        versions=[version_summary(version) for version in row.versions],
     )
 
 

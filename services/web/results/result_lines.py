@@ -61,12 +61,12 @@ async def page_of_lines(
         BadInput, ArtifactMissing: as `job_lines`.
     """
     if job.archive is not None:
-        found: list[Line] = []
+        lines: list[Line] = []
         async for place, line in _archived(deps.artifacts, job.archive, _place(after)):
-            found.append(line)
-            if len(found) == limit:
-                return _each(found), place.cursor
-        return _each(found), None
+            lines.append(line)
+            if len(lines) == limit:
+                return _each(lines), place.cursor
+        return _each(lines), None
     rows = await _stored_page(deps.store, job.id, after, limit)
     return _each([result_line(row) for row in rows]), rows[-1].cursor if len(rows) == limit else None
 

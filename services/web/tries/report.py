@@ -42,7 +42,7 @@ class Sampled:
     @property
     def leaves(self) -> list[SessionDetail]:
         """The sessions that were to read records; one that found no items of its loop is none."""
-        return [one for one in self.sessions if self.job.spec.loop_at(one.row.depth) is None]
+        return [session for session in self.sessions if self.job.spec.loop_at(session.row.depth) is None]
 
 
 def report(sampled: Sampled) -> TryView:
@@ -50,12 +50,14 @@ def report(sampled: Sampled) -> TryView:
     spec, root = sampled.job.spec, sampled.root
     outcome = root.row.outcome
     records = list(_records(sampled))[:_MOST_RECORDS]
-    missing = Counter(name for one in records for name in one.missing)
+    missing = Counter(name for record in records for name in record.missing)
     proposed = [one for leaf in sampled.leaves if (one := _proposed(leaf)) is not None]
     error = sampled.job.error or (outcome.error if outcome else None)
     return TryView(
         status=sampled.job.status,
-        finished=all(one.row.status in FINAL and one.row.status is not Status.CANCELED for one in sampled.sessions),
+        finished=all(
+            session.row.status in FINAL and session.row.status is not Status.CANCELED for session in sampled.sessions
+        ),
         error=error and ErrorView.model_validate(error),
         reason=outcome.reason if outcome else "",
         items=_items(root),
@@ -207,7 +209,7 @@ def _common(pages: Sequence[_Proposed], spec: JobSpec) -> dict[str, dict[str, Js
 
 def _estimate(sampled: Sampled) -> TriedEstimate:
     """The root's own part once, and the mean of the leaves for each item; of nested loops with all their levels."""
-    levels = [_sample_of(one) for one in sampled.sessions if one.row.children]
+    levels = [_sample_of(session) for session in sampled.sessions if session.row.children]
     counts = [(told["sample"]["found"], told["sample"]["whole"]) for told in levels if told is not None]
     items, exact = 1, True
     if counts:
@@ -215,8 +217,8 @@ def _estimate(sampled: Sampled) -> TriedEstimate:
         inner = [found for found, _ in counts[1:]]
         if inner:
             items, exact = round(items * sum(inner) / len(inner)), False
-    ended = [one for one in sampled.leaves if one.row.outcome is not None] if counts else []
-    inside = [one for one in sampled.sessions if one.row.children] if counts else list(sampled.sessions)
+    ended = [leaf for leaf in sampled.leaves if leaf.row.outcome is not None] if counts else []
+    inside = [session for session in sampled.sessions if session.row.children] if counts else list(sampled.sessions)
     share = items / len(ended) if ended else 0.0
     usage = _whole([_used(one) for one in inside], [_used(one) for one in ended], share)
     seconds = sum(_seconds(one) for one in inside) + share * sum(_seconds(one) for one in ended)

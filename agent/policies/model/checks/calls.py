@@ -61,6 +61,8 @@ def _chosen(spec: JobSpec) -> tuple[Primitive, ...]:
 
 
 @cache
-def _offer(one: Primitive) -> CallOffer:
+def _offer(primitive: Primitive) -> CallOffer:
     # Each decision tells the job's calls, and a schema made of a signature takes half a millisecond.
-    return CallOffer(one.name, one.signature, one.text.split("\n", 1)[0], undecorated(action_schema(one)))
+    return CallOffer(
+        primitive.name, primitive.signature, primitive.text.split("\n", 1)[0], undecorated(action_schema(primitive))
+    )

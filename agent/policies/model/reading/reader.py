@@ -164,11 +164,11 @@ class _Careful:
         return f"`shown` is {shown}, but there are {count} records: give all that are in the text."
 
 
-def _records(reading: Reading[Json], wanted: ExtractSpec) -> list[Json]:
+def _records(reading: Reading[Json], extract_spec: ExtractSpec) -> list[Json]:
     """The records of one part. Halves are put together first: only then does its end overlap with the next part."""
     if reading.answer is not None:
-        return records_in(reading.answer.value, wanted)
-    return merged([_records(half, wanted) for half in reading.halves], many=wanted.many)
+        return records_in(reading.answer.value, extract_spec)
+    return merged([_records(half, extract_spec) for half in reading.halves], many=extract_spec.many)
 
 
 def _shown(answers: Sequence[Answer[Json]], text: PageText) -> int | None:

@@ -21,7 +21,7 @@ def earlier(state: SessionState, step: int, chars: int) -> tuple[Message, ...]:
     A page is shown whole or not at all: where `chars` for each is not enough for all, the oldest go first.
     """
     wanted = state.spec.sight.observations - 1
-    before = [one for one in state.sightings if one.step < step][-wanted:] if wanted else []
+    before = [sighting for sighting in state.sightings if sighting.step < step][-wanted:] if wanted else []
     left = chars * wanted
     shown: list[Message] = []
     for one in reversed(before):

@@ -157,30 +157,32 @@ def _seen(prop: Property, best: Scored, scored: Sequence[Scored], title: str | N
     return _given(best, sureness, reason, confirmed=sureness != "weak")
 
 
-def _by_place(prop: Property, one: Scored) -> tuple[Sureness, Reason]:
+def _by_place(prop: Property, scored: Scored) -> tuple[Sureness, Reason]:
     """How sure a value is that only this visible place states."""
-    candidate, concept = one.candidate, prop.concept
+    candidate, concept = scored.candidate, prop.concept
     if not candidate.visible:
         return "weak", Reason.UNSEEN
-    if one.fit.likeness < GOOD_FIT or candidate.asking or candidate.foreign:
+    if scored.fit.likeness < GOOD_FIT or candidate.asking or candidate.foreign:
         return "weak", Reason.LOOSE_NAME
-    if candidate.how == "selector" and isinstance(one.value, str) and not prop.format and not prop.enum:
+    if candidate.how == "selector" and isinstance(scored.value, str) and not prop.format and not prop.enum:
         kind = concept.kind if concept else "text"
-        synonym = not one.fit.own and kind == "text" and concept is not None and concept.name not in _CLASS_SYNONYMS
+        synonym = not scored.fit.own and kind == "text" and concept is not None and concept.name not in _CLASS_SYNONYMS
         wordy = concept is None or concept.name != "description"
-        if synonym or (wordy and (len(one.value) > _LONG or "\n" in candidate.raw.text.strip())):
+        if synonym or (wordy and (len(scored.value) > _LONG or "\n" in candidate.raw.text.strip())):
             return "weak", Reason.LOOSE_NAME
     return "likely", Reason.ONE_PLACE
 
 
-def _independent(one: Candidate, other: Candidate) -> bool:
+def _independent(candidate: Candidate, other: Candidate) -> bool:
     """Whether two places were written apart: a heading and a line of facts, not an element and what it stands in."""
-    return bool(one.level) != bool(other.level) and "selector" not in (one.how, other.how)
+    return bool(candidate.level) != bool(other.level) and "selector" not in (candidate.how, other.how)
 
 
-def _given(one: Scored, sureness: Sureness, reason: Reason, *, confirmed: bool) -> Answer:
-    source = FieldSource(one.candidate.how, one.candidate.where, confirmed and sureness != "weak", sureness, reason)
-    return Answer(one.value, source)
+def _given(scored: Scored, sureness: Sureness, reason: Reason, *, confirmed: bool) -> Answer:
+    source = FieldSource(
+        scored.candidate.how, scored.candidate.where, confirmed and sureness != "weak", sureness, reason
+    )
+    return Answer(scored.value, source)
 
 
 def _key(value: Json) -> str:

@@ -37,10 +37,10 @@ async def extract_page(state: SessionState) -> Extraction:
     Raises:
         FieldsMissing: the page states none of the fields.
     """
-    wanted = state.spec.extract
-    if wanted is None or wanted.record_schema is None:
+    extract = state.spec.extract
+    if extract is None or extract.record_schema is None:
         raise GoalNeedsModel("without a JSON Schema there is nothing to read by")
-    properties = properties_of(wanted.record_schema)
+    properties = properties_of(extract.record_schema)
     if not properties:
         raise GoalNeedsModel("the schema names no properties: without a model nothing says what to read")
     facts, found = await _look(state, properties)
@@ -64,15 +64,15 @@ async def extract_page(state: SessionState) -> Extraction:
             facts, found = await _look(state, properties)
     awaited = _told(waits, began) if _coming(found, facts, properties) or "its requests to end" in waits else ""
     found = replace(found, awaited=awaited)
-    if not wanted.many and not any(record.sources for record in found.records):
+    if not extract.many and not any(record.sources for record in found.records):
         said = lacking(found.records, facts.url, found.missing, awaited)
         raise FieldsMissing(said, fields=found.missing, awaited=awaited)
     return found
 
 
 async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Facts, Extraction]:
-    wanted = state.spec.extract
-    many, accept = wanted is not None and wanted.many, wanted.accept if wanted is not None else "likely"
+    extract = state.spec.extract
+    many, accept = extract is not None and extract.many, extract.accept if extract is not None else "likely"
     words = name_stems(properties)
     facts = await read_facts(state.page, many=many, words=words)
     if facts.undrawn and await draw_shown(state.page, facts.undrawn, facts.url):
@@ -88,7 +88,7 @@ async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Fa
     return facts, Extraction((record,), missing=read.missing)
 
 
-def _may_still_come(found: Extraction, facts: Facts, properties: Sequence[Property]) -> bool:
+def _may_still_come(extraction: Extraction, facts: Facts, properties: Sequence[Property]) -> bool:
     """A required field is missing where scripts run, or any field where the page says that it is still loading.
 
     An optional field that a finished page does not show is no reason to wait: waiting would cost more than the page.
@@ -96,23 +96,23 @@ def _may_still_come(found: Extraction, facts: Facts, properties: Sequence[Proper
     if not facts.scripted and not facts.busy:
         return False
     required = {prop.name for prop in properties if prop.required}
-    if not found.records or required & set(found.missing):
+    if not extraction.records or required & set(extraction.missing):
         return True
-    return bool(found.missing) and (facts.bare or bool(_coming(found, facts, properties)))
+    return bool(extraction.missing) and (facts.bare or bool(_coming(extraction, facts, properties)))
 
 
-def _coming(found: Extraction, facts: Facts, properties: Sequence[Property]) -> str:
+def _coming(extraction: Extraction, facts: Facts, properties: Sequence[Property]) -> str:
     """What says that what is missing may still come, in words; "" when nothing does.
 
     That is what the page says itself, an empty element that is called as a missing field is, and, where nothing was
     found or a required field is missing, an empty element that may hold anything.
     """
-    missing = [prop for prop in properties if prop.name in found.missing]
-    if found.records and not missing:
+    missing = [prop for prop in properties if prop.name in extraction.missing]
+    if extraction.records and not missing:
         return ""
-    if facts.busy or found.empty:
+    if facts.busy or extraction.empty:
         return facts.busy
-    needed = not found.records or any(prop.required for prop in missing)
+    needed = not extraction.records or any(prop.required for prop in missing)
     names = {word for prop in missing for word in wanted_words(prop)}
     for element in facts.empty:
         tag, _, own = element.partition(" ")

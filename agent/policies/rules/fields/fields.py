@@ -151,7 +151,9 @@ class FieldReader:
         parts = {name: (told.value, told.source) for name, told in answers.items() if told.source is not None}
         if not parts or any(one.required and one.name not in parts for one in prop.properties):
             return Answer(
-                candidates=tuple(one for told in answers.values() for one in told.candidates)[:MOST_CANDIDATES]
+                candidates=tuple(candidate for told in answers.values() for candidate in told.candidates)[
+                    :MOST_CANDIDATES
+                ]
             )
         sources = [source for _, source in parts.values()]
         least = max(sources, key=lambda one: SURENESS_ORDER.index(one.sureness))

@@ -45,9 +45,9 @@ class VisibleText:
                         value = decimal_of(token, self._reading.lang, price=price)
                         if value is not None:
                             numbers.add(value)
-        for one in self._candidates:
-            if one.visible and not one.struck and len(one.raw.parts) > 1:
-                amount = read_price(one.raw.text, self._reading.lang, one.raw.parts)
+        for candidate in self._candidates:
+            if candidate.visible and not candidate.struck and len(candidate.raw.parts) > 1:
+                amount = read_price(candidate.raw.text, self._reading.lang, candidate.raw.parts)
                 if amount is not None:
                     numbers.add(amount)
         return numbers
@@ -69,5 +69,5 @@ class VisibleText:
             wanted = read_stock(value)
             return any(stock_line(line) == wanted for line in self.lines) if wanted else squash(value) in self._squashed
         if kind in ("image", "url") or prop.format.startswith("uri"):
-            return any(one.raw.href == value and one.visible for one in self._candidates)
+            return any(candidate.raw.href == value and candidate.visible for candidate in self._candidates)
         return squash(value)[:200] in self._squashed

@@ -31,7 +31,7 @@ def before_sending(page: FormPage, form: int, details: Sequence[Detail], plan: S
         said=tuple(dict.fromkeys(_clipped(text) for text in _all_said(page))),
         thanks=tuple(words_of(_THANKS, page.text[:_TEXT_CHARS])),
         fields=_names(page.fields_of(form)),
-        shown=tuple(one.key for one in details if is_shown(one, page)),
+        shown=tuple(detail.key for detail in details if is_shown(detail, page)),
         placed=tuple(dict.fromkeys(key for one in plan for key in one.keys)),
         purpose=form_purpose(page, form) or "",
         method=page.facts_of(form).method,
@@ -59,7 +59,7 @@ class Answer:
     @property
     def fields(self) -> list[FormField]:
         """The fields of the form that was sent, as far as it is still there."""
-        return [one for one in self.page.fields if one.form in self.forms]
+        return [field for field in self.page.fields if field.form in self.forms]
 
     def is_new(self, text: str) -> bool:
         """Whether the page before did not say this."""
@@ -68,7 +68,7 @@ class Answer:
     @property
     def messages(self) -> list[Message]:
         """The messages that the page before did not show."""
-        return [one for one in self.page.messages if self.is_new(one.text)]
+        return [message for message in self.page.messages if self.is_new(message.text)]
 
     def says_thanks(self) -> bool:
         """Whether the page confirms that it took the form, in words that the page before did not have."""
@@ -83,20 +83,22 @@ class Answer:
         """Whether the page now shows, outside of the fields, what was sent: a comment that was posted."""
         if self.before is None or not self.navigated:
             return False
-        still = {squash(one.value) for one in self.fields if one.value}
-        new = [one for one in details if one.key not in self.before.shown and is_shown(one, self.page)]
+        still = {squash(field.value) for field in self.fields if field.value}
+        new = [detail for detail in details if detail.key not in self.before.shown and is_shown(detail, self.page)]
         return bool(new) and not any(squash(as_text(one.value)) in still for one in new)
 
 
-def _is_thanks(one: Message) -> bool:
+def _is_thanks(message: Message) -> bool:
     """Whether a new message says that the form was taken; plain text beside a form has to give thanks."""
-    if one.kind == "error" or says_refused(one.text):
+    if message.kind == "error" or says_refused(message.text):
         return False
-    if one.kind == "success":
+    if message.kind == "success":
         return True
-    if one.aside:
+    if message.aside:
         return False
-    return says_thanks(one.text) or (bool(words_of(_SAVED, one.text)) and (one.kind != "note" or _is_told(one.text)))
+    return says_thanks(message.text) or (
+        bool(words_of(_SAVED, message.text)) and (message.kind != "note" or _is_told(message.text))
+    )
 
 
 def _is_told(text: str) -> bool:
@@ -106,9 +108,9 @@ def _is_told(text: str) -> bool:
 
 def answer_of(page: FormPage, before: BeforeSending | None, url_before: str) -> Answer:
     """`page` as what came after the page of which `before` is known."""
-    forms = tuple(form for form in dict.fromkeys(one.form for one in page.fields) if _is_same(page, form, before))
+    forms = tuple(form for form in dict.fromkeys(field.form for field in page.fields) if _is_same(page, form, before))
     if before is None and page.url == url_before and page.fields:
-        forms = tuple(dict.fromkeys(one.form for one in page.fields))
+        forms = tuple(dict.fromkeys(field.form for field in page.fields))
     return Answer(page, before, forms)
 
 
@@ -126,13 +128,13 @@ def _is_same(page: FormPage, form: int, before: BeforeSending | None) -> bool:
 
 
 def _names(fields: Iterable[FormField]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.name or squash(one.label) for one in fields))
+    return tuple(dict.fromkeys(field.name or squash(field.label) for field in fields))
 
 
 def _all_said(page: FormPage) -> Iterable[str]:
     yield page.heading
-    yield from (one.text for one in page.messages)
-    yield from (one.error for one in page.fields if one.error)
+    yield from (message.text for message in page.messages)
+    yield from (field.error for field in page.fields if field.error)
 
 
 def _clipped(text: str) -> str:

@@ -75,16 +75,16 @@ def slots_of(fields: Sequence[FormField]) -> list[tuple[FormField, ...]]:
     """Fields that take one detail together: the radio buttons, or the checkboxes, of one name."""
     slots: list[list[FormField]] = []
     groups: dict[tuple[str, str], list[FormField]] = {}
-    for one in fields:
-        if one.kind == "radio" or (one.kind == "checkbox" and one.group and one.name.endswith("[]")):
-            key = (one.kind, one.name or one.group)
+    for field in fields:
+        if field.kind == "radio" or (field.kind == "checkbox" and field.group and field.name.endswith("[]")):
+            key = (field.kind, field.name or field.group)
             if key in groups:
-                groups[key].append(one)
+                groups[key].append(field)
                 continue
-            groups[key] = [one]
+            groups[key] = [field]
             slots.append(groups[key])
         else:
-            slots.append([one])
+            slots.append([field])
     merged = [tuple(slot) for slot in slots]
     return _merge_same_name(merged)
 

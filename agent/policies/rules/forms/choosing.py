@@ -55,11 +55,13 @@ def choose_form(page: FormPage, details: Sequence[Detail], goal: str = "") -> in
     Raises:
         FormUnclear: several forms may be meant.
     """
-    candidates = [one for one in _candidates(page, details, goal) if _is_allowed(page, one, details, goal)]
+    candidates = [
+        candidate for candidate in _candidates(page, details, goal) if _is_allowed(page, candidate, details, goal)
+    ]
     if not candidates:
         return None
-    top = max(one.rank for one in candidates)
-    best = sorted((one for one in candidates if one.rank == top), key=lambda one: -one.score)
+    top = max(candidate.rank for candidate in candidates)
+    best = sorted((candidate for candidate in candidates if candidate.rank == top), key=lambda one: -one.score)
     alike = [one for one in best if best[0].score - one.score < _CLEARLY]
     if len({_identity(page, one.form) for one in alike}) > 1:
         raise FormUnclear(
@@ -72,7 +74,9 @@ def choose_form(page: FormPage, details: Sequence[Detail], goal: str = "") -> in
 
 def refused_forms(page: FormPage, details: Sequence[Detail], goal: str) -> str:
     """The forms that would take details but are for something else, in words; "" where there are none."""
-    others = [one for one in _candidates(page, details, goal) if not _is_allowed(page, one, details, goal)]
+    others = [
+        candidate for candidate in _candidates(page, details, goal) if not _is_allowed(page, candidate, details, goal)
+    ]
     return forms_in_words(page, others)
 
 
@@ -99,29 +103,29 @@ def _candidates(page: FormPage, details: Sequence[Detail], goal: str) -> list[Ca
 
 def _purpose_of_details(details: Sequence[Detail], goal: str) -> frozenset[Purpose]:
     """What the details alone ask for, where no goal says anything: a name and a password log in."""
-    names = [set(one.names) for one in details]
-    password = [one for one in names if one & _PASSWORD]
-    user = [one for one in names if one & _USER]
+    names = [set(detail.names) for detail in details]
+    password = [name for name in names if name & _PASSWORD]
+    user = [name for name in names if name & _USER]
     is_login = not goal and len(password) == 1 and len(user) == 1 and len(names) == 2
     return frozenset({"login"}) if is_login else frozenset()
 
 
-def _is_allowed(page: FormPage, one: Candidate, details: Sequence[Detail], goal: str) -> bool:
+def _is_allowed(page: FormPage, candidate: Candidate, details: Sequence[Detail], goal: str) -> bool:
     """Whether filling in the form does what the goal asks for, as far as both say it."""
-    if one.purpose not in OWN_EFFECT or one.asked:
+    if candidate.purpose not in OWN_EFFECT or candidate.asked:
         return True
     asked = purposes_in(goal) or _purpose_of_details(details, goal)
-    if any(purposes_in(label) & asked for label in page.facts_of(one.form).send):
+    if any(purposes_in(label) & asked for label in page.facts_of(candidate.form).send):
         return True  # it has a button for it, beside another
     if asked & OWN_EFFECT:
         return False
     names = {name for detail in details for name in detail.names}
-    if one.purpose == "search":
+    if candidate.purpose == "search":
         return bool(names & _SEARCH) and not asked
-    if one.purpose == "newsletter":
+    if candidate.purpose == "newsletter":
         return bool(names & _NEWSLETTER) and not asked
-    if one.purpose in ("login", "register", "password"):
-        return one.taken == len(details) or (one.purpose == "login" and bool(names & _PASSWORD))
+    if candidate.purpose in ("login", "register", "password"):
+        return candidate.taken == len(details) or (candidate.purpose == "login" and bool(names & _PASSWORD))
     return False
 
 
@@ -134,13 +138,13 @@ def _identity(page: FormPage, form: int) -> tuple[object, ...]:
 
 def _own_words(page: FormPage, form: int) -> str:
     facts = page.facts_of(form)
-    labels = [one.label for one in page.buttons if one.form == form]
+    labels = [button.label for button in page.buttons if button.form == form]
     return " ".join([facts.heading, facts.named, facts.action, *labels])
 
 
 def forms_in_words(page: FormPage, candidates: Sequence[Candidate]) -> str:
     """The forms, each by name, fields and button."""
-    said = [describe(page, one.form) for one in candidates[:_SHOWN_FORMS]]
+    said = [describe(page, candidate.form) for candidate in candidates[:_SHOWN_FORMS]]
     more = len(candidates) - len(said)
     return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
 
@@ -150,7 +154,7 @@ def describe(page: FormPage, form: int) -> str:
     facts = page.facts_of(form)
     name = facts.heading or facts.named or facts.action
     fields = field_names(page, form)
-    buttons = facts.send or tuple(one.label for one in page.buttons if one.form == form and one.submit)
+    buttons = facts.send or tuple(button.label for button in page.buttons if button.form == form and button.submit)
     parts = [f"form {name!r}" if name else "a form without a name"]
     parts += [f"sent to {facts.action}"] if facts.action else []
     parts += [f"fields {fields}" if fields else "without fields"]

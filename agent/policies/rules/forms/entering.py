@@ -15,50 +15,50 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
 
 
-def actions_for(one: Entry, counts: Mapping[str, int]) -> list[Action]:
+def actions_for(entry: Entry, counts: Mapping[str, int]) -> list[Action]:
     """What brings the detail into its field; nothing when it is there, was entered before, or cannot be yet."""
-    first = one.fields[0]
-    reason = f"{ENTER}{', '.join(one.keys)}"
-    if first.disabled or any(counts.get(field.bid, 0) >= 2 for field in one.fields):
+    first = entry.fields[0]
+    reason = f"{ENTER}{', '.join(entry.keys)}"
+    if first.disabled or any(counts.get(field.bid, 0) >= 2 for field in entry.fields):
         return []
-    if first.kind == "radio" or len(one.fields) > 1:
-        return _choose_boxes(one, reason)
+    if first.kind == "radio" or len(entry.fields) > 1:
+        return _choose_boxes(entry, reason)
     if first.kind == "checkbox":
-        wanted = one.value if isinstance(one.value, bool) else read_boolean(str(one.value))
+        wanted = entry.value if isinstance(entry.value, bool) else read_boolean(str(entry.value))
         if wanted is None or wanted == first.checked:
             return []
         return [Action("check" if wanted else "uncheck", {"bid": first.bid}, reason)]
     if first.kind == "select":
-        return _choose_option(one, reason)
+        return _choose_option(entry, reason)
     if first.kind == "file":
         if counts.get(first.bid) or first.value:
             return []
-        return [Action("upload_file", {"bid": first.bid, "file": one.value}, reason)]
-    text = as_text(one.value)
+        return [Action("upload_file", {"bid": first.bid, "file": entry.value}, reason)]
+    text = as_text(entry.value)
     if counts.get(first.bid) or same_text(first.value, text):
         return []
     return [Action("fill", {"bid": first.bid, "value": text}, reason)]
 
 
-def _choose_boxes(one: Entry, reason: str) -> list[Action]:
-    wanted = several(one.value)
-    choices = [(field.label, field.value, field.checked) for field in one.fields]
+def _choose_boxes(entry: Entry, reason: str) -> list[Action]:
+    wanted = several(entry.value)
+    choices = [(field.label, field.value, field.checked) for field in entry.fields]
     actions = []
     for value in wanted:
         place = match_option(value, choices)
         if place is None:
             raise FormIncomplete(
-                f"{one.fields[0].group or one.fields[0].name}: no choice fits {one.keys[0]}", fields=one.keys
+                f"{entry.fields[0].group or entry.fields[0].name}: no choice fits {entry.keys[0]}", fields=entry.keys
             )
-        if not one.fields[place].checked:
-            actions.append(Action("check", {"bid": one.fields[place].bid}, reason))
+        if not entry.fields[place].checked:
+            actions.append(Action("check", {"bid": entry.fields[place].bid}, reason))
     return actions
 
 
-def _choose_option(one: Entry, reason: str) -> list[Action]:
+def _choose_option(entry: Entry, reason: str) -> list[Action]:
     """The options that the detail names; nothing while one is not there: it may come with another choice."""
-    field = one.fields[0]
-    places = [match_option(value, field.options) for value in several(one.value)]
+    field = entry.fields[0]
+    places = [match_option(value, field.options) for value in several(entry.value)]
     if None in places:
         return []
     chosen = [field.options[place] for place in places if place is not None]
@@ -66,12 +66,12 @@ def _choose_option(one: Entry, reason: str) -> list[Action]:
     return [Action("select_option", {"bid": field.bid, "options": labels}, reason)] if labels else []
 
 
-def is_waiting(one: Entry) -> bool:
+def is_waiting(entry: Entry) -> bool:
     """Whether the detail cannot be entered yet: its field is disabled, or the option that it names is not there."""
-    field = one.fields[0]
+    field = entry.fields[0]
     if field.disabled:
         return True
-    return field.kind == "select" and None in [match_option(value, field.options) for value in several(one.value)]
+    return field.kind == "select" and None in [match_option(value, field.options) for value in several(entry.value)]
 
 
 def several(value: Json) -> Sequence[Json]:

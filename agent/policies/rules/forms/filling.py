@@ -78,7 +78,9 @@ def _fill_or_send(page: FormPage, asked: Asked, steps: Sequence[Step], *, after_
     onwards = leads_on(button)
     if after_page and not onwards and was_sent(steps) and form is not None:
         raise FormIncomplete("the form was sent and is still there; it is not sent twice")
-    left = [one for one in details if one.key not in {key for entry in plan for key in entry.keys} | entered(steps)]
+    left = [
+        detail for detail in details if detail.key not in {key for entry in plan for key in entry.keys} | entered(steps)
+    ]
     unused = _unplaced(page, place, button, left, asked.goal)
     if unused and idle_looks(steps) < _MAX_LOOKS:
         return StepDecision(f"no field is there yet for: {', '.join(unused)}", ())
@@ -96,7 +98,7 @@ def _fill_or_send(page: FormPage, asked: Asked, steps: Sequence[Step], *, after_
 
 def _no_form(page: FormPage, asked: Asked) -> FormIncomplete:
     """Why nothing is filled in, with the forms that there are."""
-    keys = [one.key for one in asked.details]
+    keys = [detail.key for detail in asked.details]
     others = refused_forms(page, asked.details, asked.goal)
     if others:
         said = (
@@ -104,7 +106,7 @@ def _no_form(page: FormPage, asked: Asked) -> FormIncomplete:
         )
         hint = "name in `goal` what the form does, or start on the page of the right form"
         return FormIncomplete(f"{said}: {others}; {hint}", fields=keys)
-    forms = [describe(page, form) for form in dict.fromkeys(one.form for one in page.fields)]
+    forms = [describe(page, form) for form in dict.fromkeys(field.form for field in page.fields)]
     there = f"its forms are: {'; '.join(forms[:6])}" if forms else "it shows no field at all"
     return FormIncomplete(f"the page shows no form that takes any of: {', '.join(keys)}; {there}", fields=keys)
 
@@ -124,7 +126,7 @@ def _unplaced(page: FormPage, form: int, button: FormButton, left: Sequence[Deta
 
 def _only_form(page: FormPage) -> int:
     """The form of a page that only has to be confirmed."""
-    forms = {one.form for one in page.buttons if one.submit}
+    forms = {button.form for button in page.buttons if button.submit}
     return forms.pop() if len(forms) == 1 else -1
 
 
@@ -153,7 +155,7 @@ def _refuse_gaps(fields: Sequence[FormField], plan: Sequence[Entry], waiting: Se
         )
 
 
-def _without_choice(one: Entry) -> str:
-    name = one.fields[0].label or one.fields[0].name
-    labels = [label for label, _, _ in one.fields[0].options if label][:10]
-    return f"{name} ({', '.join(one.keys)})" + (f", it offers: {', '.join(labels)}" if labels else "")
+def _without_choice(entry: Entry) -> str:
+    name = entry.fields[0].label or entry.fields[0].name
+    labels = [label for label, _, _ in entry.fields[0].options if label][:10]
+    return f"{name} ({', '.join(entry.keys)})" + (f", it offers: {', '.join(labels)}" if labels else "")

@@ -89,7 +89,7 @@ def _unknown(answer: Answer, why: str) -> FormIncomplete:
     told = [f"the form is {'still there' if answer.same_form else 'gone'}"]
     if answer.navigated and answer.page.status >= 400:
         told.append(f"the site answered with HTTP {answer.page.status}")
-    new = [one.text for one in answer.messages][:2]
+    new = [message.text for message in answer.messages][:2]
     told += [f"new on the page: {' / '.join(new)}"] if new else []
     hint = "say in `complete_criterion` what the page shows when the form was taken"
     return FormIncomplete(f"the form was sent, {why}; it may have been taken ({'; '.join(told)}); {hint}")
@@ -112,7 +112,9 @@ def _refuse_left(details: Sequence[Detail], steps: Sequence[Step]) -> None:
     """Ends with an error where details are left that no page took."""
     if all(step.before is None for step in steps):
         return  # an attempt of an earlier version: it is not known what stood in the fields
-    left = sorted({one.key for one in details if one.value not in (False, "", [])} - entered(steps) - _right(steps))
+    left = sorted(
+        {detail.key for detail in details if detail.value not in (False, "", [])} - entered(steps) - _right(steps)
+    )
     if left:
         raise FormIncomplete(
             f"the form was sent and taken, but no field on any of its pages took: {', '.join(left)}; "
@@ -130,12 +132,12 @@ def _another_page(page: FormPage, asked: Asked, steps: Sequence[Step]) -> bool:
     """Whether the page asks for details that were not entered yet: what looked final was not the last page."""
     if sum(is_sending(step) for step in steps) > _MAX_SENDS:
         return False
-    left = [one for one in asked.details if one.key not in entered(steps) | _right(steps)]
+    left = [detail for detail in asked.details if detail.key not in entered(steps) | _right(steps)]
     form = choose_form(page, left, asked.goal) if left else None
     if form is None:
         return False
     places = assign(page.fields_of(form), left)
-    return any(actions_for(one, {}) for one in places)
+    return any(actions_for(place, {}) for place in places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +206,15 @@ def _refusal(complaints: Sequence[Complaint], error_codes: Mapping[str, str], ma
     Raises:
         FormRefused: no code of the caller's fits.
     """
-    said = "; ".join(f"{one.field}: {one.text}" if one.field else one.text for one in complaints)
+    said = "; ".join(
+        f"{complaint.field}: {complaint.text}" if complaint.field else complaint.text for complaint in complaints
+    )
     codes = match_codes(complaints, error_codes)
     if codes and may_terminate:
         return StepDecision("the site refuses the form", (Action("terminate", {"reason": said, "errors": codes}),))
-    raise FormRefused(f"the form was not accepted: {said}", fields=[one.field for one in complaints if one.field])
+    raise FormRefused(
+        f"the form was not accepted: {said}", fields=[complaint.field for complaint in complaints if complaint.field]
+    )
 
 
 def match_codes(complaints: Sequence[Complaint], error_codes: Mapping[str, str]) -> list[str]:

@@ -67,17 +67,17 @@ def form_purpose(page: FormPage, form: int) -> Purpose | None:
 
 def _evidence(page: FormPage, form: int) -> Iterator[tuple[float, Sequence[str]]]:
     facts = page.facts_of(form)
-    labels = facts.send or tuple(one.label for one in page.buttons if one.form == form)
+    labels = facts.send or tuple(button.label for button in page.buttons if button.form == form)
     yield _BUTTON, labels
     yield _NAMED, [facts.named, facts.action.partition("?")[0]]
     yield _HEADING, [facts.heading]
 
 
 def _by_fields(fields: Sequence[FormField]) -> Iterator[tuple[Purpose, float]]:
-    texts = [one for one in fields if one.kind == "text"]
-    passwords = [one for one in texts if is_password(one)]
-    repeated = [one for one in passwords if any(set(name) & _CONFIRM for name in one.names)]
-    old = [one for one in passwords if any(set(name) & _OLD for name in one.names)]
+    texts = [field for field in fields if field.kind == "text"]
+    passwords = [text for text in texts if is_password(text)]
+    repeated = [password for password in passwords if any(set(name) & _CONFIRM for name in password.names)]
+    old = [password for password in passwords if any(set(name) & _OLD for name in password.names)]
     if old and len(passwords) > 1:
         yield "password", 6.0
     elif len(passwords) > 1 and len(texts) > len(passwords):
@@ -88,13 +88,13 @@ def _by_fields(fields: Sequence[FormField]) -> Iterator[tuple[Purpose, float]]:
         yield "login", 2.0
     if not passwords and len(texts) == 1 and (texts[0].type == "search" or set(texts[0].names) & _SEARCH):
         yield "search", 4.0
-    if any(set(one.names) & _MESSAGE for one in texts) and not passwords:
+    if any(set(text.names) & _MESSAGE for text in texts) and not passwords:
         yield "contact", 2.0
 
 
 def _has_fields_for(purpose: Purpose, fields: Sequence[FormField]) -> bool:
     """Whether a form with such fields can be for this at all."""
-    texts = [one for one in fields if one.kind == "text"]
+    texts = [field for field in fields if field.kind == "text"]
     passwords = sum(map(is_password, texts))
     if purpose in ("newsletter", "search", "contact", "order"):
         small = len(texts) <= (3 if purpose == "newsletter" else 40)
@@ -107,4 +107,4 @@ def _has_fields_for(purpose: Purpose, fields: Sequence[FormField]) -> bool:
 
 
 def _asks_for(fields: Sequence[FormField], names: Collection[Phrase]) -> bool:
-    return any(set(one.names) & set(names) for one in fields)
+    return any(set(field.names) & set(names) for field in fields)

@@ -142,12 +142,12 @@ def _led_elsewhere(state: SessionState) -> bool:
 
 async def _read(state: SessionState, item: LoopItem) -> Extraction | None:
     """What the row states of the job's schema; None where the page has no such row."""
-    wanted = state.spec.extract
-    if wanted is None or wanted.many or wanted.record_schema is None:
+    extract = state.spec.extract
+    if extract is None or extract.many or extract.record_schema is None:
         return None
-    properties = properties_of(wanted.record_schema)
+    properties = properties_of(extract.record_schema)
     facts = await read_facts(state.page, many=True, words=name_stems(properties))
     stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
     bare = _bare(item.value)
     locale = state.spec.browser.locale or ""
-    return read_block(facts, properties, locale, stamp, wanted.accept, lambda text: _bare(text) == bare)
+    return read_block(facts, properties, locale, stamp, extract.accept, lambda text: _bare(text) == bare)

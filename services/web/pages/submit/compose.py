@@ -96,23 +96,23 @@ class _Composer:
         given = {one.name: self.value(one, f"{prefix}{one.name}") for one in fields}
         return {name: value for name, value in given.items() if value is not _ABSENT}
 
-    def value(self, one: FormField, path: str) -> Json:
+    def value(self, form_field: FormField, path: str) -> Json:
         """What is given for a field, or `_ABSENT`."""
-        match one.kind:
+        match form_field.kind:
             case "group":
-                inner = self.group(one.fields, f"{path}.")
+                inner = self.group(form_field.fields, f"{path}.")
                 return inner if inner or self.inputs.has(f"{path}.{PRESENT}") else _ABSENT
             case "map":
-                return self.entries(one, path) or _ABSENT
+                return self.entries(form_field, path) or _ABSENT
             case "choices":
                 chosen = [text for text in self.inputs.every(path) if text]
                 return chosen or _ABSENT
         text = self.inputs.one(path)
         if not text.strip():
             return _ABSENT
-        match one.kind:
+        match form_field.kind:
             case "integer" | "number":
-                return self.number(one, path, text.strip())
+                return self.number(form_field, path, text.strip())
             case "flag":
                 return self.flag(path, text.strip())
             case "json":
@@ -121,13 +121,15 @@ class _Composer:
                 return [self.line(path, n, line) for n, line in enumerate(_lines(text))] or _ABSENT
         return text.strip()
 
-    def entries(self, one: FormField, path: str) -> dict[str, Json]:
+    def entries(self, form_field: FormField, path: str) -> dict[str, Json]:
         """What is given of a map. An entry without a name is a fault, unless it is empty altogether."""
         found: dict[str, Json] = {}
         for number in self.inputs.entries(path):
             here = f"{path}[{number}]"
             key = self.inputs.one(f"{here}.{KEY}").strip()
-            value: Json = self.group(one.fields, f"{here}.") if one.fields else self.inputs.one(here).strip()
+            value: Json = (
+                self.group(form_field.fields, f"{here}.") if form_field.fields else self.inputs.one(here).strip()
+            )
             if not key:
                 if value:
                     self.fault(f"{here}.{KEY}", "needs a name")
@@ -137,15 +139,15 @@ class _Composer:
             found[key] = value
         return found
 
-    def number(self, one: FormField, path: str, text: str) -> Json:
+    def number(self, form_field: FormField, path: str, text: str) -> Json:
         if _WHOLE.fullmatch(text):
             return int(text)
         try:
-            value = float(text) if one.kind == "number" else None
+            value = float(text) if form_field.kind == "number" else None
         except ValueError:
             value = None
         if value is None or value != value or value in (float("inf"), float("-inf")):
-            return self.fault(path, "must be a whole number" if one.kind == "integer" else "must be a number")
+            return self.fault(path, "must be a whole number" if form_field.kind == "integer" else "must be a number")
         return value
 
     def flag(self, path: str, text: str) -> Json:
