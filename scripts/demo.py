@@ -24,7 +24,7 @@ from rich.table import Table
 from shoal.agent.support.json_value import Json
 from shoal.api import Api
 from shoal.services import logs
-from shoal.services.cli.commands.following import follow
+from shoal.services.cli.commands.job.following import follow
 from shoal.services.cli.ending import Exit
 from shoal.services.cli.running import finish
 from shoal.services.cluster.embedded import embedded_cluster

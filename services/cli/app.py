@@ -9,21 +9,9 @@ from typing import Annotated
 import typer
 
 from shoal.services.cli.commands import eval as evaluation
-from shoal.services.cli.commands import (
-    export,
-    inference,
-    jobs,
-    keys,
-    page,
-    parts,
-    questions,
-    run,
-    settling,
-    trying,
-    up,
-    webhooks,
-    workflows,
-)
+from shoal.services.cli.commands.cluster import inference, keys, parts, up, webhooks
+from shoal.services.cli.commands.job import changing, export, jobs, questions, run, trying, workflows
+from shoal.services.cli.commands.pages import page
 from shoal.services.cli.ending import EXPECTED
 from shoal.services.cli.running import ended
 
@@ -51,7 +39,7 @@ for _part in (
     run,
     trying,
     jobs,
-    settling,
+    changing,
     questions,
     webhooks,
     workflows,

@@ -49,15 +49,15 @@ def examine(settings: Settings) -> Coroutine[Any, Any, list[Finding]]:
 
 
 def pages() -> Any:
-    """The module `shoal.services.cli.commands.page_work`."""
-    return import_module("shoal.services.cli.commands.page_work")
+    """The module `shoal.services.cli.commands.pages.page_work`."""
+    return import_module("shoal.services.cli.commands.pages.page_work")
 
 
 def learning() -> Any:
-    """The module `shoal.services.cli.commands.learning`."""
-    return import_module("shoal.services.cli.commands.learning")
+    """The module `shoal.services.cli.commands.job.learning`."""
+    return import_module("shoal.services.cli.commands.job.learning")
 
 
 def watching() -> Any:
-    """The module `shoal.services.cli.commands.watching`."""
-    return import_module("shoal.services.cli.commands.watching")
+    """The module `shoal.services.cli.commands.cluster.watching`."""
+    return import_module("shoal.services.cli.commands.cluster.watching")

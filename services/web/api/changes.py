@@ -50,7 +50,7 @@ class SettleBody(BaseModel):
 
 
 def change_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
-    """PATCH of a job, and the settling of sessions."""
+    """PATCH of a job, and the answer for an unsure session."""
     router = APIRouter(prefix="/v1", route_class=LazyRoute)
 
     @router.patch(

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from shoal.services.cli.commands.page_work import PageOptions, Picture, act_on_page, observe_page
+from shoal.services.cli.commands.pages.page_work import PageOptions, Picture, act_on_page, observe_page
 from shoal.services.cli.ending import Usage
 from shoal.services.settings import Settings
 from tests.loopback import served

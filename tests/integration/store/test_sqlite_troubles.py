@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from shoal.services.artifacts.files import FileArtifacts
-from shoal.services.cli.commands.watching import heed
+from shoal.services.cli.commands.cluster.watching import heed
 from shoal.services.cluster.serving import listening, served
 from shoal.services.errors import StoreAway, StoreBroken
 from shoal.services.store.database import database
@@ -153,7 +153,7 @@ async def test_probes_that_are_asked_for_beside_each_other_are_one(tmp_path: Pat
 
 
 async def test_who_watches_is_told_once_what_is_wrong_and_when_it_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.services.cli.commands.watching.CHECK_EVERY_S", 0.001)
+    monkeypatch.setattr("shoal.services.cli.commands.cluster.watching.CHECK_EVERY_S", 0.001)
     found: list[StoreAway | None] = [None, StoreAway("full"), StoreAway("full"), None, StoreBroken("damaged")]
     said: list[str] = []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.services.cli.commands.trying import summary, try_exit, with_places
+from shoal.services.cli.commands.job.trying import summary, try_exit, with_places
 from shoal.services.cli.ending import Exit
 
 SPEC = {"url": "https://shop.example/", "extract": {"schema": {"type": "object"}, "fields": {"upc": {"label": "UPC"}}}}

@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from shoal.services import logs
-from shoal.services.cli.commands import watching
-from shoal.services.cli.commands.watching import Bars, Lines, Watcher
+from shoal.services.cli.commands.cluster import watching
+from shoal.services.cli.commands.cluster.watching import Bars, Lines, Watcher
 from shoal.services.store import ids
 from shoal.services.store.records import JobRow
 from tests.gateway_world import World, completed, failed, fan_out, world

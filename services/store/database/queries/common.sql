@@ -104,7 +104,7 @@ update session set state = :state, fence = fence + 1, attempt = 0, pending_child
 where id = :id
 
 -- name: unsure
--- A session with what settling it needs; its job is locked.
+-- A session with what resolving it needs; its job is locked.
 select id, job, parent, domain, state, children, checkpoint, outcome from session where id = :id
 
 -- name: resolve_as_done

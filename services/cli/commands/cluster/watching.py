@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
 from shoal.services import logs
-from shoal.services.cli.commands.following import summary
+from shoal.services.cli.commands.job.following import summary
 from shoal.services.cli.ending import tell
 from shoal.services.cli.pace import JobProgress, Throughput, sentence
 from shoal.services.cli.progress import LINE_EVERY_S

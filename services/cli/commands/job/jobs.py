@@ -21,7 +21,7 @@ import typer
 from shoal.agent.status import FINAL
 from shoal.agent.support.json_value import Json
 from shoal.api import Api, rows
-from shoal.services.cli.commands.following import follow, summary
+from shoal.services.cli.commands.job.following import follow, summary
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, Usage, incomplete_words, job_exit, tell
 from shoal.services.cli.options import AsJson, Gateway, JobArgument, pairs_from

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal.agent.support.json_value import Json
-from shoal.services.cli.commands.following import summary
+from shoal.services.cli.commands.job.following import summary
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, Usage, tell
 from shoal.services.cli.options import AsJson, Gateway, JobArgument

@@ -12,7 +12,7 @@ import typer
 from shoal.agent.support.json_value import Json
 from shoal.connect import find_gateway
 from shoal.embedded import spec_checker
-from shoal.services.cli.commands.following import cancel_and_print, follow
+from shoal.services.cli.commands.job.following import cancel_and_print, follow
 from shoal.services.cli.connection import client_or_cluster
 from shoal.services.cli.ending import Exit, Usage
 from shoal.services.cli.options import Gateway, json_from, lines_from, pairs_from

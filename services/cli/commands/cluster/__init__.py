@@ -1,0 +1,1 @@
+"""Commands of operators: start, keys, webhooks, the model server."""

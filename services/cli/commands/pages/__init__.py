@@ -1,0 +1,1 @@
+"""Commands that work on one page, without a cluster."""
