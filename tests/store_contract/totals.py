@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -22,6 +23,7 @@ from tests.store_world import BROKEN, DONE, World, links, loop
 S = Status
 DAY_S = 86_400.0
 STEPS = 250
+SEEDS = int(os.environ.get("TEST_SEEDS", "2"))  # `make test-fuzz` takes more
 
 Ended = dict[tuple[str, Status], int]
 
@@ -169,7 +171,7 @@ class Walk:
         return bool(expired)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(SEEDS))
 async def test_what_has_ended_is_what_a_recount_gives_whatever_happens(
     w: World, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,7 @@
-"""`shoal up` is asked to end, by each signal and at several moments: it ends in order, with 0, and nothing is left."""
+"""`shoal up` is asked to end, by each signal and at several moments: it ends in order, with 0, and nothing is left.
+
+Each case starts a cluster. `make test` has a case for each signal and each moment, `make test-chaos` all of them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ pytestmark = pytest.mark.timeout(400)  # a cluster has to start
 
 END_S = 90.0
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-NAMES = [number.name for number in SIGNALS]
+_slow = pytest.mark.skipif(not os.environ.get("TEST_CHAOS"), reason="one more cluster: make test-chaos")
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +67,15 @@ def test_a_cluster_that_a_script_started_in_the_background_ends_in_order() -> No
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("number", SIGNALS, ids=NAMES)
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGHUP,
+        pytest.param(signal.SIGINT, marks=_slow),
+        pytest.param(signal.SIGTERM, marks=_slow),
+    ],
+    ids=lambda number: number.name,
+)
 def test_a_cluster_at_work_ends_in_order(number: signal.Signals) -> None:
     with demo_shop() as shop, up(slots_per_worker="2") as one:
         job = one.submit({"url": f"{shop}/", "loop": {"from": {"select": "a"}}, "politeness": {"robots": False}})
@@ -90,7 +101,9 @@ def _at_once(one: Up) -> None:
         one.process.send_signal(number)
 
 
-@pytest.mark.parametrize("ask", [_twice, _all_processes, _at_once])
+@pytest.mark.parametrize(
+    "ask", [pytest.param(_twice, marks=_slow), _all_processes, pytest.param(_at_once, marks=_slow)]
+)
 def test_a_cluster_that_is_asked_in_other_ways_ends_in_order(ask: Callable[[Up], None]) -> None:
     with up() as one:
         ask(one)
