@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 import yaml
 
 from shoal.agent.support.json_value import Json
-from shoal.services.settings import Settings
 from tests.deploy import helm
 from tests.deploy.cases import CASES, EXTERNAL, TRIAL
 from tests.deploy.objects import of_kind, pods
@@ -172,20 +170,6 @@ def test_notes_warn_of_what_is_for_trials_only() -> None:
     assert "WARNING: Chromium runs without its sandbox" in told
     assert "shoal keys create" in told
     assert "WARNING" not in helm.notes(EXTERNAL)
-
-
-def test_every_setting_can_be_set_by_some_value() -> None:
-    schema = json.loads((helm.CHART / "values.schema.json").read_text())
-    free = set(schema["properties"]["settings"]["properties"])
-    assert free <= set(Settings.model_fields)
-    templates = "".join(path.read_text() for path in (helm.CHART / "templates").rglob("*.*"))
-    made = {name for name in Settings.model_fields if f"SHOAL_{name.upper()}" in templates}
-    elsewhere = {name for name in Settings.model_fields if name.startswith("vllm_")} | {
-        "api_key",  # of the command line
-        "gateway",  # likewise
-        "ray_object_store_mib",  # of the embedded cluster; here ray.objectStoreMiB
-    }
-    assert set(Settings.model_fields) == free | made | elsewhere
 
 
 def test_profiles_hold_no_value_that_the_chart_does_not_have() -> None:

@@ -44,7 +44,10 @@ def test_the_places_that_contributing_names_exist() -> None:
     named = set(re.findall(r"`((?:agent|services|shoal|scripts|tests|prompts|deploy|docs)/[\w./-]+)`", text))
     assert len(named) > 15
     assert sorted(name for name in named if not (ROOT / name).exists()) == []
-    for heading in ("action", "setting", "metric", "field of a job", "column of a result", "error", "query", "prompt"):
+    for heading in (
+        *("action", "setting", "metric", "field of a job", "column of a result", "retry rule"),
+        *("error", "query", "prompt"),
+    ):
         assert re.search(rf"^## An? {heading}$", text, re.MULTILINE), heading
 
 

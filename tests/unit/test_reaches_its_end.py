@@ -1,8 +1,10 @@
-"""What is declared in one place reaches the place of its effect: settings, a job's browser, result lines, metrics."""
+"""What is declared in one place reaches the place of its effect: settings, jobs, results, metrics, actions, errors."""
 
 from __future__ import annotations
 
 import ast
+import inspect
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -11,10 +13,15 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from prometheus_client import generate_latest
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
+from shoal.agent import spec
+from shoal.agent.actions import ACTION_SETS, PRIMITIVES
+from shoal.agent.actions.primitives import code, control, coordinate, element, human, keyboard, misc, navigation, tab
 from shoal.agent.browser import ContextOptions
 from shoal.agent.chromium.browser import ChromiumBrowser
+from shoal.agent.errors import AgentError, Recourse
+from shoal.agent.fault_table import TREATMENTS
 from shoal.agent.spec import BrowserSpec, Viewport
 from shoal.agent.status import Status
 from shoal.agent.types import ErrorInfo, FieldSource, LoopItem, Record, Usage
@@ -133,6 +140,43 @@ def test_a_setting_changes_what_a_part_is_told(name: str) -> None:
     assert built(**{name: other}) != built(), f"SHOAL_{name.upper()} changes nothing"
 
 
+def test_every_setting_can_be_set_by_some_value_of_the_chart() -> None:
+    chart = ROOT / "charts" / "shoal"
+    free = set(json.loads((chart / "values.schema.json").read_text())["properties"]["settings"]["properties"])
+    assert free <= set(Settings.model_fields)
+    templates = "".join(path.read_text() for path in (chart / "templates").rglob("*.*"))
+    made = {name for name in Settings.model_fields if f"SHOAL_{name.upper()}" in templates}
+    elsewhere = {name for name in Settings.model_fields if name.startswith("vllm_")} | {
+        "api_key",  # of the command line
+        "gateway",  # likewise
+        "ray_object_store_mib",  # of the embedded cluster; in the chart ray.objectStoreMiB
+    }
+    assert set(Settings.model_fields) == free | made | elsewhere, "a value in values.yaml, or scripts/chart_values.py"
+
+
+# --- fields of a job ---------------------------------------------------------------------------------
+
+UNREAD = {"FieldPlace.json_path": "read by its name", "ProxySpec.bypass": "refused", "ProxySpec.username": "refused"}
+"""Fields that no file reads as an attribute, and why."""
+
+
+def test_every_field_of_a_job_is_read_by_what_it_is_for() -> None:
+    attributes: set[str] = set()
+    for path in product_files():
+        if path != ROOT / "agent" / "spec.py":
+            nodes = ast.walk(ast.parse(path.read_text()))
+            attributes |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    parts = [part for part in vars(spec).values() if isinstance(part, type) and issubclass(part, BaseModel)]
+    fields = {
+        f"{part.__name__}.{name}": name
+        for part in parts
+        if part.__module__ == spec.__name__
+        for name in part.model_fields
+    }
+    assert len(fields) > 80
+    assert {field for field, name in fields.items() if name not in attributes} == UNREAD.keys()
+
+
 # --- a job's browser ---------------------------------------------------------------------------------
 
 CONTEXTS = "agent/chromium/browser.py"
@@ -200,6 +244,12 @@ def test_every_leaf_of_a_result_line_is_a_column_and_every_column_a_leaf() -> No
     assert set(line) == set(ResultView.model_fields)
 
 
+def test_the_page_of_the_api_names_every_field_of_a_result_line() -> None:
+    text = (ROOT / "docs" / "api.md").read_text()
+    results = text[text.index("\n## Results\n") :]
+    assert [name for name in result_line(LINE) if f"`{name}`" not in results] == [], "docs/api.md does not name these"
+
+
 # --- metrics -----------------------------------------------------------------------------------------
 
 UNBOUNDED = {"shoal_http_requests": "routes and statuses are known once they are asked for"}
@@ -220,3 +270,50 @@ def test_every_metric_is_counted_somewhere() -> None:
         attribute = line.name.removeprefix("shoal_").replace("http_request_seconds", "http_seconds")
         by_gateway = line.by == "gateway" and f".{attribute}" in text
         assert by_gateway or f'"{line.name}"' in text, f"{line.name} is in the catalogue and nothing counts it"
+
+
+def test_every_metric_is_looked_at_by_a_dashboard_or_a_rule() -> None:
+    deploy = ROOT / "deploy"
+    files = [*(deploy / "grafana" / "dashboards").glob("*.json"), *(deploy / "prometheus" / "rules").glob("*.yaml")]
+    named = set(re.findall(r"\bshoal_[a-z0-9_]+", "".join(path.read_text() for path in files)))
+    assert [line.name for line in CATALOGUE if not named & set(line.exposed)] == [], "see deploy/grafana/dashboards.py"
+
+
+# --- actions -----------------------------------------------------------------------------------------
+
+GROUPS = (code, control, coordinate, element, human, keyboard, misc, navigation, tab)
+NO_BROWSER_TEST = {"ask_user", "solve_captcha"}
+"""Actions that a person does; tests/unit/session has them."""
+
+
+def test_every_function_of_a_group_is_an_action() -> None:
+    written = {
+        function
+        for group in GROUPS
+        for name, function in vars(group).items()
+        if inspect.iscoroutinefunction(function) and function.__module__ == group.__name__ and name[0] != "_"
+    }
+    assert written == {primitive.function for primitive in PRIMITIVES}, "see agent/actions/registry.py"
+
+
+def test_every_safe_action_is_in_a_set_that_a_job_can_name() -> None:
+    named = {name for group, names in ACTION_SETS.items() if group not in ("all", "workflow") for name in names}
+    left_out = [primitive.name for primitive in PRIMITIVES if primitive.name not in named]
+    assert left_out == [], "see ACTION_SETS in agent/actions/registry.py"
+
+
+def test_every_action_is_tried_in_a_browser() -> None:
+    tests = "".join(path.read_text() for path in (ROOT / "tests" / "integration" / "browser").glob("test_*.py"))
+    names = {primitive.name for primitive in PRIMITIVES}
+    tried = {name for name in names if re.search(rf"[\"'( ]{name}[\"'(]", tests)}
+    assert names - tried == NO_BROWSER_TEST, "no test in tests/integration/browser"
+
+
+# --- errors ------------------------------------------------------------------------------------------
+
+
+def test_every_recourse_says_whether_another_attempt_follows() -> None:
+    assert TREATMENTS.keys() == set(Recourse)
+    for recourse, treatment in TREATMENTS.items():
+        error = type("Some", (AgentError,), {"recourse": recourse})("it broke")
+        assert error.retryable == treatment.again, recourse
