@@ -38,7 +38,7 @@ KNOWN_BY = {
     "gateway": "each gateway, for itself",
     "store": "the store",
     "snapshot": "the dispatchers' snapshots",
-    "tally": "dispatchers and workers, added up",
+    "delta": "dispatchers and workers, added up",
 }
 
 

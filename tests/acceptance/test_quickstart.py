@@ -1,4 +1,7 @@
-"""docs/quickstart.md does what it says: each command is run, and what it prints is compared."""
+"""docs/quickstart.md does what it says: each command is run, and what it prints is compared.
+
+`make test` runs it with the checkout. `make test-deploy` (TEST_WHEEL) runs it with the wheel alone, installed by pip.
+"""
 
 from __future__ import annotations
 
@@ -31,24 +34,61 @@ def blocks() -> list[tuple[str, str | None]]:
     return found
 
 
-def test_every_command_of_the_quickstart_does_what_the_page_says(tmp_path: Path) -> None:
-    """Ports are free ones of this machine; nothing else differs from the page."""
+def follow_the_page(programs: Path, folder: Path) -> None:
+    """Runs every command from an empty folder, with the programs of one virtual environment before all others.
+
+    Ports are free ones of this machine; nothing else differs from the page.
+    """
     parts = [f"set -e\n{commands}\necho '{MARK.format(n)}'\n" for n, (commands, _) in enumerate(blocks())]
     script = "trap 'kill $(jobs -p) 2>/dev/null || true; wait || true' EXIT\n" + "".join(parts)
     script = script.replace("8800", str(free_port())).replace("8700", str(port := free_port()))
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("SHOAL_")}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("SHOAL_", "PYTHON"))}
     environment |= {
-        "PATH": f"{Path(sys.executable).parent}:{environment['PATH']}",
-        "SHOAL_DATA_DIR": str(tmp_path / "data"),
+        "PATH": f"{programs}:{environment['PATH']}",
+        "SHOAL_DATA_DIR": str(folder.parent / "data"),
         "SHOAL_PORT": str(port),
         **({"SHOAL_CHROMIUM": os.environ["SHOAL_CHROMIUM"]} if "SHOAL_CHROMIUM" in os.environ else {}),
     }
     done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, timeout=280, cwd=tmp_path, env=environment, check=False
+        ["bash", "-c", script], capture_output=True, text=True, timeout=280, cwd=folder, env=environment, check=False
     )
-    log = tmp_path / "up.log"
+    log = folder / "up.log"
     assert done.returncode == 0, done.stdout + done.stderr[-3000:] + (log.read_text() if log.exists() else "")
     rest = done.stdout
     for n, (commands, says) in enumerate(blocks()):
         printed, _, rest = rest.partition(MARK.format(n) + "\n")
         assert says is None or printed == says, commands
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    return folder
+
+
+def test_every_command_of_the_quickstart_does_what_the_page_says(empty: Path) -> None:
+    follow_the_page(Path(sys.executable).parent, empty)
+
+
+@pytest.mark.skipif(not os.environ.get("TEST_WHEEL"), reason="installs all packages anew: make test-deploy")
+@pytest.mark.timeout(1800)
+def test_the_wheel_alone_runs_the_quickstart(empty: Path, tmp_path: Path) -> None:
+    """A stranger's machine: no checkout, no lock, an empty folder."""
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    source = tmp_path / "source"  # building leaves files in the folder of the sources
+    subprocess.run(["git", "checkout-index", "--all", f"--prefix={source}/"], check=True, cwd=ROOT)
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", tmp_path, source], check=True, cwd=empty)
+    (wheel,) = tmp_path.glob("*.whl")
+    home = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", home], check=True, cwd=empty)
+    subprocess.run([*pip, "--python", home, "install", wheel], check=True, cwd=empty)
+    where = subprocess.run(
+        [home / "bin" / "python", "-c", "import shoal; print(shoal.__file__)"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=empty,
+    )
+    assert where.stdout.startswith(str(home)), where.stdout
+    follow_the_page(home / "bin", empty)
