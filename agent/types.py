@@ -195,6 +195,10 @@ Tier = Literal["", "http", "page", "session"]
 """What a record was read by: `http` the page's document alone, `page` a page that was only read, `session` a page that
 was acted on or looked at as people see it; "" unknown."""
 
+Audited = Literal["", "right", "wrong", "unclear", "not_done"]
+"""What readings of the same page by a model said of a replayed record: `wrong`, two of them agree on another one;
+`unclear`, all of them differ; `not_done`, the model did not answer; "", none was asked for."""
+
 Sureness = Literal["certain", "likely", "weak"]
 """How sure a value is, best first."""
 
@@ -248,6 +252,7 @@ class Record:
     candidates: Mapping[str, tuple[FieldCandidate, ...]] = field(default_factory=dict)  # of fields not given, by name
     tier: Tier = ""  # what it was read by
     workflow: str = ""  # workflow and version that read it, as `NAME@2`; "" for none
+    audit: Audited = ""  # of a record that a workflow read
 
 
 # --- answers -----------------------------------------------------------------------------------------
@@ -374,6 +379,16 @@ class ArtifactRef:
 
 
 @dataclass(frozen=True, slots=True)
+class LearningLoop:
+    """What a loop learns for: its first items are worked out by a model, the others are replayed."""
+
+    site: str  # host of the items' pages, in lower case, with the port where it is not the scheme's
+    goal: str  # hash of the goal
+    record_schema: str  # hash of the record's schema
+    workflow: str = ""  # that it begins with, `NAME` or `NAME@2`; "": the one of this site, goal and schema, if any
+
+
+@dataclass(frozen=True, slots=True)
 class FanOut:
     """A loop: the session's children, durable in one transaction with its checkpoint."""
 
@@ -381,6 +396,7 @@ class FanOut:
     checkpoint: Checkpoint
     on_error: Literal["continue", "stop"] = "continue"
     later: int = 0  # how many follow, which the journal has been given already
+    learning: LearningLoop | None = None  # None: all its items go the same way
 
     @property
     def n(self) -> int:
@@ -405,6 +421,9 @@ class Replay:
     version: int
     whole: bool  # False: the policy behind went on, or nothing did
     misses: tuple[str, ...] = ()  # the reasons, one for each
+    shadow: bool = False  # it ran beside the model, whose record is the session's
+    audit: Audited = ""  # what the model's own reading of the page said of the record
+    differing: tuple[str, ...] = ()  # fields that the model read otherwise
 
 
 @dataclass(frozen=True)

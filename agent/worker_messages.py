@@ -14,6 +14,17 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.types import Checkpoint, ChildrenSummary, LoopItem, Outcome
 
 
+class LearnedUse(StrEnum):
+    """What an item of a loop does with the workflow that its loop has learned."""
+
+    SHADOW = "shadow"
+    """A model works the item out; what the workflow reads is compared with its record."""
+    REPLAY = "replay"
+    """The workflow does the item."""
+    AUDIT = "audit"
+    """So it does, and a model reads the page again."""
+
+
 @dataclass(frozen=True)
 class Work:
     """One leased session, with all that a worker needs to run it."""
@@ -30,6 +41,7 @@ class Work:
     children: ChildrenSummary | None  # set when the session goes on after its loop
     seconds_left: float | None  # until the job's deadline, when this was sent; None without one
     job_tokens: int = 0  # model tokens that the job's finished attempts have spent; counted where it has a budget
+    learned: LearnedUse | None = None  # of `spec.workflow`, in a loop that has learned it; None: the job's own policy
 
     @property
     def limited(self) -> bool:

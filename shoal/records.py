@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Sureness
+from shoal.agent.types import Audited, Sureness
 
 
 class Reply(BaseModel):
@@ -185,6 +185,21 @@ class JobSummary(Reply):
         return self.status is Status.COMPLETED and (counts.final > counts.completed or self.incomplete is not None)
 
 
+class Learning(Reply):
+    """How far one loop of a job has learned from its first items."""
+
+    session: str
+    phase: str = Field(
+        description="items, shadow (a model works items out; the others wait), replay (a workflow does the items), or "
+        "off (the model does all)"
+    )
+    holds_back: bool = Field(description="the loop's other items wait until this phase is over")
+    why: str = Field(description="why it is in this phase, in words")
+    workflow: str = Field(description='the workflow with its version, as `NAME@2`; "": there is none')
+    figures: Mapping[str, int] = Field(description="items by what became of them")
+    bound: str = Field(description="what the audits of replayed records prove, in words")
+
+
 class Job(JobSummary):
     """A job with its spec and its current limits."""
 
@@ -194,6 +209,7 @@ class Job(JobSummary):
     job_tokens: int | None = Field(description="model tokens of all its sessions; None: no limit")
     reason: str = Field("", description="of an ended job: why it ended so, and what its loop left out")
     answer: str = Field("", description='of an ended job: what its goal asked for, in words; "" for none')
+    learning: tuple[Learning, ...] = Field((), description="its loops that learn, or did")
 
 
 # --- sessions ----------------------------------------------------------------------------------------
@@ -315,6 +331,9 @@ class Result(Reply):
         "", description="what the record was read by: `http`, `page` or `session`; empty without a record"
     )
     workflow: str = Field("", description="workflow and version that read the record, as `NAME@2`; empty for none")
+    audit: Audited = Field(
+        "", description="what a model's own reading said of a record that a workflow read; empty: none was asked for"
+    )
 
 
 class Question(Reply):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shoal.agent.errors import GoalNeedsModel, PolicyUnavailable
 from shoal.agent.policies.policy import Policy
-from shoal.agent.policies.workflow.policy import WorkflowPolicy
+from shoal.agent.policies.workflow import ShadowPolicy, WorkflowPolicy
 from shoal.agent.spec import JobSpec
+from shoal.agent.worker_messages import LearnedUse
 from shoal.agent.workflows.format.workflow import read_workflow
 
 WORKFLOW = "workflow:"
@@ -52,3 +53,18 @@ def choose(spec: JobSpec, *, rules: Policy, model: Policy | None, leaf: bool = T
         # Only a model may go on after a miss: rules that read what the workflow did not would hide it.
         return WorkflowPolicy(name, read_workflow(spec.workflow).versions[0], behind=model)
     return rules if model is None or spec.policy == "rules" else model
+
+
+def with_learned(policy: Policy, spec: JobSpec, use: LearnedUse | None) -> Policy:
+    """The policy of an item whose loop has learned `spec.workflow`.
+
+    Args:
+        policy: that `choose` gave.
+        use: what the item does with the workflow; None: nothing.
+    """
+    if use is LearnedUse.SHADOW:
+        learned = read_workflow(spec.workflow)
+        return ShadowPolicy(learned.name, learned.versions[0], policy)
+    if isinstance(policy, WorkflowPolicy) and use is LearnedUse.AUDIT:
+        return policy.to_be_audited()
+    return policy

@@ -41,10 +41,11 @@ from shoal.agent.errors import (
 from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.extraction.proposals import propose_places
 from shoal.agent.policies.policy import LOG_IN, Extraction, Policy, SessionState
-from shoal.agent.policies.workflow.policy import WorkflowPolicy
+from shoal.agent.policies.workflow import ShadowPolicy, WorkflowPolicy
 from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
 from shoal.agent.sessions.human_help import helping
+from shoal.agent.sessions.learning import learns
 from shoal.agent.sessions.login import is_done, is_login_page, login_spec
 from shoal.agent.sessions.login_steps import take_steps
 from shoal.agent.sessions.loop_items import came_back, gather, left_out, loop_result, loop_values, nothing_found
@@ -62,6 +63,7 @@ from shoal.agent.support.redaction import Redactor, revealed
 from shoal.agent.types import (
     Action,
     ActionResult,
+    Audited,
     Checkpoint,
     Effect,
     ErrorInfo,
@@ -357,7 +359,8 @@ class _Session:
         task = Task("loop", plan.plan or "", Status.WAITING, result=result, ends_goal=plan.ends_goal)
         state.history = (*state.history, task)
         on_error = state.loop.on_error if state.loop else "continue"
-        fan_out = FanOut(items, await self._snapshot(), on_error, later)
+        learning = learns(self.work, self.deps.policy, items, len(items) + later)
+        fan_out = FanOut(items, await self._snapshot(), on_error, later, learning)
         return task, self._end(Status.WAITING, fan_out=fan_out)
 
     # --- extract -------------------------------------------------------------------------------------
@@ -369,12 +372,19 @@ class _Session:
         await self.evidence.keep_prompt(found.prompt)
         checked = await self._check(found)
         await self.lessons.read(checked.records, self.work.spec.extract)
-        tier, workflow = self.page.tier, self._replayed_by
+        tier, (workflow, audit) = self.page.tier, self._replayed_by
         await self.evidence.keep_source()
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
         url = self.page.url
         found_here = (
-            replace(self.state.hidden.record(r), url=r.url or url, at=r.at or stamp, tier=tier, workflow=workflow)
+            replace(
+                self.state.hidden.record(r),
+                url=r.url or url,
+                at=r.at or stamp,
+                tier=tier,
+                workflow=workflow,
+                audit=audit,
+            )
             for r in checked.records
         )
         # A page that is read twice, because its first reading was not complete, gives each record once.
@@ -594,20 +604,15 @@ class _Session:
     # --- ends ----------------------------------------------------------------------------------------
 
     @property
-    def _replayed_by(self) -> str:
-        """The workflow that read the page, with its version; "" for none."""
+    def _replayed_by(self) -> tuple[str, Audited]:
+        """The workflow that read the page, with its version ("" for none), and what an audit said of it."""
         policy = self.deps.policy
-        if not isinstance(policy, WorkflowPolicy) or policy.report.handed_over or not policy.report.branch:
-            return ""
-        return f"{policy.report.name}@{policy.report.version}"
+        return (policy.read_by, policy.replay.audit) if isinstance(policy, WorkflowPolicy) else ("", "")
 
     @property
     def _replay(self) -> Replay | None:
-        if not isinstance(self.deps.policy, WorkflowPolicy):
-            return None
-        report = self.deps.policy.report
-        reasons = tuple(str(miss.reason) for miss in report.misses)
-        return Replay(report.name, report.version, not report.handed_over and not reasons, reasons)
+        policy = self.deps.policy
+        return policy.replay if isinstance(policy, (WorkflowPolicy, ShadowPolicy)) else None
 
     def _end(self, status: Status, **more: object) -> Outcome:
         outcome = Outcome(

@@ -50,6 +50,8 @@ class MissReason(StrEnum):
     """The browser could not do the action."""
     UNSUPPORTED = "unsupported"
     """The node is one that replay leaves to the policy behind."""
+    AUDIT = "audit"
+    """A model reads something else from the page."""
 
 
 @dataclass(frozen=True, slots=True)

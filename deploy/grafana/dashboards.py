@@ -177,6 +177,47 @@ LOOPS = Dashboard(
             ),
         ),
         (
+            "What do loops learn?",
+            (
+                Panel(
+                    "How many model calls does a session take?",
+                    {
+                        "calls": "max(rate(shoal_model_calls_total[$__rate_interval])) / "
+                        'sum(max by (failure) (rate(shoal_attempts_total{status="completed"}[$__rate_interval])))'
+                    },
+                    help="Of a loop that has learned, few: its misses and audits.",
+                ),
+                Panel(
+                    "What becomes of items with a workflow?",
+                    {"{{outcome}}": "max by (outcome) (rate(shoal_replays_total[$__rate_interval]))"},
+                    unit="ops",
+                    help="missed: the page was not as it was learned, and the model went on.",
+                ),
+                Panel(
+                    "Why are items missed?",
+                    {"{{reason}}": "max by (reason) (rate(shoal_replay_misses_total[$__rate_interval]))"},
+                    unit="ops",
+                ),
+                Panel(
+                    "What do audits say?",
+                    {"{{result}}": "max by (result) (rate(shoal_audits_total[$__rate_interval]))"},
+                    unit="ops",
+                    help="wrong: a model read something else twice. The version is given up.",
+                ),
+                Panel(
+                    "What do loops that learn go on with?",
+                    {"{{phase}}": "max by (phase) (rate(shoal_learning_decisions_total[$__rate_interval]))"},
+                    unit="ops",
+                    help="off: nothing was learned, and the model does all items. items, after replay: a repair.",
+                ),
+                Panel(
+                    "What are records read by?",
+                    {"{{tier}}": "max by (tier) (rate(shoal_records_read_total[$__rate_interval]))"},
+                    unit="ops",
+                ),
+            ),
+        ),
+        (
             "What do sessions do?",
             (
                 Panel(

@@ -24,6 +24,7 @@ from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.documents.outcome import DocumentOutcome
 from shoal.agent.documents.trust import TrustedSites
 from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRoom, Unexpected
+from shoal.agent.policies.choose import with_learned
 from shoal.agent.policies.policy import Policy
 from shoal.agent.sessions import session
 from shoal.agent.sessions.dependencies import Journal, NavigationGuard, SessionDependencies
@@ -293,7 +294,9 @@ async def dependencies_of(
     """
     return SessionDependencies(
         browser=browser,
-        policy=parts.policy(work.spec, leaf=work.spec.loop_at(work.depth) is None),
+        policy=with_learned(
+            parts.policy(work.spec, leaf=work.spec.loop_at(work.depth) is None), work.spec, work.learned
+        ),
         navigation_guard=navigation_guard,
         artifact_sink=StoredArtifactSink(parts.artifacts, work),
         journal=journal,

@@ -13,6 +13,8 @@ import structlog
 from ray.actor import ActorHandle
 
 from shoal.services import interpreter, tracing
+from shoal.services.artifacts.open import open_artifacts
+from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.ray_pool import RayPool
 from shoal.services.dispatch.config import DispatchConfig
@@ -67,6 +69,7 @@ class DispatcherActor:
         interpreter.tune()
         self._parts = parts
         self._store: Store | None = None
+        self._artifacts: ArtifactStore | None = None
         self._dispatcher: Dispatcher | None = None
         # Ray runs the constructor of an asyncio actor on the actor's loop, also after a restart.
         self._starting = asyncio.get_running_loop().create_task(self._start())
@@ -90,7 +93,9 @@ class DispatcherActor:
     async def _start(self) -> None:
         self._store = await opened(self._parts.store_url)
         pool = RayPool(self._parts.worker, self._parts.dispatch.name)
-        self._dispatcher = Dispatcher(self._store, pool, self._parts.dispatch)
+        worker = self._parts.worker
+        self._artifacts = open_artifacts(worker.artifacts_url, worker.artifacts)
+        self._dispatcher = Dispatcher(self._store, pool, self._parts.dispatch, artifacts=self._artifacts)
         await self._dispatcher.start()
 
     async def workers(self) -> list[str]:
@@ -100,6 +105,8 @@ class DispatcherActor:
         """Drains and ends the dispatcher and its workers."""
         if self._dispatcher is not None:
             await self._dispatcher.stop()
+        if self._artifacts is not None:
+            await self._artifacts.close()
         if self._store is not None:
             await self._store.close()
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from shoal.agent.status import FINAL, Status
-from shoal.agent.worker_messages import Work
+from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.services import tracing
 from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.config import DispatchConfig
@@ -114,6 +114,8 @@ class DispatchState:
             self.signals.children_pending()
         if written.stopped:
             self.signals.bulk_operation_left()
+        if written.learned:
+            self.signals.loop_learns()
 
     def empty(self, job: int, domain: int) -> None:
         """This partition has nothing ready for now."""
@@ -134,7 +136,7 @@ class DispatchState:
         """A session was claimed for a worker, by this dispatcher or by the one before (then renewing it is due)."""
         work = one.work
         self._drop(work.session)  # another dispatcher may have ended an older one
-        asks = asks_model(work.spec.policy)
+        asks = asks_model(work.spec.policy) or work.learned is LearnedUse.AUDIT
         self.asking += asks
         self.held[work.tenant] += 1
         self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now, asks)

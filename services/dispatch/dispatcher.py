@@ -1,7 +1,8 @@
 """The dispatcher: claims ready sessions, hands them to workers, writes what became of them in groups.
 
 Its loops run beside each other: the claimer, a puller per worker, the committer, the materializer (long loops), the
-bulk runner (long loops that end early, are retried or get another concurrency), the housekeeper (leases, deadlines,
+bulk runner (long loops that end early, are retried or get another concurrency), the learner (loops that learn), the
+housekeeper (leases, deadlines,
 size, snapshot) and the watcher (changes in the store). All that they hold in memory can be lost: the truth is in the
 store, and reports stay with their worker until they are committed. Several dispatchers may work on one store: claims,
 fences and domains are the store's.
@@ -15,11 +16,13 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from shoal.agent.support.json_value import Json
+from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.pools.pool import Pool
 from shoal.services.dispatch.clock import loop_time
 from shoal.services.dispatch.commit.committer import Committer
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatch_state import DispatchState
+from shoal.services.dispatch.learner import Learner
 from shoal.services.dispatch.scheduling.claimer import Claimer
 from shoal.services.dispatch.scheduling.model_bound import ModelBound
 from shoal.services.dispatch.scheduling.partition_reader import PartitionReader
@@ -71,6 +74,7 @@ class Dispatcher:
         config: DispatchConfig,
         *,
         admission: Admission | None = None,
+        artifacts: ArtifactStore | None = None,
         seed: int | None = None,
     ) -> None:
         self._store = store
@@ -82,6 +86,7 @@ class Dispatcher:
         self._manager = WorkerManager(pool, self._state, self._committer.receive, self._expire_leases_of)
         self._reader = PartitionReader(store, self._state)
         self._claimer = Claimer(store, self._state, self._reader, self._manager, model_bound)
+        self._learner = Learner(store, self._state, artifacts, config.name)
         self._reporter = StatusReporter(self._state, model_bound, self._admission)
         self._size: Size | None = None
         self._gone: set[str] = set()  # lost workers whose leases the store did not end yet
@@ -104,6 +109,7 @@ class Dispatcher:
             self._committer.run,
             self._materialize,
             self._run_bulk_operations,
+            self._learner.run,
             self._housekeeping,
             self._watch,
         ]
@@ -194,6 +200,7 @@ class Dispatcher:
             await self._store.expire_deadlines()
             await self._wake_when_due()
             self._state.signals.children_pending()  # another dispatcher may have died in the middle of a loop
+            self._state.signals.loop_learns()  # another dispatcher may have died before it decided
             self._state.signals.bulk_operation_left()  # a gateway may have canceled or retried a job with a long loop
             await self._resize_and_tell()
             await asyncio.sleep(_HOUSEKEEPING_S / 2)

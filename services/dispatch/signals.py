@@ -6,6 +6,7 @@ Each method that tells names what happened; this class alone knows which loops t
 * the pullers, while the committer is too far behind;
 * the materializer, until a long loop may have children to be stored;
 * the bulk runner, until a long command may have something left to do;
+* the learner, until items of a loop that learns have ended;
 * the partition reader asks what it has to read (`all_partitions`, `changes`).
 
 A signal may be given without need: each loop looks for itself. A signal may be lost: the housekeeper gives it again.
@@ -28,9 +29,11 @@ class Signals:
         self._room = asyncio.Event()
         self._children = asyncio.Event()
         self._bulk = asyncio.Event()
+        self._learning = asyncio.Event()
         self._room.set()
         self._children.set()
         self._bulk.set()
+        self._learning.set()
         self.all_partitions = True  # are to be read anew
         self.changes = True  # others may have made sessions ready
         self.stopping = False
@@ -72,6 +75,10 @@ class Signals:
         """A job or loop may have sessions left that a command is to end, to retry or to hold back."""
         self._bulk.set()
 
+    def loop_learns(self) -> None:
+        """Items of a loop that learns have ended: something may be to be decided."""
+        self._learning.set()
+
     def stop(self) -> None:
         """The dispatcher stops: nothing is claimed any more."""
         self.stopping = True
@@ -104,3 +111,8 @@ class Signals:
         """Returns when a command may have something left to do."""
         await self._bulk.wait()
         self._bulk.clear()
+
+    async def wait_for_learning(self) -> None:
+        """Returns when something may be to be decided of a loop that learns."""
+        await self._learning.wait()
+        self._learning.clear()

@@ -235,7 +235,8 @@ class Unclaimable:
     """Queued sessions of jobs that are not paused, which no free slot could take now."""
 
     delayed: int  # until the time of their next try
-    held: int  # behind the limit of their own loop
+    held: int  # behind the limit of their own loop, or until it has learned
+    learning: int  # of those: until their loop has learned
     in_partitions: Mapping[tuple[int, int], int]  # ready ones of the partitions that were asked for, by (job, domain)
 
 
@@ -285,6 +286,7 @@ class CommitResult:
     finished_jobs: tuple[int, ...]
     pending_children: bool = False  # a loop was so long that `materialize` has to store the rest of it
     stopped: bool = False  # a loop was stopped; `run_bulk_operations` ends the rest of it
+    learned: bool = False  # something may be to be decided of a loop that learns
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from shoal.services.store.database.migrate import bring_up, check_version
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs import bulk_operations, control, retention, submission, webhook_outbox
 from shoal.services.store.jobs.changes import change_job
+from shoal.services.store.learning.learning_store import LearningStore
 from shoal.services.store.loops import pending_children
 from shoal.services.store.loops.fanout import children_in, hosts_needed, stage
 from shoal.services.store.read import activity, item_map, reading, sites, snapshots
@@ -100,6 +101,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._db = database
         self.workflows = WorkflowStore(database)
+        self.learning = LearningStore(database)
         self._submissions = Batcher(self._submit_all)
         self._checkpoints = Batcher(self._keep_all)
         self._dice = random.Random()

@@ -22,6 +22,8 @@ class WaitingCause(StrEnum):
     """The pause before its next attempt."""
     CONCURRENCY = "concurrency"
     """The loop's own limit: a sibling has to end first."""
+    LEARNING = "learning"
+    """The loop learns from its first items."""
     DISPATCHER = "dispatcher"
     """No dispatcher is running."""
     WORKER = "worker"

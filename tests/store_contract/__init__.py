@@ -13,6 +13,7 @@ from tests.store_contract.dropping import *  # noqa: F403
 from tests.store_contract.ending import *  # noqa: F403
 from tests.store_contract.fixtures import short_slices as short_slices
 from tests.store_contract.fixtures import w as w
+from tests.store_contract.learning import *  # noqa: F403
 from tests.store_contract.leases import *  # noqa: F403
 from tests.store_contract.long_loops import *  # noqa: F403
 from tests.store_contract.looking_up import *  # noqa: F403

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
-from shoal.agent.errors import UnsureAction, WorkflowMiss
+from shoal.agent.errors import ModelError, UnsureAction, WorkflowMiss
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
+from shoal.agent.policies.workflow.auditing import audit
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Action, LoopItem, Step
+from shoal.agent.types import Action, Audited, LoopItem, Record, Replay, Step
 from shoal.agent.workflows.elements.finding import find
 from shoal.agent.workflows.format.branch import ChannelFamily
 from shoal.agent.workflows.format.node import ActionNode, BranchNode, ExtractNode, GuardNode, Node, WaitNode
@@ -39,6 +40,8 @@ class ReplayReport:
     channels: Mapping[str, tuple[ChannelFamily, ...]] | None = None  # that agreed, by field
     locators: Mapping[str, tuple[Family, ...]] | None = None  # that agreed, by node
     weak: tuple[str, ...] = ()  # fields that have to be audited more
+    audit: Audited = ""  # what the model's own reading said of the record
+    differing: tuple[str, ...] = ()  # fields that it read otherwise
 
 
 class WorkflowPolicy:
@@ -59,6 +62,26 @@ class WorkflowPolicy:
         self._values: Mapping[str, Json] | None = None
         self._sent: ActionNode | None = None  # the last node that may have sent something
         self._report = ReplayReport(name, version.number)
+        self._audited = False
+
+    def to_be_audited(self) -> WorkflowPolicy:
+        """Itself; from now on the policy behind reads each page again that was read without it."""
+        self._audited = self._behind is not None
+        return self
+
+    @property
+    def replay(self) -> Replay:
+        """What became of the replay so far, as the store counts it."""
+        report = self._report
+        reasons = tuple(str(miss.reason) for miss in report.misses)
+        whole = not report.handed_over and not reasons
+        return Replay(report.name, report.version, whole, reasons, audit=report.audit, differing=report.differing)
+
+    @property
+    def read_by(self) -> str:
+        """The workflow that read the page, with its version; "" where it did not."""
+        report = self._report
+        return self._title if report.branch and not report.handed_over else ""
 
     @property
     def report(self) -> ReplayReport:
@@ -121,7 +144,25 @@ class WorkflowPolicy:
             self._hand_over(read.misses[0])
             return await self._next(state).extract(state)
         self._passed(node)
-        return Extraction((read.record,))
+        return await self._audit(state, read.record) if self._audited else Extraction((read.record,))
+
+    async def _audit(self, state: SessionState, record: Record) -> Extraction:
+        """The record, where the policy behind reads the same. What it reads twice otherwise takes its place.
+
+        Where all its readings differ nothing is known of the page, and the policy behind goes on.
+        """
+        behind = self._next(state)
+        try:
+            judged = await audit(record, await behind.extract(state), lambda: behind.extract(state))
+        except ModelError:
+            self._report = replace(self._report, audit="not_done")
+            return Extraction((record,))
+        self._report = replace(self._report, audit=judged.said, differing=judged.differing)
+        if judged.said == "right":
+            return Extraction((record,))
+        told = f"a model reads {', '.join(judged.differing)} otherwise: {judged.said}"
+        self._hand_over(Miss(MissReason.AUDIT, "record", told))
+        return judged.reading
 
     async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:
         """The items of a loop are found by the policy behind."""

@@ -39,6 +39,8 @@ class Oracle:
         self.calls += 1
         shape = body["response_format"]["json_schema"]
         text = "\n".join(_text_of(message) for message in body["messages"])
+        if shape["name"] == "plan" and '"loop"' in json.dumps(shape["schema"]):
+            return {**_blank(shape["schema"]), "plan": "do it for each of them", "task_type": "loop"}
         known = {"extract": self._extract, "plan": _plan, "step": _step}.get(shape["name"])
         said = known(text) if known is not None else {}
         return {**_blank(shape["schema"]), **said}
@@ -68,6 +70,8 @@ def _text_of(message: dict[str, Any]) -> str:
 def _plan(text: str) -> dict[str, Any]:
     if "Thank you for your request" in text:
         return {"user_goal_achieved": True, "thoughts": "the site thanks", "plan": None, "task_type": None}
+    if not _ROW.search(text):
+        return {"user_goal_achieved": True, "thoughts": "every row was sent", "plan": None, "task_type": None}
     return {"user_goal_achieved": False, "plan": "fill in the form and send it", "task_type": "navigate"}
 
 

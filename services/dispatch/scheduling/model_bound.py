@@ -26,6 +26,7 @@ class ModelBound:
         self._admission = admission
         self._store = store
         self._known: dict[int, bool] = {}
+        self._learning: set[int] = set()  # jobs with a loop that learns: whether it needs the model changes
         self._full = False
 
     async def scarce(self, jobs: Set[int], active: int) -> Scarce | None:
@@ -52,13 +53,15 @@ class ModelBound:
     async def _learn(self, jobs: Set[int]) -> None:
         if len(self._known) > max(_REMEMBERED_JOBS, 2 * len(jobs)):
             self._known = {job: asks for job, asks in self._known.items() if job in jobs}
-        unknown = iter(jobs - self._known.keys())
+        unknown = iter((jobs - self._known.keys()) | (jobs & self._learning))
         while some := list(islice(unknown, _LEARNED_AT_ONCE)):
-            self._note(some, await self._store.policies(some))
+            policies = await self._store.policies(some)
+            self._note(some, policies, await self._store.learning.replays(some))
 
-    def _note(self, jobs: Collection[int], policies: Mapping[int, str]) -> None:
+    def _note(self, jobs: Collection[int], policies: Mapping[int, str], replays: Mapping[int, bool]) -> None:
         for job in jobs:  # of one that was deleted meanwhile nothing will be claimed
-            self._known[job] = job in policies and asks_model(policies[job])
+            self._known[job] = job in policies and asks_model(policies[job]) and not replays.get(job, False)
+        self._learning = (self._learning - set(jobs)) | replays.keys()
 
     def __len__(self) -> int:
         return len(self._known)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import chain, islice
 
 from shoal.agent import errors
 from shoal.agent.actions import PRIMITIVES
 from shoal.agent.documents.outcome import DocumentOutcome
-from shoal.agent.status import Status
-from shoal.agent.types import ErrorInfo, Outcome
+from shoal.agent.status import FINAL, Status
+from shoal.agent.types import ErrorInfo, Outcome, Replay
+from shoal.agent.workflows.judging.phase import Phase
+from shoal.agent.workflows.verdict import MissReason
 from shoal.services.browsers.pools.pool import WorkerStats
 from shoal.services.metrics_delta import Figures, MetricsDelta
 
@@ -76,6 +79,16 @@ class DispatchMetrics:
         for action in PRIMITIVES:
             for end in ("ok", "failed"):
                 self.delta.add("shoal_actions", action.name, end, n=0)
+        for outcome_of_replay in ("whole", "missed", "shadow"):
+            self.delta.add("shoal_replays", outcome_of_replay, n=0)
+        for reason in MissReason:
+            self.delta.add("shoal_replay_misses", reason.value, n=0)
+        for result in ("right", "wrong", "unclear", "not_done"):
+            self.delta.add("shoal_audits", result, n=0)
+        for phase in Phase:
+            self.delta.add("shoal_learning_decisions", phase.value, n=0)
+        for tier in ("http", "page", "session"):
+            self.delta.add("shoal_records_read", tier, n=0)
         self._before: dict[str, Figures] = {}  # what each worker had counted at the last look
 
     def ended(self, outcome: Outcome) -> None:
@@ -87,6 +100,10 @@ class DispatchMetrics:
         delta.add("shoal_pages", n=usage.pages)
         if outcome.status is Status.COMPLETED:
             delta.add("shoal_records", n=len(outcome.records))
+            for tier, n in Counter(record.tier for record in outcome.records if record.tier).items():
+                delta.add("shoal_records_read", tier, n=n)
+        if outcome.replay is not None and outcome.status in FINAL:
+            self._replayed(outcome.replay)
         if usage.model_calls:
             delta.add("shoal_model_calls", n=usage.model_calls)
             delta.add("shoal_tokens", "prompt", n=usage.prompt_tokens)
@@ -97,6 +114,17 @@ class DispatchMetrics:
             for result in step.results:
                 delta.observe("shoal_action_seconds", seconds=result.seconds)
                 delta.add("shoal_actions", result.action.name, "ok" if result.error is None else "failed")
+
+    def _replayed(self, replay: Replay) -> None:
+        """An item with a workflow has ended."""
+        if replay.shadow:
+            self.delta.add("shoal_replays", "shadow")
+            return
+        self.delta.add("shoal_replays", "whole" if replay.whole else "missed")
+        for reason in dict.fromkeys(replay.misses):
+            self.delta.add("shoal_replay_misses", reason)
+        if replay.audit:
+            self.delta.add("shoal_audits", replay.audit)
 
     def workers(self, stats: Iterable[WorkerStats]) -> None:
         """Takes in what the workers have counted since the last look."""

@@ -447,6 +447,35 @@ workflow_repair = Table(
     Column("begun", Integer, nullable=False),
 )
 
+learning = Table(
+    "learning",
+    metadata,
+    # How far a loop has learned from its first items; loops that do not learn have no row.
+    Column("loop", BigInteger, primary_key=True, autoincrement=False),  # id of the session that opened it
+    Column("job", BigInteger, nullable=False),
+    Column("site", Text, nullable=False),  # what its workflow applies to, as in `workflow`
+    Column("goal", Text, nullable=False),
+    Column("record_schema", Text, nullable=False),
+    Column("phase", Text, nullable=False),  # see `shoal.agent.workflows.judging.phase`
+    Column("gated", Boolean, nullable=False),  # its held children stay so until something is decided
+    Column("open", Boolean, nullable=False),  # something may still be decided
+    Column("due", Boolean, nullable=False),  # something is to be decided, though it is not gated
+    Column("items", Integer, nullable=False),  # of the loop
+    Column("why", Text, nullable=False),  # why it is in its phase, in words
+    Column("workflow", Text, nullable=False),  # name; "" where there is none yet
+    Column("version", Integer, nullable=False),
+    Column("body", Text),  # JSON of the workflow with this version, as it was when it was decided on
+    Column("rounds", Integer, nullable=False),  # how often it has begun to learn anew
+    Column("figures", Text, nullable=False),  # JSON: counts of its items by name, since it began
+    Column("before", Text, nullable=False),  # the same as they were when the phase began
+    Column("lessons", Text, nullable=False),  # JSON: ids of the last sessions that a model worked out
+    Column("owner", Text, nullable=False),  # the dispatcher that decides
+    Column("until", Double, nullable=False),  # the end of its lease
+)
+Index("learning_job", learning.c.job)
+_open = text("open")
+Index("learning_open", learning.c.loop, postgresql_where=_open, sqlite_where=_open)
+
 audit = Table(
     "audit",
     metadata,

@@ -66,7 +66,7 @@ def set_concurrency(tx: Tx, job: int, limit: int | None, tenant: str | None) -> 
     require_going_on(found)
     found.concurrency = limit or 0
     (loop,) = tx.rows("loops", ids=tx.many([found.root]))
-    if State(loop.state) is State.WAITING and not loop.stopped and not found.cancel_requested:
+    if State(loop.state) is State.WAITING and not (loop.stopped or loop.gated or found.cancel_requested):
         reseat(tx, loop, limit)
     else:  # for when it is opened again
         tx.run("set_seats", id=loop.id, seat_limit=limit, seats=loop.seats)

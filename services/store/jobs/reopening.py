@@ -73,6 +73,7 @@ class Parent:
 def begin(tx: Tx, job: LockedJob, most: int) -> Reopened:
     """Opens a first slice of a job that was over. The caller has reopened the job itself, and saves it."""
     job.retry_below = _ABOVE_ALL
+    tx.run("end_learning_of", job=job.id, why="the job was retried while the loop learned")
     return reopen(tx, job, most)
 
 

@@ -88,7 +88,7 @@ def drop_sessions(tx: Tx, job: int, sessions: Sequence[int]) -> bool:
     for query in ("drop_events", "drop_deliveries") if deleted else ("drop_events",):
         if tx.run(query, job=job, n=_ROWS).rowcount == _ROWS:
             return True
-    for table in (tables.staged, tables.job_pace):
+    for table in (tables.staged, tables.job_pace, tables.learning):
         tx.conn.execute(table.delete().where(table.c.job == job))
     if deleted:
         tx.conn.execute(tables.deleted.delete().where(tables.deleted.c.job == job))

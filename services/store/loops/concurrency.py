@@ -30,12 +30,14 @@ class ConcurrencyChange:
 def reseat(tx: Tx, loop: Row[Any], limit: int | None) -> ConcurrencyChange:
     """Does a slice of what brings a loop to `limit` seats (None: one for each child); leaves a mark if more is left.
 
-    None that has begun is held back.
+    None that has begun is held back. Of a loop that learns, none is let go and all are held: what is learned decides
+    which of them begin.
     """
     ready: list[Ready] = []
-    held, done = _hold_back(tx, loop, limit) if limit is not None and loop.seats > limit else (0, True)
+    most = 0 if loop.gated else limit
+    held, done = _hold_back(tx, loop, most) if most is not None and loop.seats > most else (0, True)
     seats = loop.seats - held
-    if done and (limit is None or seats < limit):
+    if done and not loop.gated and (limit is None or seats < limit):
         free = ending.SLICE if limit is None else min(ending.SLICE, limit - seats)
         ready = release(tx, loop.job, loop.id, free)
         seats += len(ready)

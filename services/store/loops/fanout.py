@@ -97,15 +97,18 @@ def stage(tx: Tx, session: int, fence: int, piece: LoopPiece) -> bool:
     return True
 
 
-def open_loop(tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob, spec: JobSpec) -> OpenedLoop:
+def open_loop(
+    tx: Tx, parent: Row[Any], outcome: Outcome, job: LockedJob, spec: JobSpec, *, most: int | None = None
+) -> OpenedLoop:
     """Makes the loop of a session durable, and stores its first children; ids are in the order of the items.
 
-    Of the job's spec, it asks for the `concurrency` of its loops.
+    Of the job's spec, it asks for the `concurrency` of its loops. At most `most` children may begin at first.
     """
     fan_out = outcome.fan_out
     assert fan_out is not None  # `_decide` gives WAITING to nothing else
     n, limit = fan_out.n, _limit(parent.depth, job, spec)
     seats = len(fan_out.items) if limit is None else min(len(fan_out.items), limit)
+    seats = seats if most is None else min(seats, most)
     first = tx.first.get("session", 1)  # a loop without items needs no ids
     tx.first = {**tx.first, "session": first + n}
     tx.run(

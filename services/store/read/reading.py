@@ -206,12 +206,13 @@ def _last_known(tx: Tx, session: int) -> Checkpoint | None:
 
 
 def _sessions() -> Select[Any]:
-    job, session, domain = tables.job, tables.session, tables.domain
+    job, session, domain, learning = tables.job, tables.session, tables.domain, tables.learning
     columns = [column for column in session.c if column.name not in ("checkpoint", "loop_state")]
     return (
-        select(*columns, job.c.tenant, job.c.status.label("job_status"), domain.c.host)
+        select(*columns, job.c.tenant, job.c.status.label("job_status"), domain.c.host, learning.c.gated)
         .join_from(session, job, job.c.id == session.c.job)
         .join(domain, domain.c.id == session.c.domain)
+        .outerjoin(learning, learning.c.loop == session.c.parent)
     )
 
 
@@ -243,17 +244,17 @@ def _session_row(row: Row[Any], paused: bool) -> SessionRow:
         children=row.children,
         pending_children=row.pending_children,
         outcome=codec.load_outcome(row.outcome) if row.outcome else None,
-        waiting_for=_waiting_for(state, paused),
+        waiting_for=_waiting_for(state, paused, learning=bool(row.gated)),
     )
 
 
-def _waiting_for(state: State, paused: bool) -> WaitingCause | None:
+def _waiting_for(state: State, paused: bool, *, learning: bool) -> WaitingCause | None:
     if paused and state in QUEUED_STATES:
         return WaitingCause.PAUSED
     return {
         State.QUEUED: WaitingCause.SLOT,
         State.DELAYED: WaitingCause.RETRY_TIME,
-        State.HELD: WaitingCause.CONCURRENCY,
+        State.HELD: WaitingCause.LEARNING if learning else WaitingCause.CONCURRENCY,
         State.WAITING: WaitingCause.CHILDREN,
     }.get(state)
 

@@ -55,7 +55,7 @@ def count_by_status(tx: Tx) -> dict[tuple[str, Status], int]:
 def unclaimable(tx: Tx, partitions: Sequence[tuple[int, int]]) -> Unclaimable:
     """Queued sessions that no worker can begin, and how many are ready in some partitions, given as (job, domain)."""
     (row,) = tx.rows("unclaimable")
-    return Unclaimable(int(row.delayed), int(row.held), _ready(tx, partitions) if partitions else {})
+    return Unclaimable(int(row.delayed), int(row.held), int(row.learning), _ready(tx, partitions) if partitions else {})
 
 
 def _ready(tx: Tx, partitions: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:

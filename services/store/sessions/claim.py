@@ -17,6 +17,7 @@ from shoal.services.store.database import codec
 from shoal.services.store.database.states import State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import Leased, counts_json, counts_of, ended_of, leased, specs_naming, specs_of
+from shoal.services.store.learning.loops import Learned, learned_by
 from shoal.services.store.loops.fanout import item_of
 from shoal.services.store.loops.summaries import summaries_of
 from shoal.services.store.records import Claimed, ClaimRefusal, ClaimRequest, Claims, JobControl, Renewal
@@ -107,9 +108,12 @@ def _claimed(tx: Tx, rows: Sequence[Row[Any]], jobs: Mapping[int, Row[Any]]) -> 
         (number, depth): _common(tx, jobs[number], specs[number].below(depth))
         for number, depth in {(row.job, row.depth) for row in rows}
     }
+    # What goes on from a checkpoint of its own is the model's: a workflow would begin it anew.
+    fresh = {row.parent: common[row.job, row.depth].spec for row in rows if row.parent and row.checkpoint is None}
+    learned = learned_by(tx, fresh.keys(), fresh)
     return [
         Claimed(
-            _work(row, common[row.job, row.depth], states, summaries.get(row.id)),
+            _work(row, common[row.job, row.depth], states, summaries.get(row.id), learned.get(row.parent)),
             row.domain,
             hosts[row.domain],
             row.owner,
@@ -192,7 +196,15 @@ def _common(tx: Tx, job: Row[Any], spec: JobSpec) -> _Common:
     return _Common(job.tenant, _within(spec, job), _left_s(tx, job), tokens)
 
 
-def _work(row: Row[Any], job: _Common, states: Mapping[int, Checkpoint], summary: ChildrenSummary | None) -> Work:
+def _work(
+    row: Row[Any],
+    job: _Common,
+    states: Mapping[int, Checkpoint],
+    summary: ChildrenSummary | None,
+    learned: Learned | None,
+) -> Work:
+    item = item_of(row.item)
+    learned = learned if row.checkpoint is None else None
     checkpoint = codec.load_checkpoint(row.checkpoint) if row.checkpoint else states.get(row.parent or 0)
     return Work(
         session=row.id,
@@ -201,12 +213,13 @@ def _work(row: Row[Any], job: _Common, states: Mapping[int, Checkpoint], summary
         tenant=job.tenant,
         attempt=row.attempt,
         depth=row.depth,
-        spec=job.spec,
-        item=item_of(row.item),
+        spec=job.spec if learned is None else learned.spec,
+        item=item,
         checkpoint=checkpoint,
         children=summary,
         seconds_left=job.seconds_left,
         job_tokens=job.tokens,
+        learned=None if learned is None else learned.use(row.job, item),
     )
 
 

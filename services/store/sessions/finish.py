@@ -37,6 +37,7 @@ from shoal.services.store.jobs.rows import (
     specs_naming,
     tell_webhooks,
 )
+from shoal.services.store.learning.loops import EndedItem, Noted, begin_learning, note_items
 from shoal.services.store.loops.concurrency import release
 from shoal.services.store.loops.fanout import OpenedLoop, open_loop
 from shoal.services.store.records import CommitResult, Finish
@@ -82,6 +83,7 @@ class Loop:
     seats: int
     stop_on_error: bool
     stopped: bool
+    gated: bool  # its held children wait for what it learns
     stops_now: bool = False  # by one of these outcomes
 
 
@@ -101,6 +103,7 @@ def write_group(tx: Tx, group: Sequence[Finish], per_domain: int | None = None) 
         note_answers(tx, ((end.row.domain, end.outcome) for end in ends), per_domain)
     ready = [Ready(e.row.job, e.row.domain, e.row.id) for e in ends if e.state is State.QUEUED]
     ready += _fan_out_all(tx, [end for end in ends if end.outcome.fan_out is not None], jobs)
+    noted = _note_items(tx, ends, loops, jobs)
     ready += _settle(tx, ends, loops, jobs)
     finished = _close(tx, jobs)
     note_replays(tx, [(jobs[end.row.job].tenant, end.outcome.replay) for end in ends if end.is_final])
@@ -111,6 +114,7 @@ def write_group(tx: Tx, group: Sequence[Finish], per_domain: int | None = None) 
         finished_jobs=finished,
         pending_children=any(end.outcome.fan_out.later for end in ends if end.outcome.fan_out is not None),
         stopped=any(loop.stops_now for loop in loops.values()),
+        learned=noted.open,
     )
 
 
@@ -255,7 +259,11 @@ def _fan_out_all(tx: Tx, ends: Sequence[End], jobs: Mapping[int, LockedJob]) -> 
 
 
 def _fan_out(tx: Tx, end: End, job: LockedJob, spec: JobSpec) -> list[Ready]:
-    opened: OpenedLoop = open_loop(tx, end.row, end.outcome, job, spec)
+    fan_out, most = end.outcome.fan_out, None
+    assert fan_out is not None  # the caller has chosen those that have one
+    if fan_out.learning is not None:
+        most = begin_learning(tx, end.row, job.tenant, fan_out.learning, fan_out.n)
+    opened: OpenedLoop = open_loop(tx, end.row, end.outcome, job, spec, most=most)
     if opened.n and not end.row.children:
         job.expected -= 1  # its children count instead
     job.expected += opened.n
@@ -277,9 +285,30 @@ def _loops(tx: Tx, parents: set[int]) -> dict[int, Loop]:
             seats=row.seats,
             stop_on_error=bool(row.stop_on_error),
             stopped=bool(row.stopped),
+            gated=bool(row.gated),
         )
         for row in tx.rows("loops", ids=tx.many(sorted(parents)))
     }
+
+
+def _note_items(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mapping[int, LockedJob]) -> Noted:
+    """Adds ended items to what their loops have learned; opens those again whose records are in doubt by that.
+
+    They are held back until it is decided how the loop goes on, and the loop waits for them.
+    """
+    noted = note_items(
+        tx,
+        [
+            EndedItem(end.row.parent, end.row.id, end.outcome, end.row.children > 0)
+            for end in ends
+            if end.is_final and end.row.parent is not None
+        ],
+    )
+    for loop, items in noted.doubtful.items():
+        tx.run("reopen_items", ids=tx.many(items), state=State.HELD)
+        loops[loop].pending += len(items)
+        jobs[loops[loop].job].ended[State.COMPLETED] -= len(items)
+    return noted
 
 
 def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mapping[int, LockedJob]) -> list[Ready]:
@@ -313,6 +342,9 @@ def _settle(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mappin
             }
         )
     tx.each("store_loop_counts", written)
+    resumed = [loop["id"] for loop in written if loop["raised"]]
+    if resumed:
+        tx.run("end_learning", ids=tx.many(resumed))
     return ready
 
 
@@ -330,7 +362,9 @@ def _stop(tx: Tx, loop: Loop, job: LockedJob, most: int) -> int:
 
 def _release(tx: Tx, loop: Loop) -> list[Ready]:
     """Lets as many held children go as have a seat now."""
-    if loop.seat_limit is None or loop.stopped or loop.pending <= loop.seats or loop.state is not State.WAITING:
+    if loop.gated or loop.seat_limit is None or loop.stopped or loop.pending <= loop.seats:
+        return []
+    if loop.state is not State.WAITING:
         return []
     free = min(
         ending.SLICE, loop.seat_limit - loop.seats

@@ -38,6 +38,14 @@ class WorkflowRow:
         return next((row for row in self.versions if row.version.state == "active"), None)
 
 
+def usable(row: WorkflowRow, number: int | None) -> VersionRow | None:
+    """The version of this number that a loop may begin with; None: the active one, else the last that is tried."""
+    if number is not None:
+        return next((r for r in row.versions if r.version.number == number and r.version.state != "broken"), None)
+    tried = [r for r in row.versions if r.version.state == "canary"]
+    return row.active or (tried[-1] if tried else None)
+
+
 @dataclass(frozen=True, slots=True)
 class RepairLease:
     """Whether one repair may run now."""

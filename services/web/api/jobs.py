@@ -100,7 +100,8 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
     async def show(job: str, caller: Caller = Depends(guard(authenticator, "read"))) -> Response:
         """The job with its counts and its spec."""
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
-        return Response(JobView.of(row, *await job_end(store, row)).json_bytes(), media_type=JSON)
+        learning = await store.learning.of_job(row.id)
+        return Response(JobView.of(row, *await job_end(store, row), learning).json_bytes(), media_type=JSON)
 
     @router.delete("/jobs/{job}", status_code=204, summary="Delete a final job with all it gave")
     async def delete(job: str, caller: Caller = Depends(guard(authenticator, "control"))) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Literal
@@ -11,8 +12,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import shown_spec
-from shoal.agent.types import Basis, Sureness
+from shoal.agent.types import Audited, Basis, Sureness
+from shoal.agent.workflows.judging.audit import audit_bound
 from shoal.services.store import ids
+from shoal.services.store.learning.records import LearningRow
 from shoal.services.store.records import DeliveryState, EventRow, JobRow, ResultRow, SessionDetail, SessionRow
 from shoal.services.store.waiting_causes import WaitingCause
 from shoal.services.web.cluster_state.waiting import Wait
@@ -161,6 +164,38 @@ class JobSummary(View):
         return cls.model_validate(_job_fields(row))
 
 
+class LearningView(View):
+    """How far one loop of a job has learned from its first items."""
+
+    session: SessionId = Field(description="that opened the loop")
+    phase: Literal["items", "shadow", "replay", "off"] = Field(
+        description="`items`: a model works out items, to learn from; `shadow`: so it does, and is compared with the "
+        "workflow; `replay`: the workflow does the items; `off`: the model does all, and `why` says why"
+    )
+    holds_back: bool = Field(description="the loop's other items wait until this phase is over")
+    why: str = Field(description="why it is in this phase, in words")
+    workflow: str = Field(description='the workflow with its version, as `NAME@2`; "": there is none')
+    figures: dict[str, int] = Field(
+        description="items by what became of them: `ended` in all, by the `model`, in `shadow`, `replays`, `misses`, "
+        "`miss_REASON`, `audits` and `audits_wrong`"
+    )
+    bound: str = Field(description="what the audits of replayed records prove, in words")
+
+    @classmethod
+    def of(cls, row: LearningRow) -> LearningView:
+        """The view of `row`."""
+        figures = row.figures
+        return cls(
+            session=ids.session_id(row.loop),
+            phase=row.phase.value,
+            holds_back=row.holds_back,
+            why=row.why,
+            workflow=f"{row.workflow}@{row.version}" if row.workflow else "",
+            figures=dict(figures),
+            bound=str(audit_bound(figures.get("audits", 0), figures.get("audits_wrong", 0))),
+        )
+
+
 class JobView(JobSummary):
     """A job with its spec; fields that were left at their defaults are left out of the latter."""
 
@@ -170,13 +205,21 @@ class JobView(JobSummary):
     job_tokens: int | None = Field(description="model tokens of all its sessions, as it holds now; null: no limit")
     reason: str = Field("", description="of a job that has ended: why so, in words, and what its loop left out")
     answer: str = Field("", description='of a job that has ended: what its goal asked for, in words; "" for none')
+    learning: list[LearningView] = Field([], description="its loops that learn, or did")
 
     @classmethod
-    def of(cls, row: JobRow, reason: str = "", answer: str = "") -> JobView:
+    def of(cls, row: JobRow, reason: str = "", answer: str = "", learning: Sequence[LearningRow] = ()) -> JobView:
         """The view of `row`, which ended for this reason and with this answer."""
         now = {"concurrency": row.concurrency, "deadline_at": row.deadline_at, "job_tokens": row.token_limit}
         return cls.model_validate(
-            {**_job_fields(row), **now, "reason": reason, "answer": answer, "spec": shown_spec(row.spec)}
+            {
+                **_job_fields(row),
+                **now,
+                "reason": reason,
+                "answer": answer,
+                "spec": shown_spec(row.spec),
+                "learning": [LearningView.of(one) for one in learning],
+            }
         )
 
 
@@ -480,6 +523,9 @@ class ResultView(View):
         "", description="what the record was read by: `http`, `page` or `session`; empty without a record"
     )
     workflow: str = Field("", description="workflow and version that read the record, as `NAME@2`; empty for none")
+    audit: Audited = Field(
+        "", description="what a model's own reading said of a record that a workflow read; empty: none was asked for"
+    )
     usage: SpentView
 
 
@@ -517,6 +563,7 @@ def result_line(row: ResultRow) -> dict[str, Json]:
         "rests_on": _basis(row.rests_on),
         "tier": record.tier if record else "",
         "workflow": record.workflow if record else "",
+        "audit": record.audit if record else "",
         "usage": {
             "model_calls": row.usage.model_calls,
             "prompt_tokens": row.usage.prompt_tokens,

@@ -95,6 +95,8 @@ def explain(session: SessionRow, context: WaitContext, ahead: int) -> Wait | Non
         )
     if not context.live:
         return _plain(WaitingCause.DISPATCHER)
+    if session.waiting_for is WaitingCause.LEARNING:
+        return _plain(WaitingCause.LEARNING)
     if session.waiting_for is WaitingCause.CONCURRENCY:
         limit = context.job.concurrency
         words = TEXTS[WaitingCause.CONCURRENCY].words + (f": {limit:,} at once" if limit else "")

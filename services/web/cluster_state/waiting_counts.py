@@ -37,7 +37,8 @@ def waiting_by_cause(
     counts[WaitingCause.PAUSED] = seen.sessions.get(Status.PAUSED, 0)
     counts[WaitingCause.CHILDREN] = seen.sessions.get(Status.WAITING, 0)
     counts[WaitingCause.RETRY_TIME] = unclaimable.delayed
-    counts[WaitingCause.CONCURRENCY] = unclaimable.held
+    counts[WaitingCause.CONCURRENCY] = unclaimable.held - unclaimable.learning
+    counts[WaitingCause.LEARNING] = unclaimable.learning
     ready = seen.sessions.get(Status.QUEUED, 0) - unclaimable.delayed - unclaimable.held
     for partition, n in unclaimable.in_partitions.items():
         counts[held[partition]] += n

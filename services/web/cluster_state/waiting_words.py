@@ -45,6 +45,11 @@ TEXTS: Mapping[WaitingCause, CauseText] = {
         "The loop runs as many items at once as its `concurrency` allows.",
         "Raise `concurrency` of the running job (`shoal change JOB --concurrency N`).",
     ),
+    WaitingCause.LEARNING: CauseText(
+        "what the loop learns from its first items",
+        "A model works out the first items of the loop. The others wait: they may be replayed.",
+        "Nothing. `learn: off` in the job lets the model do all items at once.",
+    ),
     WaitingCause.DISPATCHER: CauseText(
         "a dispatcher: none is running",
         "No dispatcher has written its snapshot in the last ten seconds.",

@@ -34,6 +34,7 @@ from shoal.services.web.pages.rendering import HERE, Pages, let_in
 from shoal.services.web.pages.sessions.page import add_session_page
 from shoal.services.web.pages.sessions.steps import add_steps
 from shoal.services.web.pages.submit.page import add_submit_page
+from shoal.services.web.pages.workflows.page import add_workflow_pages
 from shoal.services.web.tries.trier import Trier
 
 STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -63,6 +64,7 @@ def add_dashboard(
     add_session_page(router, deps, login_check, pages)
     add_steps(router, deps, login_check, pages)
     add_submit_page(router, deps, login_check, pages, submitter, trier)
+    add_workflow_pages(router, deps, login_check, pages)
     add_keys(router, deps, login_check, pages)
     add_deliveries(router, deps, login_check, pages)
     add_audit_log(router, deps, login_check, pages)

@@ -25,7 +25,7 @@ LEADING = ("job", "session", "item.index", "item.value", "item.is_link", "item.l
 TRAILING = (
     *("error.class", "error.code", "error.message", "error.retryable"),
     *("url", "at", "attempts", "seconds", "sources", "candidates", "screenshot"),
-    *("answer", "rests_on", "tier", "workflow"),
+    *("answer", "rests_on", "tier", "workflow", "audit"),
     *("usage.model_calls", "usage.prompt_tokens", "usage.completion_tokens"),
 )
 """The columns around those of the record; present in every table, whatever the lines hold."""

@@ -25,7 +25,7 @@ from shoal.services.store.workflows.workflow_store import WorkflowStore
 from shoal.services.web.specs.browser_checks import unbrowsable
 from shoal.services.web.specs.spec_checks import address_fault, login_addresses, undoable
 from shoal.services.web.specs.supported import unsupported
-from shoal.services.web.specs.workflows import WORKFLOW, with_workflow, workflow_faults
+from shoal.services.web.specs.workflows import WORKFLOW, check_learn, with_workflow, workflow_faults
 from shoal.services.webhooks.sender import unsendable
 
 Fault = dict[str, str]
@@ -104,6 +104,7 @@ class SpecChecker:
         """
         if spec.policy.startswith(WORKFLOW) and spec.workflow is None:
             spec = await with_workflow(spec, tenant, self._workflows)
+        await check_learn(spec, tenant, self._workflows)
         if faults := await self._addresses(spec, tenant):
             raise refused(faults)
         return NewJob(tenant=tenant, spec=spec, domain=plain_host(urlsplit(spec.url).hostname or ""))
@@ -279,6 +280,8 @@ def told(error: ErrorDetails, model: type[BaseModel]) -> Fault:
         return _fault(field, "must not be empty")
     if field == "policy":
         return _fault(field, "must be auto, model, rules or workflow:NAME")
+    if field == "learn":
+        return _fault(field, "must be auto, off or the name of a workflow")
     return _fault(field, _lowered(error["msg"].removeprefix("Value error, ").replace("Input should", "must")))
 
 

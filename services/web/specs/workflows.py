@@ -6,6 +6,7 @@ from shoal.agent.errors import WorkflowInvalid
 from shoal.agent.spec import JobSpec
 from shoal.agent.workflows.format.workflow import Workflow, read_workflow, write_workflow
 from shoal.services.errors import BadInput, NotFound
+from shoal.services.store.workflows.records import usable
 from shoal.services.store.workflows.workflow_store import WorkflowStore
 
 WORKFLOW = "workflow:"
@@ -39,6 +40,26 @@ def _of_given(spec: JobSpec) -> list[Fault]:
     return []
 
 
+async def check_learn(spec: JobSpec, tenant: str, workflows: WorkflowStore | None) -> None:
+    """Lets a job pass that names no workflow to begin with, or one that can be replayed.
+
+    Raises:
+        BadInput: the tenant has no such workflow, or no version of it can be replayed.
+    """
+    if spec.learn in ("auto", "off"):
+        return
+    name, number = named(spec.learn)
+    if workflows is None:
+        raise _refused(f"no workflow {name!r} is stored here", "learn")
+    try:
+        row = await workflows.get(tenant, name)
+    except NotFound as error:
+        raise _refused(error.message, "learn") from None
+    if usable(row, number) is None:
+        which = "is active" if number is None else f"{number} can be replayed"
+        raise _refused(f"no version of the workflow {name!r} {which}", "learn")
+
+
 def named(policy: str) -> tuple[str, int | None]:
     """Name and version of the workflow that a policy names; version None: the active one."""
     name, _, version = policy.removeprefix(WORKFLOW).partition("@")
@@ -70,8 +91,8 @@ async def with_workflow(spec: JobSpec, tenant: str, workflows: WorkflowStore | N
     return spec.model_copy(update={"workflow": write_workflow(frozen)})
 
 
-def _refused(reason: str) -> BadInput:
-    return BadInput(f"The job is not valid: policy: {reason}.", errors=[_fault("policy", reason)])
+def _refused(reason: str, field: str = "policy") -> BadInput:
+    return BadInput(f"The job is not valid: {field}: {reason}.", errors=[_fault(field, reason)])
 
 
 def _fault(field: str, reason: str) -> Fault:

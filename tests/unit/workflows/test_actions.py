@@ -91,7 +91,7 @@ def test_an_element_is_acted_on_when_independent_ways_agree(
 # --- compiling ----------------------------------------------------------------------------------------
 
 
-def _run(
+def form_run(
     row: str, *, name: str, colour: str = "blue", origin: str = "loop", led: str = "Q-1", said: str = "Thank you"
 ) -> SessionEvidence:
     target = Target(
@@ -140,7 +140,7 @@ def _run(
 
 
 def test_what_differs_is_a_parameter_and_what_is_the_same_a_constant() -> None:
-    runs = [_run('{"name": "Ada"}', name="Ada", led="Q-1"), _run('{"name": "Bob"}', name="Bob", led="Q-2")]
+    runs = [form_run('{"name": "Ada"}', name="Ada", led="Q-1"), form_run('{"name": "Bob"}', name="Bob", led="Q-2")]
     made = compile_version(runs, None)
     assert made.version is not None, made.open
     fill, choose, send = made.version.nodes
@@ -159,14 +159,14 @@ def test_what_differs_is_a_parameter_and_what_is_the_same_a_constant() -> None:
 
 
 def test_a_value_that_differs_and_has_no_source_stays_the_models() -> None:
-    runs = [_run("{}", name="Ada", colour="red"), _run("{}", name="Bob", colour="green")]
+    runs = [form_run("{}", name="Ada", colour="red"), form_run("{}", name="Bob", colour="green")]
     made = compile_version(runs, None)
     assert made.version is None
     assert any(one.what == "step 2 (select_option), options" and "differ" in one.why for one in made.open)
 
 
 def test_a_value_that_no_step_used_has_to_stay_as_it_was() -> None:
-    runs = [_run('{"name": "Ada"}', name="Ada", led="Q-1"), _run('{"name": "Bob"}', name="Bob", led="Q-2")]
+    runs = [form_run('{"name": "Ada"}', name="Ada", led="Q-1"), form_run('{"name": "Bob"}', name="Bob", led="Q-2")]
     ids = ("1", "2")
     runs = [
         run.model_copy(update={"leaves": {"loop $.colour": value_hash("red"), "loop $.id": value_hash(n)}})
@@ -181,20 +181,20 @@ def test_a_value_that_no_step_used_has_to_stay_as_it_was() -> None:
 
 
 def test_a_value_is_no_constant_because_two_runs_happened_to_have_the_same() -> None:
-    runs = [_run('{"name": "Ada"}', name="Ada", led="1"), _run('{"name": "Ada"}', name="Ada", led="2")]
+    runs = [form_run('{"name": "Ada"}', name="Ada", led="1"), form_run('{"name": "Ada"}', name="Ada", led="2")]
     made = compile_version(runs, None)
     assert made.version is not None
     assert made.version.nodes[0].args["value"].param == "name"  # type: ignore[union-attr]
 
 
 def test_a_form_of_which_nothing_says_that_it_was_taken_is_not_learned() -> None:
-    runs = [_run("{}", name="Ada", led="", said="a"), _run("{}", name="Ada", led="", said="b")]
+    runs = [form_run("{}", name="Ada", led="", said="a"), form_run("{}", name="Ada", led="", said="b")]
     made = compile_version(runs, None)
     assert any("nothing on the pages after it" in one.why for one in made.open)
 
 
 def test_one_run_and_runs_that_did_different_things_teach_nothing() -> None:
-    one = _run("{}", name="Ada")
+    one = form_run("{}", name="Ada")
     assert compile_version([one], None).version is None
     other = one.model_copy(update={"actions": one.actions[:2]})
     made = compile_version([one, other], None)
@@ -202,7 +202,7 @@ def test_one_run_and_runs_that_did_different_things_teach_nothing() -> None:
 
 
 def test_evidence_is_read_as_it_was_packed() -> None:
-    one = _run('{"name": "Ada"}', name="Ada")
+    one = form_run('{"name": "Ada"}', name="Ada")
     assert unpacked(one.packed()) == one
     with pytest.raises(ValueError, match="no evidence"):
         unpacked(b"x")

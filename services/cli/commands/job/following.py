@@ -65,12 +65,22 @@ def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
     if usage["model_calls"]:
         tokens = usage["prompt_tokens"] + usage["completion_tokens"]
         first += f", {usage['model_calls']:,} model calls ({tokens:,} tokens)"
-    missing = [f"  {incomplete_words(job['incomplete'])}"] if job.get("incomplete") else []
+    missing = [f"  {_learned(one)}" for one in job.get("learning", ())]
+    missing += [f"  {incomplete_words(job['incomplete'])}"] if job.get("incomplete") else []
     error = job.get("error")
     if error:
         return [first, *missing, f"  {error['code']}: {error['message']}"]
     answer = [f"  answer: {job['answer']}"] if job.get("answer") else []
     return [first, *missing, *answer, *([f"  {job['reason']}"] if job.get("reason") else [])]
+
+
+def _learned(loop: Mapping[str, Json]) -> str:
+    """How far one loop has learned, in a line."""
+    figures = loop["figures"]
+    if loop["phase"] != "replay":
+        return f"learning: {loop['phase']}: {loop['why']}"
+    done = f"{figures.get('replays', 0):,} items replayed by {loop['workflow']}, {figures.get('misses', 0):,} misses"
+    return f"learning: {done}; {loop['bound']}"
 
 
 def _took_s(job: Mapping[str, Json]) -> float | None:

@@ -48,6 +48,7 @@ def run(
     concurrency: Annotated[int | None, typer.Option(min=1, help="At most so many items at once.")] = None,
     max_steps: Annotated[int | None, typer.Option(min=1, help="Steps of one session.")] = None,
     policy: Annotated[str, typer.Option(help="auto, model or rules.")] = "",
+    learn: Annotated[str, typer.Option(help="How a loop learns: auto, off, or a workflow to begin with.")] = "",
     deadline: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="The job must end within this time.")
     ] = None,
@@ -70,6 +71,7 @@ def run(
         _put(asked, "url", url)
         _put(asked, "data", json_from("--data", data) if data else None)
         _put(asked, "policy", policy)
+        _put(asked, "learn", learn)
         _put(asked, "max_steps", max_steps)
         _put(asked, "deadline_s", deadline)
         _put(asked, "extract.goal", extract)

@@ -10,6 +10,70 @@ update session set children = children + :n, pending_children = :n, first_child 
   reseating = false
 where id = :id
 
+-- name: begin_learning
+-- Notes that a loop learns; an earlier loop of the same session learns no more.
+insert into learning (loop, job, site, goal, record_schema, phase, gated, open, due, items, why, workflow, version, body,
+  rounds, figures, before, lessons, owner, until)
+values (:loop, :job, :site, :goal, :record_schema, :phase, true, true, false, :items, :why, :workflow, :version, :body,
+  0, '{}', '{}', '[]', '', 0)
+on conflict (loop) do update set site = excluded.site, goal = excluded.goal, record_schema = excluded.record_schema,
+  phase = excluded.phase, gated = true, open = true, due = false, items = excluded.items, why = excluded.why,
+  workflow = excluded.workflow, version = excluded.version, body = excluded.body, rounds = 0, figures = '{}',
+  before = '{}', lessons = '[]', owner = '', until = 0
+
+-- name: learning_of
+-- How far some loops have learned.
+select loop, job, site, goal, record_schema, phase, gated, open, due, items, why, workflow, version, body, rounds,
+  figures, before, lessons, owner, until
+from learning where loop in many(:ids, bigint)
+
+-- name: learning_of_job
+-- How far the loops of a job have learned.
+select loop, phase, gated, items, why, workflow, version, rounds, figures from learning where job = :job order by loop
+
+-- name: learning_jobs
+-- Those of some jobs with a loop of which something may still be decided, and whether a workflow does its items.
+select job, max(case when phase = 'replay' then 1 else 0 end) as replays
+from learning where job in many(:ids, bigint) and open group by job
+
+-- name: learning_due
+-- Loops of which something is to be decided, and that no dispatcher decides on.
+select l.loop, l.job from learning l indexed by learning_open join session s on s.id = l.loop
+where l.open and l.until <= :now and s.state = {WAITING} and not s.stopped and (l.due or (l.gated and s.seats = 0))
+
+-- name: lease_learning
+-- Makes one dispatcher the one that decides.
+update learning set owner = :owner, until = :until where loop = :loop
+
+-- name: note_learning
+-- Writes what items of a loop came to.
+update learning set figures = :figures, lessons = :lessons, due = :due where loop = :loop
+
+-- name: write_learning
+-- Writes what was decided.
+update learning set phase = :phase, gated = :gated, open = :open, due = false, why = :why, workflow = :workflow,
+  version = :version, body = :body, rounds = :rounds, before = :before, lessons = :lessons, owner = '', until = 0
+where loop = :loop
+
+-- name: end_learning
+-- Nothing is decided any more of some loops: they are over.
+update learning set open = false, gated = false where loop in many(:ids, bigint)
+
+-- name: end_learning_of
+-- Nothing is decided any more of the loops of a job that hold items back.
+update learning set open = false, gated = false, phase = 'off', why = :why where job = :job and gated
+
+-- name: doubtful
+-- The last completed items of a loop, behind an id, that a version has read as a whole and no audit confirmed.
+select id from session where id > :good and id between :first and :last and parent = :loop and children = 0
+  and state = {COMPLETED} and outcome like :read_by and outcome not like '%"audit":"right"%'
+order by id desc limit :n
+
+-- name: lessons
+-- Where the evidence of some sessions lies.
+select session, key from artifact where job = :job and session in many(:ids, bigint) and kind = 'evidence'
+order by session
+
 -- name: stage_items
 -- Keeps a part of the items that a session has found for its loop, once.
 insert into staged (session, fence, at, job, n, items) values (:session, :fence, :at, :job, :n, :items)
@@ -248,9 +312,15 @@ select j.tenant, s.state, j.status, sum(s.n) as n from (
 join job j on j.id = s.job group by j.tenant, s.state, j.status
 
 -- name: unclaimable
--- Queued sessions that cannot be claimed yet, of jobs that are not paused: `delayed` and `held`.
+-- Queued sessions that cannot be claimed yet, of jobs that are not paused: `delayed` and `held`, and those of the latter
+-- that wait for what their loop learns.
 select coalesce(sum(case when s.state = {DELAYED} then s.n end), 0) as delayed,
-  coalesce(sum(case when s.state = {HELD} then s.n end), 0) as held from (
+  coalesce(sum(case when s.state = {HELD} then s.n end), 0) as held,
+  (select count(*) from learning l indexed by learning_open join session c indexed by session_held on c.parent = l.loop
+    join job o on o.id = l.job where l.open and l.gated and c.state = {HELD} and o.status <> {PAUSED})
+  + (select coalesce(sum(u.n), 0) from learning l indexed by learning_open join unborn u on u.job = l.job
+    join job o on o.id = l.job where l.open and l.gated and u.parent = l.loop and o.status <> {PAUSED}) as learning
+from (
   select job, {DELAYED} as state, count(*) as n from session where state = {DELAYED} group by job
   union all select job, {HELD}, count(*) from session where state = {HELD} group by job
   union all select job, 10, sum(n) from unborn group by job) as s
@@ -372,7 +442,7 @@ group by job
 -- name: loops
 -- Sessions that fanned out, as parents; their job's lock holds them too.
 select id, job, depth, domain, state, parent, pending_children, first_child, loop_children, seat_limit, seats,
-  stop_on_error, stopped, reseating
+  stop_on_error, stopped, reseating, exists (select 1 from learning where loop = id and gated) as gated
 from session where id in many(:ids, bigint)
 
 -- name: reopen_items

@@ -1,0 +1,167 @@
+"""What comes next in a loop that learns: more items by the model, a version in its shadow, or replay. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from shoal.agent.errors import WorkflowInvalid
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.format.node import ActionNode
+from shoal.agent.workflows.format.version import Decision, Version
+from shoal.agent.workflows.judging.phase import FIRST_ITEMS, MOST_LESSONS, LearningStep, Phase
+from shoal.agent.workflows.judging.promotion import SHADOW_ITEMS, VersionFigures, next_state
+from shoal.agent.workflows.judging.repair import LEAST_MISSES, with_branch
+from shoal.agent.workflows.learning.compile_version import compile_version
+from shoal.agent.workflows.learning.evidence import SessionEvidence
+
+_MORE_ITEMS = 2
+"""Items that a model works out beyond the first where these taught too little."""
+_MOST_ITEMS = 9
+"""Items without a version after which the loop goes on without learning."""
+_MOST_ROUNDS = 4
+"""So often may one loop begin to learn anew."""
+_RISE = 0.3
+"""Share of items that a version misses from which on it is repaired."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """What a loop knows when it decides."""
+
+    phase: Phase
+    runs: Sequence[SessionEvidence]  # of the last items that a model worked out, oldest first
+    ended: int  # items that ended since the phase began, however they ended
+    figures: VersionFigures  # of the version, since the phase began
+    rounds: int = 0  # how often the loop has begun to learn anew
+    version: Version | None = None  # that is compared, replayed or repaired
+    record_schema: Mapping[str, Json] | None = None
+    at: str = ""  # ISO 8601
+
+
+def next_step(known: Lessons) -> LearningStep:
+    """The next step of a loop whose items, as far as they may begin, have ended."""
+    match known.phase:
+        case Phase.ITEMS:
+            return _compiled(known)
+        case Phase.SHADOW:
+            return _compared(known)
+        case Phase.REPLAY:
+            return _replayed(known)
+        case Phase.OFF:
+            return LearningStep(Phase.OFF, "")
+
+
+def _compiled(known: Lessons) -> LearningStep:
+    n = len(known.runs)
+    if n < FIRST_ITEMS:
+        told = f"{n} items are completed and left evidence, and {FIRST_ITEMS} are needed"
+        return _more(known, FIRST_ITEMS - n, told)
+    try:
+        compiled = compile_version(known.runs[-MOST_LESSONS:], known.record_schema, at=known.at)
+    except WorkflowInvalid as error:
+        return _more(known, _MORE_ITEMS, error.message)
+    made = compiled.version
+    if made is None:
+        return _more(known, _MORE_ITEMS, _words(compiled.open))
+    old = _to_repair(known)
+    if old is not None and not old.acts and not made.acts:
+        # A branch is added, and none is overwritten: pages that are as they were are read as they were.
+        repaired = old
+        for branch in made.branches:
+            repaired = with_branch(repaired, branch, at=known.at)
+        made = repaired
+    why = f"{'repaired with' if old is not None else 'compiled from'} {n} items"
+    return LearningStep(Phase.SHADOW, why, let_go=SHADOW_ITEMS, version=made, state="shadow")
+
+
+def _to_repair(known: Lessons) -> Version | None:
+    """The version that goes on where nothing better is learned; None where there is none, or it broke."""
+    version = known.version
+    return version if version is not None and version.state in ("canary", "active") else None
+
+
+def _more(known: Lessons, n: int, why: str) -> LearningStep:
+    if known.ended < _MOST_ITEMS:
+        return LearningStep(Phase.ITEMS, why, let_go=n)
+    told = f"nothing was learned from {known.ended} items: {why}"
+    return LearningStep(Phase.REPLAY if _to_repair(known) is not None else Phase.OFF, told)
+
+
+def _compared(known: Lessons) -> LearningStep:
+    """A version that ran in the model's shadow."""
+    assert known.version is not None
+    figures = known.figures
+    if figures.items < SHADOW_ITEMS and not figures.wrong:
+        if known.ended >= 2 * SHADOW_ITEMS:
+            told = f"{figures.items} of {known.ended} items could be compared with the model"
+            return LearningStep(Phase.OFF, told, state="broken")
+        told = f"{figures.items} of {SHADOW_ITEMS} items are compared with the model"
+        return LearningStep(Phase.SHADOW, told, let_go=SHADOW_ITEMS - figures.items)
+    promotion = next_state("shadow", figures)
+    differs = action_difference(known.version, known.runs[-SHADOW_ITEMS:])
+    if promotion.to == "canary" and not differs:
+        told = f"{figures.items - figures.misses} of {figures.items} items were the same by the model"
+        return LearningStep(Phase.REPLAY, told, state="canary")
+    return _broken(known, differs or promotion.why)
+
+
+def _broken(known: Lessons, why: str) -> LearningStep:
+    if known.rounds + 1 >= _MOST_ROUNDS:
+        told = f"the loop has begun to learn {known.rounds + 1} times, and the last version broke: {why}"
+        return LearningStep(Phase.OFF, told, state="broken")
+    return LearningStep(Phase.ITEMS, why, state="broken")
+
+
+def _replayed(known: Lessons) -> LearningStep:
+    assert known.version is not None
+    figures, version = known.figures, known.version
+    risen = figures.misses >= LEAST_MISSES and figures.misses > _RISE * figures.items
+    if risen and not figures.wrong and _to_repair(known) is not None and known.rounds + 1 < _MOST_ROUNDS:
+        return LearningStep(Phase.ITEMS, f"version {version.number} missed {figures.misses} of {figures.items} items")
+    promotion = next_state(version.state, figures)
+    if promotion.to == "broken":
+        return _broken(known, promotion.why)
+    return LearningStep(Phase.REPLAY, promotion.why, state=promotion.to)
+
+
+def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:
+    """How what a model did in `runs` differs from the actions of a version, in words; "" where it does not.
+
+    Nothing is run: the actions that the runs teach are compared with those that the version holds.
+    """
+    if not version.acts:
+        acting = sum(bool(run.actions) for run in runs)
+        return f"the model acted on the pages of {acting} items" if acting else ""
+    if len(runs) < 2:
+        return f"{len(runs)} items can be compared, and 2 are needed"
+    try:
+        seen = compile_version(runs, version.record_schema)
+    except WorkflowInvalid as error:
+        return error.message
+    if seen.version is None:
+        return _words(seen.open)
+    did, does = _steps(seen.version), _steps(version)
+    if did == does:
+        return ""
+    place = next((n for n, (a, b) in enumerate(zip(did, does, strict=False)) if a != b), min(len(did), len(does)))
+    return f"step {place + 1} of the model is another one than that of the version"
+
+
+def _steps(version: Version) -> list[tuple[Json, ...]]:
+    """What the action nodes of a version do, without how their elements are found."""
+    sources = {one.name: (one.source, one.path, one.transform) for one in version.params}
+    return [
+        (
+            node.action,
+            node.submits,
+            node.target.role if node.target is not None else "",
+            *((name, arg.const, sources.get(arg.param or "", ()), arg.template) for name, arg in node.args.items()),
+        )
+        for node in version.nodes
+        if isinstance(node, ActionNode)
+    ]
+
+
+def _words(open_: Sequence[Decision]) -> str:
+    return "; ".join(f"{one.what}: {one.why}" for one in open_)

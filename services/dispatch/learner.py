@@ -1,0 +1,102 @@
+"""The learner: decides what comes next in loops that learn.
+
+One dispatcher decides on a loop at a time: the store lends the loop to it. What a learner computes is lost with its
+process. The loan ends, and another learner, or the same after a restart, computes it again from what the store has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import structlog
+
+from shoal.agent.workflows.judging.phase import LearningStep, Phase
+from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
+from shoal.agent.workflows.learning.loop import Lessons, next_step
+from shoal.services.artifacts.store import ArtifactStore
+from shoal.services.dispatch.dispatch_state import DispatchState
+from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
+from shoal.services.events import LogEvent
+from shoal.services.store.learning.records import LearningDue
+from shoal.services.store.store import Store
+
+log = structlog.get_logger()
+
+_LEASE_S = 20.0
+"""How long one decision may take: a hundred times longer than it does."""
+
+
+class Learner:
+    """Woken when items of a loop that learns have ended.
+
+    Args:
+        artifacts: where the evidence of sessions lies; None: loops do not learn here, and go on by the model.
+        owner: name of the dispatcher.
+    """
+
+    def __init__(self, store: Store, state: DispatchState, artifacts: ArtifactStore | None, owner: str) -> None:
+        self._store = store
+        self._state = state
+        self._artifacts = artifacts
+        self._owner = owner
+
+    async def run(self) -> None:
+        """Decides until the dispatcher stops."""
+        while True:
+            await self._state.signals.wait_for_learning()
+            for loop in await self._store.learning.due():
+                await self._decide(loop)
+
+    async def _decide(self, loop: int) -> None:
+        known = await self._store.learning.lend(loop, self._owner, lasts_s=_LEASE_S)
+        if known is None:
+            return
+        try:
+            step = await self._next(known)
+        except ArtifactStoreAway as away:  # the loan ends, and the housekeeper has it looked at again
+            log.warning(LogEvent.EVIDENCE_UNREAD, loop=loop, error=away.message)
+            return
+        except Exception as error:  # held-back items must not wait for what cannot be computed
+            log.exception(LogEvent.LOOP_FAILED, loop="learner")
+            step = LearningStep(Phase.OFF, f"learning failed: {type(error).__name__}: {error}")
+        decided = await self._store.learning.decide(loop, self._owner, step)
+        if not decided.written:
+            return
+        self._state.metrics.delta.add("shoal_learning_decisions", step.phase.value)
+        log.info(LogEvent.LOOP_LEARNED, loop=loop, phase=str(step.phase), why=step.why)
+        self._state.ready(decided.ready)
+        self._state.signals.bulk_operation_left()
+        if step.phase.holds_back and not step.let_go:
+            self._state.signals.loop_learns()
+
+    async def _next(self, known: LearningDue) -> LearningStep:
+        if self._artifacts is None:
+            return LearningStep(Phase.OFF, "this dispatcher has no artifact store to read evidence from")
+        runs = await _evidence(self._artifacts, known)
+        return await asyncio.to_thread(next_step, _lessons(known, runs))
+
+
+async def _evidence(artifacts: ArtifactStore, known: LearningDue) -> list[SessionEvidence]:
+    """The evidence of a loop's last items. Evidence that is gone, or says nothing, teaches nothing."""
+    runs = []
+    for key in known.lessons:
+        try:
+            runs.append(unpacked(await artifacts.get(key)))
+        except (ArtifactMissing, ValueError) as error:
+            log.warning(LogEvent.EVIDENCE_UNREAD, loop=known.loop, key=key, error=str(error))
+    return runs
+
+
+def _lessons(known: LearningDue, runs: Sequence[SessionEvidence]) -> Lessons:
+    return Lessons(
+        phase=known.phase,
+        runs=runs,
+        ended=known.ended,
+        figures=known.figures,
+        rounds=known.rounds,
+        version=known.version,
+        record_schema=known.record_schema,
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )

@@ -1,0 +1,1 @@
+"""Loops that learn: how far they have come, what their items come to, and what is decided."""

@@ -1,0 +1,200 @@
+"""Deciding what becomes of a loop that learns: one dispatcher at a time, and what it decides is written at once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from shoal.agent.workflows.format.version import Version
+from shoal.agent.workflows.format.workflow import Scope, Workflow, schema_hash
+from shoal.agent.workflows.judging.phase import LearningStep, Phase
+from shoal.agent.workflows.judging.promotion import CANARY_ITEMS, VersionFigures
+from shoal.services.errors import NotFound, WrongState
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.jobs.rows import LockedJob, lock_jobs, specs_of
+from shoal.services.store.learning.loops import frozen, version_in
+from shoal.services.store.learning.records import LearningDecided, LearningDue, LearningRow
+from shoal.services.store.loops.concurrency import release
+from shoal.services.store.sessions.partitions import partitions_of
+from shoal.services.store.workflows import keeping, moves
+from shoal.services.store.workflows.records import WorkflowRow
+
+
+def due(tx: Tx) -> list[int]:
+    """Loops of which something is to be decided."""
+    return [row.loop for row in tx.rows("learning_due", now=tx.now)]
+
+
+def lend(tx: Tx, loop: int, owner: str, lasts_s: float) -> LearningDue | None:
+    """Makes `owner` the one that decides on a loop, until it has decided or `lasts_s` are over.
+
+    Returns:
+        What decides; None where another one decides, or nothing is to be decided any more.
+    """
+    found = _locked(tx, loop)
+    if found is None or not any(row.loop == loop for row in tx.rows("learning_due", now=tx.now)):
+        return None
+    row, job = found
+    tx.run("lease_learning", loop=loop, owner=owner, until=tx.now + lasts_s)
+    figures, before = json.loads(row.figures), json.loads(row.before)
+    extract = specs_of(tx, [job.id])[job.id].extract
+    lessons = tx.rows("lessons", job=row.job, ids=tx.many(json.loads(row.lessons)))
+    return LearningDue(
+        loop=loop,
+        phase=Phase(row.phase),
+        lessons=tuple(one.key for one in lessons),
+        ended=figures.get("ended", 0) - before.get("ended", 0),
+        figures=_version_figures(Phase(row.phase), figures, before),
+        rounds=row.rounds,
+        version=_version(tx, job.tenant, row),
+        record_schema=extract.record_schema if extract is not None else None,
+    )
+
+
+def _version(tx: Tx, tenant: str, row: Row[Any]) -> Version | None:
+    """The loop's version in the state that the store has it in: another loop, or a person, may have moved it."""
+    version = version_in(row)
+    if version is None:
+        return None
+    try:
+        stored = keeping.get(tx, tenant, row.workflow).versions
+    except NotFound:
+        return version
+    return next((one.version for one in stored if one.version.number == version.number), version)
+
+
+def _version_figures(phase: Phase, figures: Mapping[str, int], before: Mapping[str, int]) -> VersionFigures:
+    def since(name: str) -> int:
+        return figures.get(name, 0) - before.get(name, 0)
+
+    if phase is Phase.SHADOW:
+        return VersionFigures(since("shadow"), since("shadow_misses"), since("shadow_wrong"))
+    return VersionFigures(since("replays") + since("misses"), since("misses"), since("audits_wrong"))
+
+
+def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided:
+    """Writes what was decided of a loop, and lets its items go, where `owner` is still the one that decides."""
+    found = _locked(tx, loop)
+    if found is None:
+        return LearningDecided(False)
+    row, job = found
+    if row.owner != owner or row.until <= tx.now:
+        return LearningDecided(False)
+    name, number, body = row.workflow, row.version, row.body
+    if step.version is not None:
+        kept = _keep(tx, job.tenant, row, step.version)
+        name, number, body = kept.name, kept.versions[-1].version.number, frozen(kept, kept.versions[-1])
+    if step.state is not None:
+        _move(tx, job.tenant, name, number, step)
+    new_phase = step.phase != row.phase or step.version is not None
+    anew = step.phase is Phase.ITEMS and row.phase != Phase.ITEMS
+    tx.run(
+        "write_learning",
+        loop=loop,
+        phase=step.phase.value,
+        gated=step.phase.holds_back,
+        open=step.phase is not Phase.OFF,
+        why=step.why or row.why,
+        workflow=name,
+        version=number,
+        body=body,
+        rounds=row.rounds + anew,
+        before=row.figures if new_phase or _window_is_over(row) else row.before,
+        lessons=json.dumps(_kept_lessons(row, step)),
+    )
+    return LearningDecided(True, _let_go(tx, loop, job, step, closes=anew and row.phase == Phase.REPLAY))
+
+
+def _window_is_over(row: Row[Any]) -> bool:
+    """Whether enough items were replayed since figures were last taken, to take them anew."""
+    figures = _version_figures(Phase(row.phase), json.loads(row.figures), json.loads(row.before))
+    return row.phase == Phase.REPLAY and figures.items >= CANARY_ITEMS
+
+
+def _kept_lessons(row: Row[Any], step: LearningStep) -> list[int]:
+    """The sessions that teach from now on: a version is repaired with the items that it missed."""
+    lessons: list[int] = json.loads(row.lessons)
+    if step.phase is not Phase.ITEMS or row.phase != Phase.REPLAY:
+        return lessons
+    figures = _version_figures(Phase.REPLAY, json.loads(row.figures), json.loads(row.before))
+    return lessons[-figures.misses :] if figures.misses else []
+
+
+def _keep(tx: Tx, tenant: str, row: Row[Any], version: Version) -> WorkflowRow:
+    """Stores a new version: behind the loop's own, or that of the same scope, else as a new workflow."""
+    scope = Scope(site=row.site, goal=row.goal, record_schema=row.record_schema)
+    same = keeping.of_scope(tx, tenant, scope)
+    name = row.workflow or (same.name if same is not None else _name_of(scope))
+    try:
+        keeping.get(tx, tenant, name)
+    except NotFound:
+        return keeping.keep(tx, tenant, Workflow(name=name, scope=scope, versions=(version,)))
+    parent = row.version or None
+    keeping.add_version(tx, tenant, name, version.model_copy(update={"parent": parent}))
+    return keeping.get(tx, tenant, name)
+
+
+def _name_of(scope: Scope) -> str:
+    plain = re.sub(r"[^a-z0-9.-]+", "-", scope.site).strip(".-") or "site"
+    return f"{plain[:60]}-{schema_hash({'goal': scope.goal, 'schema': scope.record_schema})[:8]}"
+
+
+def _move(tx: Tx, tenant: str, name: str, number: int, step: LearningStep) -> None:
+    """Moves the loop's version, as far as it still goes there: a person may have put it elsewhere, or deleted it."""
+    assert step.state is not None
+    try:
+        if step.state == "broken":
+            moves.roll_back(tx, tenant, name, number, step.why)
+        else:
+            moves.move(tx, tenant, name, number, step.state, step.why)
+    except (NotFound, WrongState):
+        return
+
+
+def _let_go(tx: Tx, loop: int, job: LockedJob, step: LearningStep, *, closes: bool) -> tuple[Any, ...]:
+    """Lets items go, or has them held back again (`closes`): the rest of a long loop is `bulk_operations`'."""
+    (held,) = tx.rows("loops", ids=tx.many([loop]))
+    if closes or not step.phase.holds_back:
+        tx.run("reseat", id=loop, seat_limit=held.seat_limit, seats=held.seats, reseating=True)
+        return ()
+    room = step.let_go if held.seat_limit is None else min(step.let_go, held.seat_limit - held.seats)
+    ready = release(tx, held.job, loop, room) if room > 0 else []
+    tx.run("set_seats", id=loop, seat_limit=held.seat_limit, seats=held.seats + len(ready))
+    return tuple(partitions_of(tx, ready, {job.id: job}))
+
+
+def _locked(tx: Tx, loop: int) -> tuple[Row[Any], LockedJob] | None:
+    """A loop that learns and its job, which no other transaction changes until this one ends."""
+    rows = tx.rows("learning_of", ids=tx.many([loop]))
+    if not rows:
+        return None
+    job = lock_jobs(tx, [rows[0].job]).get(rows[0].job)
+    if job is None or job.is_ending(tx.now):
+        return None
+    return tx.rows("learning_of", ids=tx.many([loop]))[0], job
+
+
+def replays(tx: Tx, jobs: Collection[int]) -> dict[int, bool]:
+    """Those of some jobs with a loop that learns; whether a workflow does its items."""
+    return {row.job: bool(row.replays) for row in tx.rows("learning_jobs", ids=tx.many(sorted(jobs)))} if jobs else {}
+
+
+def of_job(tx: Tx, job: int) -> Sequence[LearningRow]:
+    """How far the loops of a job have learned."""
+    return [
+        LearningRow(
+            loop=row.loop,
+            phase=Phase(row.phase),
+            holds_back=bool(row.gated),
+            items=row.items,
+            why=row.why,
+            workflow=row.workflow,
+            version=row.version,
+            figures={name: n for name, n in json.loads(row.figures).items() if not name.startswith("_")},
+        )
+        for row in tx.rows("learning_of_job", job=job)
+    ]

@@ -1,0 +1,37 @@
+"""The store's side of loops that learn. Each method is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from shoal.agent.workflows.judging.phase import LearningStep
+from shoal.services.store.database.database import Database
+from shoal.services.store.learning import deciding
+from shoal.services.store.learning.records import LearningDecided, LearningDue, LearningRow
+
+
+class LearningStore:
+    """Loops that learn, by the session that opened each. A lost database raises `StoreAway`."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def due(self) -> list[int]:
+        """Loops of which something is to be decided, and that no dispatcher decides on."""
+        return await self._db.read(deciding.due)
+
+    async def lend(self, loop: int, owner: str, *, lasts_s: float) -> LearningDue | None:
+        """What decides, for one dispatcher; None where another one decides."""
+        return await self._db.write(lambda tx: deciding.lend(tx, loop, owner, lasts_s))
+
+    async def decide(self, loop: int, owner: str, step: LearningStep) -> LearningDecided:
+        """Writes what was decided, and lets items go that were held back."""
+        return await self._db.write(lambda tx: deciding.decide(tx, loop, owner, step))
+
+    async def replays(self, jobs: Collection[int]) -> Mapping[int, bool]:
+        """Those of some jobs with a loop that learns; whether its items are replayed now, and need no model."""
+        return await self._db.read(lambda tx: deciding.replays(tx, jobs))
+
+    async def of_job(self, job: int) -> Sequence[LearningRow]:
+        """How far the loops of a job have learned."""
+        return await self._db.read(lambda tx: deciding.of_job(tx, job))

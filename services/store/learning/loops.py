@@ -1,0 +1,238 @@
+"""Loops that learn, as fan-outs open them, items end in them and claims give their items out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row
+
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import LearningLoop, LoopItem, Outcome
+from shoal.agent.worker_messages import LearnedUse
+from shoal.agent.workflows.format.version import Version
+from shoal.agent.workflows.format.workflow import Scope, Workflow, write_workflow
+from shoal.agent.workflows.judging.audit import is_audited
+from shoal.agent.workflows.judging.phase import FIRST_ITEMS, MOST_LESSONS, Phase
+from shoal.agent.workflows.judging.promotion import CANARY_ITEMS, SHADOW_ITEMS
+from shoal.services.errors import NotFound
+from shoal.services.store.database import codec
+from shoal.services.store.database.transaction import Tx
+from shoal.services.store.workflows import keeping
+from shoal.services.store.workflows.records import VersionRow, WorkflowRow, usable
+
+AUDITED = 0.02
+"""Share of the replayed items that a model reads again."""
+_LEAST_AUDITS = 6
+_MOST_AUDITED = 0.2
+_MOST_REOPENED = 10_000
+_GOOD = "_good"
+"""Among the figures: the last session whose record an audit confirmed."""
+_MISSES = 3
+"""So many misses since the last decision are no accident: it is looked at."""
+
+
+def begin_learning(tx: Tx, parent: Row[Any], tenant: str, wanted: LearningLoop, n: int) -> int:
+    """Notes that a loop of `n` items learns; gives how many of them may begin.
+
+    It begins with the version that is active for its site, goal and schema, where there is one: in the model's shadow.
+    """
+    name, why = _begins_with(tx, tenant, wanted)
+    tx.run(
+        "begin_learning",
+        loop=parent.id,
+        job=parent.job,
+        site=wanted.site,
+        goal=wanted.goal,
+        record_schema=wanted.record_schema,
+        phase=(Phase.ITEMS if name is None else Phase.SHADOW).value,
+        items=n,
+        why=why,
+        workflow=name[0].name if name is not None else "",
+        version=name[1].version.number if name is not None else 0,
+        body=frozen(*name) if name is not None else None,
+    )
+    return FIRST_ITEMS if name is None else SHADOW_ITEMS
+
+
+def _begins_with(tx: Tx, tenant: str, wanted: LearningLoop) -> tuple[tuple[WorkflowRow, VersionRow] | None, str]:
+    """The workflow and version that a loop begins with, and why, in words."""
+    if not wanted.workflow:
+        scope = Scope(site=wanted.site, goal=wanted.goal, record_schema=wanted.record_schema)
+        row = keeping.of_scope(tx, tenant, scope)
+        found = usable(row, None) if row is not None else None
+        if row is None or found is None:
+            return None, "no workflow is active for this site, goal and schema"
+        return (row, found), f"begins with {row.name}@{found.version.number}, learned by an earlier job"
+    name, _, number = wanted.workflow.partition("@")
+    try:
+        row = keeping.get(tx, tenant, name)
+    except NotFound as error:
+        return None, error.message
+    found = usable(row, int(number) if number else None)
+    if found is None:
+        return None, f"the workflow {wanted.workflow!r} has no such version that may be replayed"
+    return (row, found), f"begins with {row.name}@{found.version.number}, as the job says"
+
+
+def frozen(row: WorkflowRow, version: VersionRow) -> str:
+    """The workflow with one version as JSON text: what becomes of it later does not change a running loop."""
+    return codec.dump_json(write_workflow(Workflow(name=row.name, scope=row.scope, versions=(version.version,))))
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a loop has learned, as its items are given it."""
+
+    spec: JobSpec  # of the job, with the workflow
+    shadow: bool
+    share: float  # of the items that are audited
+
+    def use(self, job: int, item: LoopItem | None) -> LearnedUse:
+        """What one item does with it."""
+        if self.shadow:
+            return LearnedUse.SHADOW
+        audited = item is not None and is_audited(job, item.index, self.share)
+        return LearnedUse.AUDIT if audited else LearnedUse.REPLAY
+
+
+def audited_share(items: int) -> float:
+    """The share of a loop's items that is audited: of a short loop more, so that there are some."""
+    return max(AUDITED, min(_MOST_AUDITED, _LEAST_AUDITS / max(items, 1)))
+
+
+def learned_by(tx: Tx, loops: Iterable[int], specs: Mapping[int, JobSpec]) -> dict[int, Learned]:
+    """What some loops have learned, by loop. Those that compare or replay nothing are left out.
+
+    Args:
+        specs: of the items' jobs, by loop.
+    """
+    ids = sorted(loops)
+    rows = tx.rows("learning_of", ids=tx.many(ids)) if ids else ()
+    return {row.loop: _learned(row, specs[row.loop]) for row in rows if row.phase in (Phase.SHADOW, Phase.REPLAY)}
+
+
+def _learned(row: Row[Any], spec: JobSpec) -> Learned:
+    shadow = row.phase == Phase.SHADOW
+    given: dict[str, Json] = {"workflow": codec.load_json(row.body)}
+    if not shadow:
+        given["policy"] = f"workflow:{row.workflow}@{row.version}"
+    return Learned(spec.model_copy(update=given), shadow, audited_share(row.items))
+
+
+@dataclass(frozen=True, slots=True)
+class EndedItem:
+    """An item of a loop that has ended."""
+
+    loop: int  # session id of its parent
+    session: int
+    outcome: Outcome
+    fanned_out: bool  # it had a loop of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What ended items mean for their loops."""
+
+    open: bool  # something may have to be decided of one of them
+    doubtful: Mapping[int, Sequence[int]]  # completed items by loop that a version has read which is known to err
+
+
+def note_items(tx: Tx, ended: Sequence[EndedItem]) -> Noted:
+    """Adds items that have ended to what their loops know."""
+    by_loop: dict[int, list[EndedItem]] = {}
+    for item in ended:
+        by_loop.setdefault(item.loop, []).append(item)
+    rows = tx.rows("learning_of", ids=tx.many(sorted(by_loop))) if by_loop else ()
+    doubtful: dict[int, Sequence[int]] = {}
+    for row in rows:
+        figures, before = Counter(json.loads(row.figures)), json.loads(row.before)
+        lessons: list[int] = json.loads(row.lessons)
+        was_wrong = figures["audits_wrong"]
+        for item in by_loop[row.loop]:
+            figures.update(_counted(item.outcome))
+            lessons += [item.session] if _teaches(item) else []
+            _note_audit(figures, item)
+        if figures["audits_wrong"] > was_wrong:
+            doubtful[row.loop] = _doubtful(tx, row, figures[_GOOD])
+            figures.update(reopened=len(doubtful[row.loop]))
+        due = row.phase == Phase.REPLAY and row.open and _is_due(figures, before)
+        tx.run(
+            "note_learning",
+            loop=row.loop,
+            figures=json.dumps(figures),
+            lessons=json.dumps(lessons[-MOST_LESSONS:]),
+            due=bool(due or row.due),
+        )
+    return Noted(any(row.open for row in rows), {loop: items for loop, items in doubtful.items() if items})
+
+
+def _note_audit(figures: Counter[str], item: EndedItem) -> None:
+    """Counts the records that no audit has confirmed since the last one that did: they are provisional."""
+    replay = item.outcome.replay
+    if replay is None or replay.shadow or item.outcome.status is not Status.COMPLETED:
+        return
+    if replay.audit == "right":
+        figures[_GOOD], figures["provisional"] = max(figures[_GOOD], item.session), 0
+    elif replay.whole:
+        figures["provisional"] += 1
+
+
+def _doubtful(tx: Tx, row: Row[Any], good: int) -> list[int]:
+    """Items that the loop's version has read since the last audit that confirmed it, in the order of the loop.
+
+    What a version has sent is never sent again: of one that acts there are none.
+    """
+    version = version_in(row)
+    if version is None or version.acts:
+        return []
+    (span,) = tx.rows("span", id=row.loop)
+    read_by = f'%"replay":{{"workflow":"{row.workflow}","version":{row.version},"whole":true%'
+    found = tx.rows(
+        "doubtful", loop=row.loop, good=good, first=span.first, last=span.last, read_by=read_by, n=_MOST_REOPENED
+    )
+    return sorted(one.id for one in found)
+
+
+def _counted(outcome: Outcome) -> list[str]:
+    """The figures that one ended item adds 1 to."""
+    replay, names = outcome.replay, ["ended"]
+    if replay is None or replay.shadow:
+        names.append("model")
+    if replay is None:
+        return names
+    if replay.shadow:
+        names.append("shadow")
+        names += ["shadow_misses"] if not replay.whole or replay.audit == "unclear" else []
+        return [*names, *(["shadow_wrong"] if replay.audit == "wrong" else [])]
+    names.append("replays" if replay.whole else "misses")
+    names += [f"miss_{reason}" for reason in dict.fromkeys(replay.misses)]
+    if replay.audit in ("right", "wrong", "unclear"):
+        names += ["audits", f"audits_{replay.audit}"]
+    return names
+
+
+def _teaches(item: EndedItem) -> bool:
+    """Whether a model worked the item out, and a workflow can do the same: no answers in words, no loops."""
+    outcome, replay = item.outcome, item.outcome.replay
+    by_model = replay is None or replay.shadow or not replay.whole
+    return by_model and outcome.status is Status.COMPLETED and not outcome.answer and not item.fanned_out
+
+
+def _is_due(figures: Mapping[str, int], before: Mapping[str, int]) -> bool:
+    def since(name: str) -> int:
+        return figures.get(name, 0) - before.get(name, 0)
+
+    return since("audits_wrong") > 0 or since("misses") >= _MISSES or since("replays") >= CANARY_ITEMS
+
+
+def version_in(row: Row[Any]) -> Version | None:
+    """The version that a loop compares or replays; None where it has none."""
+    if row.body is None:
+        return None
+    return Workflow.model_validate(codec.load_json(row.body)).versions[0]

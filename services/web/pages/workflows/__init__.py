@@ -1,0 +1,1 @@
+"""Pages of workflows: what was learned, in versions."""

@@ -1,0 +1,141 @@
+"""Loops that learn by themselves: store, dispatcher and real workers in one process; the model knows the truth."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from shop.drift import COLOURS, ITEMS, Drift, truth
+from shop.oracle import Oracle
+
+from shoal.agent.models.settings import ModelSettings
+from shoal.agent.spec import JobSpec
+from shoal.agent.status import FINAL, Status
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.judging.phase import FIRST_ITEMS, Phase
+from shoal.agent.workflows.judging.promotion import SHADOW_ITEMS
+from shoal.services.addresses import Reach
+from shoal.services.artifacts.open import open_artifacts
+from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.pools.local_pool import LocalPool
+from shoal.services.browsers.session_parts.parts import make_worker
+from shoal.services.browsers.worker import Worker
+from shoal.services.dispatch.config import DispatchConfig
+from shoal.services.dispatch.dispatcher import Dispatcher
+from shoal.services.store.learning.records import LearningRow
+from shoal.services.store.records import JobRow, NewJob, ResultRow
+from shoal.services.store.store import Store, open_store
+from tests.integration.workflows.learned import SCHEMA
+from tests.model_server import ModelServer, serving
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
+
+BY_MODEL = FIRST_ITEMS + SHADOW_ITEMS
+
+
+@dataclass
+class Learning:
+    """A cluster without Ray, and the model behind it."""
+
+    store: Store
+    model: ModelServer
+
+    async def run(self, spec: Json, seconds: float = 90) -> tuple[JobRow, LearningRow, list[ResultRow]]:
+        """A job that has ended, what its loop has learned, and its results."""
+        (done,) = await self.store.submit([NewJob("t", JobSpec.model_validate(spec), "127.0.0.1")])
+        seen: int | None = None
+        ends = asyncio.get_running_loop().time() + seconds
+        while (row := await self.store.job(done.job)).status not in FINAL:
+            assert asyncio.get_running_loop().time() < ends, (row, await self.store.sessions(done.job))
+            seen = await self.store.changed(0.2, since=seen)
+        learned = await self.store.learning.of_job(done.job)
+        assert len(learned) == 1, learned
+        return row, learned[0], await self.store.results(done.job)
+
+
+@asynccontextmanager
+async def learning(folder: Path, oracle: Oracle) -> AsyncIterator[Learning]:
+    async with serving(ModelServer(oracle.reply)) as server:
+        config = WorkerConfig(
+            slots=3,
+            artifacts_url=str(folder / "artifacts"),
+            reach=Reach(allow_private=True),
+            model=ModelSettings(base_urls=(server.url,), model="oracle", timeout_s=10),
+        )
+        store = await open_store(f"sqlite:///{folder}/shoal.db")
+
+        async def make(name: str) -> Worker:
+            return await make_worker(name, config)
+
+        pool = LocalPool(make, config.slots)
+        artifacts = open_artifacts(config.artifacts_url)
+        dispatcher = Dispatcher(store, pool, DispatchConfig(drain_s=1.0), artifacts=artifacts, seed=1)
+        try:
+            await dispatcher.start()
+            yield Learning(store, server)
+        finally:
+            await dispatcher.stop()
+            await store.close()
+
+
+def pages(site: str, seed: int, kind: Drift) -> Json:
+    return {
+        "url": f"{site}/drift/{seed}/{kind}/",
+        "loop": {"from": {"select": "a.link"}},
+        "extract": {"schema": SCHEMA},
+        "artifacts": {"screenshots": "none"},
+        "politeness": {"robots": False},
+    }
+
+
+def records(rows: list[ResultRow]) -> dict[int, Json]:
+    return {row.item.index: row.record.value if row.record else None for row in rows if row.item is not None}
+
+
+async def test_a_loop_is_learned_from_three_items_and_its_other_items_need_no_model(tmp_path: Path, site: str) -> None:
+    async with learning(tmp_path, Oracle()) as here:
+        row, learned, rows = await here.run(pages(site, 7, Drift.PLAIN))
+        assert row.status is Status.COMPLETED
+        assert records(rows) == {n: truth(7, Drift.PLAIN, n) for n in range(ITEMS)}
+        figures = learned.figures
+        assert (learned.phase, figures["model"], figures.get("misses", 0)) == (Phase.REPLAY, BY_MODEL, 0), learned
+        assert figures["replays"] == ITEMS - BY_MODEL
+        assert row.usage.model_calls == BY_MODEL + figures.get("audits", 0) == len(here.model.requests)
+        read = [row.record.workflow for row in rows if row.record]
+        assert read == [""] * BY_MODEL + [f"{learned.workflow}@1"] * (ITEMS - BY_MODEL)
+
+        again, told, rows = await here.run(pages(site, 7, Drift.PLAIN))
+        assert told.why and records(rows) == {n: truth(7, Drift.PLAIN, n) for n in range(ITEMS)}
+        assert (told.figures["model"], told.workflow) == (SHADOW_ITEMS, learned.workflow)
+        assert again.usage.model_calls == SHADOW_ITEMS + told.figures.get("audits", 0)
+
+
+async def test_forms_are_learned_from_rows_that_were_sent_and_each_is_received_once(tmp_path: Path, site: str) -> None:
+    rows = [{"name": f"Ada {n}", "email": f"ada{n}@example.org", "colour": COLOURS[1 + n % 2]} for n in range(24)]
+    spec: Json = {
+        "url": f"{site}/drift/78/form",
+        "goal": "Ask for a quote with the details of the row",
+        "loop": {"values": [json.dumps(row) for row in rows]},
+        "repeatable": False,
+        "artifacts": {"screenshots": "none"},
+        "politeness": {"robots": False},
+    }
+    async with learning(tmp_path, Oracle()) as here:
+        row, learned, _ = await here.run(spec)
+        assert (row.status, row.counts.completed) == (Status.COMPLETED, len(rows)), row
+        assert (learned.phase, learned.figures["replays"]) == (Phase.REPLAY, len(rows) - BY_MODEL), learned
+        sent = await asyncio.to_thread(received, site)
+        assert sorted(map(json.dumps, sent)) == sorted(map(json.dumps, rows)), "each row once, with its own values"
+        assert len(here.model.requests) == row.usage.model_calls
+
+
+def received(site: str) -> Json:
+    """The forms that came."""
+    with urllib.request.urlopen(f"{site}/drift/78/forms") as answer:
+        return json.load(answer)
