@@ -76,6 +76,13 @@ if TYPE_CHECKING:
     from shoal.records import SubmittedJob as SubmittedJob
     from shoal.records import Usage as Usage
     from shoal.sync import Client as Client
+    from shoal.trial import Trial as Trial
+    from shoal.trial import TriedEstimate as TriedEstimate
+    from shoal.trial import TriedField as TriedField
+    from shoal.trial import TriedItem as TriedItem
+    from shoal.trial import TriedItems as TriedItems
+    from shoal.trial import TriedList as TriedList
+    from shoal.trial import TriedRecord as TriedRecord
 
 PLACES: dict[str, tuple[str, ...]] = {
     "shoal.agent.browser": ("ObserveOptions",),
@@ -100,6 +107,7 @@ PLACES: dict[str, tuple[str, ...]] = {
         *("Question", "Result", "Session", "SessionDetail", "Source", "SubmittedJob", "Usage"),
     ),
     "shoal.sync": ("Client",),
+    "shoal.trial": (*("Trial", "TriedEstimate", "TriedField", "TriedItem", "TriedItems", "TriedList", "TriedRecord"),),
 }
 """Where each public name lives. A unit test holds it to the imports above, which type checkers read."""
 

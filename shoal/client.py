@@ -20,6 +20,7 @@ from shoal.connect import connect
 from shoal.errors import ApiError, ShoalError
 from shoal.ready import ReadyLines
 from shoal.records import BatchLine, Event, Job, JobSummary, Question, Result, Session, SessionDetail, SubmittedJob
+from shoal.trial import Trial
 
 if TYPE_CHECKING:
     import httpx
@@ -100,6 +101,24 @@ class AsyncClient:
             KeyReused: the key stands for a job with another spec.
         """
         return SubmittedJob.model_validate(await self._api.submit(spec_json(spec), key=key))
+
+    async def try_job(
+        self, spec: JobSpec | Mapping[str, Json], *, items: int | None = None, timeout_s: float | None = None
+    ) -> Trial:
+        """Runs a sample of a job at once: how many items it has, some records, and where each value is from.
+
+        No form is sent but the login's, and nothing is kept.
+
+        Args:
+            spec: a `JobSpec`, or the same as a mapping.
+            items: so many items of each loop are opened, 1 to 10. None: 3.
+            timeout_s: the answer comes after so many seconds in any case, 5 to 300. None: 90.
+
+        Raises:
+            BadRequest: the spec is not valid; `faults` names each field.
+        """
+        told = await self._api.attempt(spec_json(spec), items=items, timeout_s=timeout_s)
+        return Trial.model_validate(told)
 
     async def submit_batch(
         self, specs: Iterable[JobSpec | Mapping[str, Json]], *, key: str | None = None

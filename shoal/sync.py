@@ -14,6 +14,7 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.client import UNCHANGED, AsyncClient
 from shoal.records import BatchLine, Event, Job, JobSummary, Question, Result, Session, SessionDetail, SubmittedJob
+from shoal.trial import Trial
 
 if TYPE_CHECKING:
     import httpx
@@ -111,6 +112,12 @@ class Client:
     def submit(self, spec: JobSpec | Mapping[str, Json], *, key: str | None = None) -> SubmittedJob:
         """See `AsyncClient.submit`."""
         return self._thread.run(self._client.submit(spec, key=key))
+
+    def try_job(
+        self, spec: JobSpec | Mapping[str, Json], *, items: int | None = None, timeout_s: float | None = None
+    ) -> Trial:
+        """See `AsyncClient.try_job`."""
+        return self._thread.run(self._client.try_job(spec, items=items, timeout_s=timeout_s))
 
     def submit_batch(self, specs: Iterable[JobSpec | Mapping[str, Json]], *, key: str | None = None) -> list[BatchLine]:
         """See `AsyncClient.submit_batch`."""

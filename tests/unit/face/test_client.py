@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -11,14 +12,17 @@ import pytest
 from pydantic import BaseModel
 
 import shoal
-from shoal import records
+from shoal import records, trial
 from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
 from shoal.client import AsyncClient
 from shoal.services.web.api import views
 from shoal.services.web.api.questions import QuestionView
+from shoal.services.web.tries import views as tried
 from tests.gateway_world import World, api_world, completed, failed, loop_of
+from tests.unit.gateway.test_tries import SPEC as TRIED
+from tests.unit.gateway.test_tries import sampled
 
 VALUES = ["a", "b", "c", "d"]
 SPEC = JobSpec(
@@ -221,6 +225,25 @@ async def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> No
             await client.to_pandas("j1")
 
 
+async def test_a_job_is_tried_and_its_places_can_be_taken_over() -> None:
+    async with api_world() as here, client_of(here) as client:
+        asked = asyncio.create_task(client.try_job({**TRIED}, items=2))
+        while not asked.done():
+            await here.run(sampled)
+            await asyncio.sleep(0.01)
+        told = await asked
+        assert (told.status, told.finished, told.error) == ("completed", True, None)
+        assert told.items is not None
+        assert (told.items.found, told.items.first[0].label, told.listed) == (57, "Lamp 0", None)
+        assert [one.record["name"] for one in told.records] == ["Lamp 0", "Lamp 1"]
+        assert (told.records[0].fields["price"].value, told.records[0].candidates["upc"][0].value) == (9.5, "7")
+        assert told.fields == {"name": {"select": "h1"}, "price": {"select": ".price"}}
+        assert (told.missing, told.estimate.items) == ({"upc": 2}, 57)
+        ExtractSpec.model_validate({**TRIED["extract"], "fields": told.fields})
+        with pytest.raises(shoal.BadRequest):
+            await client.try_job({"url": "nowhere"})
+
+
 @pytest.mark.parametrize(
     ("record", "view"),
     [
@@ -241,6 +264,13 @@ async def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         (records.SubmittedJob, views.SubmittedJob),
         (records.Usage, views.UsageView),
         (records.Wait, views.WaitView),
+        (trial.Trial, tried.TryView),
+        (trial.TriedEstimate, tried.TriedEstimate),
+        (trial.TriedField, tried.TriedField),
+        (trial.TriedItem, tried.TriedItem),
+        (trial.TriedItems, tried.TriedItems),
+        (trial.TriedList, tried.TriedList),
+        (trial.TriedRecord, tried.TriedRecord),
     ],
 )
 def test_records_have_every_field_that_the_gateway_shows(record: type[BaseModel], view: type[BaseModel]) -> None:
