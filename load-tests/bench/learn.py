@@ -1,10 +1,15 @@
-"""What loops cost once it is known how their pages are read: the tiers `http` and `page`, beside their floors.
+"""What loops cost once it is known how their pages are read, and what it costs to learn that from a model.
+
+A loop of like pages learns from a model that knows the truth: model calls per item, and every record compared with the
+truth. The same loop is run over a site that is redesigned in its middle.
+
+The tiers `http` and `page` stand beside their floors.
 
 Tier `http` stands beside plain httpx and lxml, tier `page` beside plain Playwright with reused pages that takes a
 picture of each. All of Shoal's work is in its figures: submission over HTTP, fan-out, claims, Ray calls, samples and
 audits in a browser, places with sources, validation, evidence and the record in the store.
 
-    python load-tests/bench/learn.py [--pages 3000] [--rounds 3] [--concurrency 4] [--quick] [--json]
+    python load-tests/bench/learn.py [--pages 3000] [--rounds 3] [--concurrency 4] [--items 1000] [--quick] [--json]
 """
 
 from __future__ import annotations
@@ -12,13 +17,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,6 +34,10 @@ import lxml.html
 from _report import Report, Target, arguments
 from _site import demo_site
 from pages import floor
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
+
+from shop.drift import Drift, truth
 
 from shoal.agent.support.json_value import Json
 from shoal.services.cluster.embedded import Cluster, embedded_cluster
@@ -48,6 +58,21 @@ SCHEMA: dict[str, Json] = {
     "properties": {name: {"type": "number" if name == "price" else ["string", "null"]} for name in FIELDS},
     "required": ["name", "price", "currency"],
 }
+SEED = 1
+DRIFT_SCHEMA: dict[str, Json] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["name", "price", "sku", "weight_g", "available"],
+    "properties": {
+        "name": {"type": "string"},
+        "price": {"type": "number"},
+        "sku": {"type": "string"},
+        "weight_g": {"type": "integer"},
+        "available": {"type": "boolean"},
+    },
+}
+CALLS = "model calls per item"
+WRONG = "wrong records"
 HTTP = "tier http, to httpx and lxml"
 PAGE = "tier page with pictures, to Playwright reused"
 TIMES = "tier http, times Playwright reused"
@@ -81,8 +106,8 @@ async def plain(urls: list[str], concurrency: int) -> float:
 
 
 @asynccontextmanager
-async def cluster_of(concurrency: int) -> AsyncIterator[Cluster]:
-    """An embedded cluster with one worker."""
+async def cluster_of(concurrency: int, model: str = "") -> AsyncIterator[Cluster]:
+    """An embedded cluster with one worker; `model`: the address of its model server."""
     with tempfile.TemporaryDirectory(prefix="shoal-bench-") as data:
         settings = load_settings(
             data_dir=Path(data),
@@ -92,6 +117,7 @@ async def cluster_of(concurrency: int) -> AsyncIterator[Cluster]:
             slots_per_worker=concurrency,
             log_level="error",
             per_domain=64,
+            **({"model_url": model, "model": "oracle"} if model else {}),
         )
         async with embedded_cluster(settings) as cluster:
             yield cluster
@@ -129,6 +155,46 @@ async def shoal(
     return len(urls) / seconds, tiers
 
 
+@contextmanager
+def oracle() -> Iterator[str]:
+    """A model server that knows the truth of the drift site; gives its address."""
+    command = [sys.executable, str(Path(__file__).resolve().parents[1] / "oracle.py")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())["url"]
+    finally:
+        process.terminate()
+        process.wait(15)
+
+
+async def learned(site: str, model: str, kind: Drift, items: int, concurrency: int, report: Report) -> None:
+    """One loop that learns by itself; its records are compared with the truth."""
+    spec = {
+        "url": f"{site}/drift/{SEED}/{kind}/",
+        "loop": {"values": [f"{site}/drift/{SEED}/{kind}/i/{n}" for n in range(items)], "is_link": True},
+        "extract": {"schema": DRIFT_SCHEMA},
+        "artifacts": {"screenshots": "none"},
+        "politeness": {"robots": False},
+    }
+    async with cluster_of(concurrency, model) as cluster, httpx.AsyncClient(base_url=cluster.url, timeout=60) as client:
+        answer = await client.post("/v1/jobs", json=spec)
+        answer.raise_for_status()
+        job = answer.json()["id"]
+        row: dict[str, Any] = {"finished_at": None}
+        while not row["finished_at"]:
+            await asyncio.sleep(_LOOK_S)
+            row = (await client.get(f"/v1/jobs/{job}")).json()
+        lines = [json.loads(line) for line in (await client.get(f"/v1/jobs/{job}/results")).text.splitlines()]
+    said = {line["item"]["index"]: line["record"] for line in lines}
+    wrong = sum(record is not None and record != truth(SEED, kind, n) for n, record in said.items())
+    (told,) = row["learning"]
+    report.add(f"{kind}: {CALLS}", row["usage"]["model_calls"] / items)
+    report.add(f"{kind}: {WRONG}", wrong)
+    report.add(f"{kind}: share of records that are complete", sum(map(bool, said.values())) / items)
+    report.notes.append(f"{kind}: {told['workflow']}, {told['phase']}: {told['bound']}; {told['figures']}")
+
+
 async def measure(site: str, pages: int, rounds: int, concurrency: int, report: Report) -> None:
     truth = products(site)
     good = list(truth)
@@ -160,11 +226,24 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--concurrency", type=int, default=4)
+    parser.add_argument("--items", type=int, default=1000, help="of the loops that learn; 0: only the tiers")
+    parser.add_argument("--only-learning", action="store_true", help="leave the tiers out")
     options = parser.parse_args()
     pages, rounds = (1000, 1) if options.quick else (options.pages, options.rounds)
-    report = Report("learn", {HTTP: Target(0.35), TIMES: Target(20.0), PAGE: Target(0.9)})
+    items = min(options.items, 200) if options.quick else options.items
+    targets = {} if options.only_learning else {HTTP: Target(0.35), TIMES: Target(20.0), PAGE: Target(0.9)}
+    for kind in (Drift.NONE, Drift.LONG_REDESIGN) if items else ():
+        targets[f"{kind}: {WRONG}"] = Target(0, at_least=False)
+    if items >= 1000:
+        targets[f"{Drift.NONE}: {CALLS}"] = Target(0.05, at_least=False)
+    report = Report("learn", targets)
     with demo_site("--warm") as site:
-        asyncio.run(measure(site, pages, rounds, options.concurrency, report))
+        if items:
+            with oracle() as model:
+                for kind in (Drift.NONE, Drift.LONG_REDESIGN):
+                    asyncio.run(learned(site, model, kind, items, options.concurrency, report))
+        if not options.only_learning:
+            asyncio.run(measure(site, pages, rounds, options.concurrency, report))
     report.notes.append(f"{pages} pages, {rounds} rounds, {options.concurrency} at once, load {os.getloadavg()[0]:.1f}")
     report.show(as_json=options.json)
 
