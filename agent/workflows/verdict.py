@@ -38,8 +38,6 @@ class MissReason(StrEnum):
     """The visible page does not state the value."""
     SCHEMA = "schema"
     """The record is not valid against the job's schema."""
-    DUPLICATE = "duplicate"
-    """Another item has the same record."""
     DRIFT = "drift"
     """The batch is not as what was learned from: too many nulls, a run of constants, another magnitude."""
     CONDITION = "condition"

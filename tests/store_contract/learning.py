@@ -251,3 +251,46 @@ async def test_the_loops_own_concurrency_holds_while_it_learns(w: World) -> None
     await decide(w, root, LearningStep(Phase.ITEMS, "more", let_go=2))
     assert len(await w.claim()) == 1
     assert (await w.check_sums(job)).counts.completed == 1
+
+
+async def replaying(w: World, *, tenant: str = "acme") -> tuple[int, int, list[Claimed]]:
+    """A loop whose other items are claimed to be replayed; gives the job, the loop and those items."""
+    job, root = await learning_loop(w, tenant=tenant)
+    await end_all(w)
+    phase = (await w.store.learning.of_job(job))[0].phase
+    if phase is Phase.ITEMS:
+        await decide(w, root, SHADOW)
+        await w.finish(*shadowed(await w.claim()))
+    await decide(w, root, REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    return job, root, await w.claim(6, job=job)
+
+
+async def test_a_cluster_of_misses_holds_the_other_items_back_for_a_repair_by_one_loop_at_a_time(w: World) -> None:
+    _, first, some = await replaying(w)
+    await w.finish(*((one, replayed(one, "signature")) for one in some[:3]))
+    assert await w.store.learning.due() == [first]
+    known = await lent(w, first)
+    assert (known.figures.items, known.figures.misses, known.version and known.version.state) == (3, 3, "canary")
+    repair = LearningStep(Phase.ITEMS, "3 of 3 items were missed")
+    assert (await w.store.learning.decide(first, "d", repair)).written
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    assert await w.claim() == [], "what had not begun is held back"
+    await w.finish(*((one, replayed(one)) for one in some[3:]))
+    known = await lent(w, first)
+    assert (known.phase, known.rounds) == (Phase.ITEMS, 1)
+
+    job, second, others = await replaying(w)
+    await w.finish(*((one, replayed(one, "signature")) for one in others[:3]))
+    await lent(w, second)
+    assert (await w.store.learning.decide(second, "d", repair)).written
+    told = (await w.store.learning.of_job(job))[0]
+    assert (told.phase, told.why) == (Phase.REPLAY, "another session repairs it")
+
+    w.clock.now += 21
+    better = VERSION.model_copy(update={"by": "repair"})
+    assert await decide(w, first, LearningStep(Phase.SHADOW, "repaired", 5, better, "shadow"))
+    (stored,) = await w.store.workflows.some("acme")
+    assert [(one.version.parent, one.version.state) for one in stored.versions] == [(None, "canary"), (1, "shadow")]

@@ -1,4 +1,4 @@
-"""Judging a version: audits and their bound, drift over a batch, promotion and rollback, and whether a repair counts.
+"""Judging a version: audits and their bound, promotion and rollback, and what a repair must not change.
 
 Figures in, a decision out: nothing here acts or asks.
 """

@@ -126,8 +126,3 @@ def differences(replayed: Mapping[str, Json], audited: Mapping[str, Json]) -> tu
 
 def _key(record: Mapping[str, Json]) -> str:
     return "|".join(f"{name}={value_key(record[name])}" for name in sorted(record) if record[name] is not None)
-
-
-def surprising(read_weak: Sequence[str], new_signature: bool, silent_channels: int) -> int:
-    """How much a record deserves an audit beyond the uniform share: the higher, the sooner."""
-    return 4 * new_signature + 2 * bool(read_weak) + min(silent_channels, 3)

@@ -66,14 +66,3 @@ def _held(figures: VersionFigures) -> Promotion:
         return Promotion(None)
     why = f"it missed {figures.misses} of its last {figures.items} items, and {figures.usual_misses:.0%} before"
     return Promotion("broken", why, back_to_parent=True)
-
-
-@dataclass(frozen=True, slots=True)
-class CanaryShare:
-    """Which of a job's items get the canary."""
-
-    items: int = CANARY_ITEMS
-
-    def takes(self, given_so_far: int) -> bool:
-        """Whether one more item gets it; the others get the active version, or the policy behind."""
-        return given_so_far < self.items

@@ -1,52 +1,15 @@
-"""Repairs: whether one may begin, and whether what it made counts."""
+"""Repairs: when a version is repaired, what is added to it, and what a repair must not change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import Branch, FieldNode, Signature
 from shoal.agent.workflows.format.node import ActionNode, Node
 from shoal.agent.workflows.format.version import Version
-from shoal.agent.workflows.judging.audit import differences
 
 MOST_PER_DAY = 10
 """Repairs of one workflow: a site that changes more often is not learned any more that day."""
 LEAST_MISSES = 3
 """Misses of one signature before it is repaired: one may be an accident."""
-SAMPLES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class RepairState:
-    """What is known when a repair is thought of."""
-
-    misses: int  # of this signature since the last repair
-    samples: int  # pages of this signature whose records the model has given
-    repaired_today: int  # repairs of the workflow
-    leased: bool  # another one repairs this signature now
-
-
-@dataclass(frozen=True, slots=True)
-class RepairDecision:
-    """Whether a repair begins."""
-
-    begin: bool
-    why: str
-
-
-def may_repair(state: RepairState) -> RepairDecision:
-    """Whether a repair of one signature begins now."""
-    if state.leased:
-        return RepairDecision(False, "another session repairs this kind of page")
-    if state.repaired_today >= MOST_PER_DAY:
-        return RepairDecision(False, f"the workflow was repaired {state.repaired_today} times today")
-    if state.misses < LEAST_MISSES:
-        return RepairDecision(False, f"{state.misses} of {LEAST_MISSES} misses")
-    if state.samples < SAMPLES:
-        return RepairDecision(False, f"the model has read {state.samples} of {SAMPLES} pages of this kind")
-    return RepairDecision(True, f"{state.misses} misses, and {state.samples} pages to learn from")
 
 
 def with_branch(version: Version, branch: Branch, *, at: str = "") -> Version:
@@ -66,33 +29,6 @@ def with_branch(version: Version, branch: Branch, *, at: str = "") -> Version:
             "branches": (*version.branches, added),
         }
     )
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRead:
-    """What one version reads from a stored page; None: a miss."""
-
-    page: str  # artifact id
-    truth: Mapping[str, Json]  # the record that was confirmed for it
-    old: Mapping[str, Json] | None  # by the version that is repaired
-    new: Mapping[str, Json] | None  # by the repair
-
-
-def repair_faults(old: Version, new: Version, reads: Sequence[StoredRead]) -> tuple[str, ...]:
-    """Why a repair is refused; empty: it may go into shadow.
-
-    It is refused when it loses a page that the old version read, reads one wrongly, changes what a node means, or
-    weakens a guard.
-    """
-    found: list[str] = []
-    for read in reads:
-        if read.new is not None and (fields := differences(read.truth, read.new)):
-            found.append(f"page {read.page}: it reads {', '.join(fields)} wrongly")
-        elif read.new is None and read.old is not None and not differences(read.truth, read.old):
-            found.append(f"page {read.page}: the old version reads it, and the repair does not")
-    if reads and not any(read.new is not None and read.old is None for read in reads):
-        found.append("it reads no page that the old version missed")
-    return (*found, *weakened(old, new))
 
 
 def weakened(old: Version, new: Version) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from shoal.agent.workflows.format.node import ActionNode
 from shoal.agent.workflows.format.version import Decision, Version
 from shoal.agent.workflows.judging.phase import FIRST_ITEMS, MOST_LESSONS, LearningStep, Phase
 from shoal.agent.workflows.judging.promotion import SHADOW_ITEMS, VersionFigures, next_state
-from shoal.agent.workflows.judging.repair import LEAST_MISSES, with_branch
+from shoal.agent.workflows.judging.repair import LEAST_MISSES, weakened, with_branch
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence
 
@@ -71,6 +71,8 @@ def _compiled(known: Lessons) -> LearningStep:
         for branch in made.branches:
             repaired = with_branch(repaired, branch, at=known.at)
         made = repaired
+    elif old is not None and (lost := weakened(old, made)):
+        return _more(known, _MORE_ITEMS, f"the repair is refused: {'; '.join(lost)}")
     why = f"{'repaired with' if old is not None else 'compiled from'} {n} items"
     return LearningStep(Phase.SHADOW, why, let_go=SHADOW_ITEMS, version=made, state="shadow")
 

@@ -13,6 +13,7 @@ from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.format.workflow import Scope, Workflow, schema_hash
 from shoal.agent.workflows.judging.phase import LearningStep, Phase
 from shoal.agent.workflows.judging.promotion import CANARY_ITEMS, VersionFigures
+from shoal.agent.workflows.judging.repair import MOST_PER_DAY
 from shoal.services.errors import NotFound, WrongState
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import LockedJob, lock_jobs, specs_of
@@ -22,6 +23,11 @@ from shoal.services.store.loops.concurrency import release
 from shoal.services.store.sessions.partitions import partitions_of
 from shoal.services.store.workflows import keeping, moves
 from shoal.services.store.workflows.records import WorkflowRow
+
+_REPAIR_S = 600.0
+"""How long a repair keeps others from beginning one; it has ended long before, unless its job was paused."""
+_ALL_PAGES = ""
+"""A loop repairs a workflow for all pages that it missed."""
 
 
 def due(tx: Tx) -> list[int]:
@@ -84,6 +90,8 @@ def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided
     row, job = found
     if row.owner != owner or row.until <= tx.now:
         return LearningDecided(False)
+    wanted, step = step, _if_it_may_repair(tx, job.tenant, row, step)
+    refused = step != wanted
     name, number, body = row.workflow, row.version, row.body
     if step.version is not None:
         kept = _keep(tx, job.tenant, row, step.version)
@@ -103,10 +111,24 @@ def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided
         version=number,
         body=body,
         rounds=row.rounds + anew,
-        before=row.figures if new_phase or _window_is_over(row) else row.before,
+        before=row.figures if new_phase or refused or _window_is_over(row) else row.before,
         lessons=json.dumps(_kept_lessons(row, step)),
     )
     return LearningDecided(True, _let_go(tx, loop, job, step, closes=anew and row.phase == Phase.REPLAY))
+
+
+def _if_it_may_repair(tx: Tx, tenant: str, row: Row[Any], step: LearningStep) -> LearningStep:
+    """The step, or replay as before where another loop repairs the workflow, or it was repaired too often today."""
+    owner = f"loop-{row.loop}"
+    try:
+        if row.phase == Phase.REPLAY and step.phase is Phase.ITEMS and step.state is None:
+            lease = moves.lease_repair(tx, tenant, row.workflow, _ALL_PAGES, owner, _REPAIR_S, MOST_PER_DAY)
+            return step if lease.given else LearningStep(Phase.REPLAY, lease.why)
+        if row.phase != Phase.REPLAY and row.workflow and not step.phase.holds_back:
+            moves.end_repair(tx, tenant, row.workflow, _ALL_PAGES, owner)
+    except NotFound:  # the workflow was deleted: the loop goes on with what it has
+        return step
+    return step
 
 
 def _window_is_over(row: Row[Any]) -> bool:

@@ -20,16 +20,8 @@ from shoal.agent.workflows.judging.audit import (
     is_audited,
     judge_audits,
 )
-from shoal.agent.workflows.judging.batch import batch_drift, duplicates, history_of
 from shoal.agent.workflows.judging.promotion import VersionFigures, next_state
-from shoal.agent.workflows.judging.repair import (
-    RepairState,
-    StoredRead,
-    may_repair,
-    repair_faults,
-    weakened,
-    with_branch,
-)
+from shoal.agent.workflows.judging.repair import weakened, with_branch
 
 # --- audits -------------------------------------------------------------------------------------------
 
@@ -92,38 +84,6 @@ def test_an_auditor_that_errs_does_not_overthrow_what_is_right() -> None:
     assert outcomes.count(AuditOutcome.RIGHT) >= 998
 
 
-# --- batches ------------------------------------------------------------------------------------------
-
-
-def test_two_items_with_one_record_are_both_told() -> None:
-    found = duplicates(
-        [(1, {"a": 1, "b": 2}), (2, {"a": 1, "b": 3}), (3, {"b": 2, "a": 1}), (4, {"a": 9}), (5, {"a": 9})]
-    )
-    assert sorted(found) == [1, 3]
-
-
-def test_a_batch_like_what_was_learned_has_not_drifted() -> None:
-    learned = [{"price": float(price), "kind": "lamp", "rating": None if price % 5 else 4} for price in range(10, 20)]
-    known = {name: history_of(learned, name) for name in ("price", "kind", "rating")}
-    batch = [{"price": float(price), "kind": "lamp", "rating": None if price % 5 else 4} for price in range(20, 40)]
-    assert batch_drift(known, batch) == ()
-
-
-@pytest.mark.parametrize(
-    ("batch", "field", "said"),
-    [
-        ([{"price": 0.0}] * 4, "price", "4 items"),
-        ([{"price": price * 100.0} for price in range(10, 20)], "price", "middle value"),
-        ([{"price": None}] * 9, "price", "lack it"),
-    ],
-)
-def test_a_batch_that_drifted_is_told_by_field(batch: list[Mapping[str, Json]], field: str, said: str) -> None:
-    known = {"price": history_of([{"price": float(price)} for price in range(10, 20)], "price")}
-    misses = batch_drift(known, batch)
-    assert [miss.where for miss in misses] == [field]
-    assert said in misses[0].told
-
-
 # --- promotion ----------------------------------------------------------------------------------------
 
 
@@ -169,42 +129,12 @@ def _version(**signature: Json) -> Version:
     return Version(nodes=(ExtractNode(id="read"),), branches=(Branch(id="page", signature=shown, fields=(field,)),))
 
 
-@pytest.mark.parametrize(
-    ("state", "begins"),
-    [
-        (RepairState(3, 3, 0, leased=False), True),
-        (RepairState(2, 3, 0, leased=False), False),
-        (RepairState(3, 2, 0, leased=False), False),
-        (RepairState(30, 30, 10, leased=False), False),
-        (RepairState(30, 30, 0, leased=True), False),
-    ],
-)
-def test_a_repair_begins_with_enough_to_learn_from_and_once(state: RepairState, begins: bool) -> None:
-    assert may_repair(state).begin is begins
-
-
 def test_a_repair_adds_a_branch_and_overwrites_none() -> None:
     old = _version()
     new = with_branch(old, old.branches[0], at="2026-11-24T10:00:00Z")
     assert [branch.id for branch in new.branches] == ["page", "page-2"]
     assert (new.number, new.parent, new.state, new.by) == (2, 1, "draft", "repair")
-    reads = [
-        StoredRead("old", {"price": 1}, {"price": 1}, {"price": 1}),
-        StoredRead("new", {"price": 2}, None, {"price": 2}),
-    ]
-    assert repair_faults(old, new, reads) == ()
-
-
-@pytest.mark.parametrize(
-    ("read", "said"),
-    [
-        (StoredRead("a", {"price": 1}, {"price": 1}, None), "the repair does not"),
-        (StoredRead("a", {"price": 1}, {"price": 1}, {"price": 3}), "reads price wrongly"),
-        (StoredRead("a", {"price": 1}, {"price": 1}, {"price": 1}), "no page that the old version missed"),
-    ],
-)
-def test_a_repair_that_loses_or_harms_is_refused(read: StoredRead, said: str) -> None:
-    assert said in "; ".join(repair_faults(_version(), _version(), [read]))
+    assert weakened(old, new) == ()
 
 
 @pytest.mark.parametrize(
