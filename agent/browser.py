@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -74,6 +74,24 @@ class Shot:
     content_type: str
     width: int = 0
     height: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FrameOptions:
+    """How a page is shown while it is worked on."""
+
+    per_s: float = 5.0  # pictures a second at most
+    quality: int = 60  # of JPEG, 1 to 100
+    most_pixels: int = 1280  # width and height of a picture; a larger viewport is scaled down
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One picture of a page that is shown while it is worked on."""
+
+    jpeg: bytes
+    width: float  # of the viewport, in CSS pixels
+    height: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +187,13 @@ class Context(Protocol):
         Raises:
             ElementMissing: there is none with this `bid`.
             ActionInvalid: the region is empty or lies before the page, or more than one of the three is asked for.
+        """
+        ...
+
+    def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+        """Pictures of the active tab's viewport, a new one after each change, until the context ends.
+
+        Costs nothing while nothing is iterated. Pictures that the caller has no time for are left out.
         """
         ...
 

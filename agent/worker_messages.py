@@ -69,6 +69,14 @@ class JobLimits:
 
 
 @dataclass(frozen=True)
+class LiveRequest:
+    """A gateway asks for a running session's page, because people look at it there."""
+
+    url: str  # of the gateway, as workers reach it
+    ticket: str  # names what is asked for, and may be used for nothing else
+
+
+@dataclass(frozen=True)
 class RateSlotRequest:
     """A page that a session wants to open, and the distances that it keeps from others on that host; 0: none."""
 

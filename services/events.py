@@ -64,6 +64,8 @@ class LogEvent(StrEnum):
     JOB_ARCHIVED = "job.archived"
     """Its time was over: its results lie in the artifact store, its sessions are gone."""
     RETENTION_WAITS = "retention.waits"
+    LIVE_LINK_LOST = "live.link_lost"
+    """The way between a session that people look at and their gateway broke; it is made anew while they look."""
     LOOP_FAILED = "loop.failed"
     """A background loop met an unforeseen error; it goes on."""
     LOOP_LEARNED = "loop.learned"

@@ -344,6 +344,12 @@ class Settings(BaseSettings):
     help_token: SecretStr = _setting(
         SecretStr(""), "What workers show there; the same for gateways and workers.", part="browsers, gateway"
     )
+    live_url: str = _setting(
+        "",
+        "Address of this very gateway as workers reach it, where they show sessions that people look at; empty: "
+        "`SHOAL_HELP_URL`. Where several gateways stand behind that, each needs its own.",
+        part="gateway",
+    )
     allow_python: bool = _setting(False, "Whether the `python` action exists.", part="browsers")
     secrets_dir: Path = _setting(
         _in_data_dir("secrets"),
@@ -601,7 +607,9 @@ class Settings(BaseSettings):
             raise ValueError(f"must have at least {_SECRET_LENGTH} characters: `openssl rand -hex 32` makes one")
         return secret
 
-    @field_validator("s3_endpoint_url", "s3_public_url", "public_url", "gateway", "url", "help_url", "traces_url")
+    @field_validator(
+        "s3_endpoint_url", "s3_public_url", "public_url", "gateway", "url", "help_url", "live_url", "traces_url"
+    )
     @classmethod
     def _is_http_url(cls, url: str) -> str:
         if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):

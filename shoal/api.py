@@ -148,6 +148,14 @@ class Api:
         """Answers a question of a running session."""
         await self._send("POST", f"/v1/questions/{_part(question)}", json={"answer": text})
 
+    async def workers(self) -> dict[str, Json]:
+        """All browser workers."""
+        return await self._json("GET", "/v1/workers")
+
+    async def drain(self, worker: str) -> None:
+        """Has a browser worker replaced."""
+        await self._send("POST", f"/v1/workers/{_part(worker)}/drain")
+
     async def webhooks(self, **query: Json) -> dict[str, Json]:
         """One page of webhook deliveries."""
         return await self._json("GET", "/v1/webhooks", params=_given(query))

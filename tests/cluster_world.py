@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,13 +13,14 @@ from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
+from shoal.agent.sessions.attendance import Attendance
 from shoal.agent.sessions.human_help import Helper
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakeBrowser, FakePage
 from shoal.agent.types import Action, LoopItem, Record, Step
-from shoal.agent.worker_messages import Work
+from shoal.agent.worker_messages import LiveRequest, Work
 from shoal.services.artifacts.memory import MemoryArtifacts
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.network.navigation_guard import RateSlots, SiteNavigationGuard
@@ -103,6 +104,12 @@ class FakeParts:
 
     def documents(self, tenant: str) -> DocumentClient | None:
         return None
+
+    def link(self, attendance: Attendance, request: LiveRequest) -> Coroutine[None, None, None]:
+        async def none() -> None:
+            """Nobody looks."""
+
+        return none()
 
     def helper(self, work: Work) -> Helper | None:
         return None

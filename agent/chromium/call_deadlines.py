@@ -49,6 +49,8 @@ class CallDeadlines:
         self._browser = browser
         self._end = end
         self._crashes = crashes
+        self._running: set[asyncio.Timeout] = set()
+        self._waiting: dict[asyncio.Timeout, float] | None = None  # what each has left, while no time counts
 
     def check(self) -> None:
         """Raises what ended the context, where it is of no further use."""
@@ -66,11 +68,43 @@ class CallDeadlines:
         self.check()
         try:
             async with asyncio.timeout(seconds) as deadline:
-                yield deadline
+                self._running.add(deadline)
+                if self._waiting is not None:
+                    self._stop(deadline, self._waiting)
+                try:
+                    yield deadline
+                finally:
+                    self._running.discard(deadline)
         except TimeoutError as error:
             raise self._end() or ActionTimeout(f"{what} took longer than {seconds:g} s") from error
         except PlaywrightError as error:
             raise await self.meaning(error) or action_error(error) from error
+
+    @contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """While a person is asked something for which the page stands still: no call into it is late."""
+        if self._waiting is not None:
+            yield  # the time is stopped already
+            return
+        waiting: dict[asyncio.Timeout, float] = {}
+        self._waiting = waiting
+        for deadline in self._running:
+            self._stop(deadline, waiting)
+        try:
+            yield
+        finally:
+            self._waiting = None
+            now = asyncio.get_running_loop().time()
+            for deadline, left_s in waiting.items():
+                if deadline in self._running and not deadline.expired():
+                    deadline.reschedule(now + left_s)
+
+    @staticmethod
+    def _stop(deadline: asyncio.Timeout, waiting: dict[asyncio.Timeout, float]) -> None:
+        ends = deadline.when()
+        if ends is not None and not deadline.expired():
+            waiting[deadline] = max(0.0, ends - asyncio.get_running_loop().time())
+            deadline.reschedule(None)
 
     @asynccontextmanager
     async def looking(

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from shoal.agent.browser import Browser, BrowserHealth, Context, ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.browser import (
+    Browser,
+    BrowserHealth,
+    Context,
+    ContextOptions,
+    Frame,
+    FrameOptions,
+    Landing,
+    ObserveOptions,
+    Shot,
+)
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import HtmlDocument, RawDocument, ReadDocument
 from shoal.agent.documents.fetching import DocumentClient, FetchFailed, Visitor, fetched
@@ -104,6 +116,7 @@ class DocumentContext:
         self._reading = reading
         self._mode: Mode | None = None  # None: no page was asked for yet
         self._page: Context | None = None
+        self._came = asyncio.Event()  # the page is there
         self._document: HtmlDocument | None = None
         self._raw: RawDocument | None = None
         self._read_raw: RawDocument | None = None
@@ -191,6 +204,7 @@ class DocumentContext:
         """The context in the browser."""
         if self._page is None:
             self._page = await self._browser.new_context(self._options)
+            self._came.set()
         return self._page
 
     async def _again(self) -> Landing:
@@ -298,6 +312,13 @@ class DocumentContext:
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         return await (await self._in_browser()).screenshot(full_page=full_page, bid=bid, region=region)
+
+    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+        await self._came.wait()  # a document shows nothing
+        assert self._page is not None
+        async with aclosing(self._page.frames(wanted)) as frames:
+            async for frame in frames:
+                yield frame
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         return await (await self._in_browser()).observe(options)

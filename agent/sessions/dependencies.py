@@ -8,6 +8,7 @@ from typing import Protocol
 
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.policies.policy import Policy
+from shoal.agent.sessions.attendance import Attendance
 from shoal.agent.sessions.hooks import Upload
 from shoal.agent.sessions.human_help import Helper
 from shoal.agent.sessions.login import Logins
@@ -106,4 +107,5 @@ class SessionDependencies:
     page: Context | None = None  # open already, where the session begins, and not closed by it; None: it opens its own
     hidden: Redactor | None = None  # values of secrets that were filled into `page` before; None: none were
     logins: Logins = field(default_factory=Logins)  # that were renewed for sessions of the same worker
+    attendance: Attendance | None = None  # the people who look at the page, and may take it over; None: nobody can
     budget: SessionBudget | None = None  # of time and tokens, where somebody may change it; None: as the work says

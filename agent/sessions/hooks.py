@@ -15,6 +15,23 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
+class DialogAsked:
+    """A JavaScript dialog that a page shows; the page stands still until it is answered."""
+
+    kind: str  # alert, confirm, prompt, beforeunload
+    message: str
+    default: str = ""  # of a prompt
+
+
+@dataclass(frozen=True, slots=True)
+class DialogAnswer:
+    """What somebody says to a dialog."""
+
+    accept: bool
+    text: str = ""  # for a prompt
+
+
+@dataclass(frozen=True, slots=True)
 class Hooks:
     """What an action may ask for outside the browser. An action whose hook is missing is refused by name."""
 
@@ -24,3 +41,5 @@ class Hooks:
     say: Callable[[str], Awaitable[None]] | None = None  # a message for the user
     fetch: Callable[[str], Awaitable[Upload]] | None = None  # artifact key to the file
     navigation_guard: Callable[[str], Awaitable[None]] | None = None  # asked before an action opens a URL; may raise
+    answer_dialog: Callable[[DialogAsked], Awaitable[DialogAnswer | None]] | None = None
+    """Asked about every dialog. None: nobody is there, and the context's own rule answers."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
-from shoal.agent.browser import Browser, Context, ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.browser import Browser, Context, ContextOptions, Frame, FrameOptions, Landing, ObserveOptions, Shot
 from shoal.agent.documents.context import DocumentContext
 from shoal.agent.documents.document import RawDocument
 from shoal.agent.errors import NavigationError, NotAPage
@@ -42,6 +44,9 @@ class LazyContext:
         self._navigation_guard = navigation_guard
         self._context = context  # one that is given is open already, and stays open
         self._lent = context is not None
+        self._came = asyncio.Event()  # the context is there
+        if context is not None:
+            self._came.set()
         self._handled = False  # acted on, or looked at as people see it
         self.pages = 0  # navigations by address so far
         self.pages_only = False  # addresses that give files are refused
@@ -75,13 +80,18 @@ class LazyContext:
     async def _open(self) -> Context:
         if self._context is None:
             await self._navigation_guard(self._start_url)
-            self._context = await self._browser.new_context(self._options)
+            await self._make()
             await self._land(self._start_url)
+        assert self._context is not None
         return self._context
+
+    async def _make(self) -> None:
+        self._context = await self._browser.new_context(self._options)
+        self._came.set()
 
     async def goto(self, url: str, *, timeout_s: float | None = None) -> Landing:
         if self._context is None:
-            self._context = await self._browser.new_context(self._options)
+            await self._make()
         await self._navigation_guard(url)
         return await self._land(url, timeout_s=timeout_s)
 
@@ -162,6 +172,17 @@ class LazyContext:
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         return await (await self._open()).screenshot(full_page=full_page, bid=bid, region=region)
+
+    async def open(self) -> None:
+        """Opens the page where the session begins, unless a page is open."""
+        await self._open()
+
+    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+        await self._came.wait()  # who looks on opens nothing
+        assert self._context is not None
+        async with aclosing(self._context.frames(wanted)) as frames:
+            async for frame in frames:
+                yield frame
 
     async def downloads(self) -> Sequence[Download]:
         saved, self._saved = self._saved, ()

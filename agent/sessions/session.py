@@ -42,6 +42,7 @@ from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.extraction.proposals import propose_places
 from shoal.agent.policies.policy import LOG_IN, Extraction, Policy, SessionState
 from shoal.agent.policies.workflow import ShadowPolicy, WorkflowPolicy
+from shoal.agent.sessions.attendance import Attendance, HandedBack
 from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
 from shoal.agent.sessions.human_help import helping
@@ -54,6 +55,7 @@ from shoal.agent.sessions.page import LazyContext
 from shoal.agent.sessions.sample import sampled, sends_form
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.sessions.shortfall import incomplete
+from shoal.agent.sessions.takeover import OrTakeover, as_kept, may_send, of_the_end, said_of
 from shoal.agent.sessions.token_budget import tokens
 from shoal.agent.spec import ExtractSpec, LoginStep
 from shoal.agent.status import Status
@@ -80,6 +82,9 @@ from shoal.agent.workflows.learning.lessons import Lessons
 MAX_TASKS = 40
 """Mini goals of one session; a policy that plans more goes in circles."""
 
+BY_HAND = "what a person did on the page"
+"""The mini goal of a takeover between two of the session's own."""
+
 _HELP_MARGIN_S = 30.0
 """Beyond the time that people have for an answer: it still has to be typed in."""
 
@@ -102,7 +107,7 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
         async with session.budget.running(deps.limits.session_s):
             outcome = await session.live()
             await session.evidence.keep_downloads()  # those of the last page
-            if outcome.status is Status.COMPLETED:
+            if outcome.status is Status.COMPLETED and not session.by_hand:
                 await session.lessons.keep()
     except TimeoutError:
         allowed = "" if work.spec.deadline_s is None else f"; the job was given {work.spec.deadline_s:g} s in all"
@@ -111,6 +116,7 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
     except AgentError as error:
         outcome = await session.failed(error)
     finally:
+        session.attendance.end()
         await session.page.close()
     return replace(
         session.state.hidden.outcome(outcome),
@@ -161,7 +167,16 @@ class _Session:
         self.sent = False  # by an action of which the policy itself says so
         planned = work.children is not None and work.attempt == 1  # it comes back from its loop, not from a crash
         self.lost_pages = frozenset(() if planned else map(page_of, checkpoint.confirmed))  # where such were done
-        hooks = replace(deps.context.hooks, navigation_guard=deps.navigation_guard, fetch=deps.artifact_sink.fetch)
+        self.attendance = deps.attendance or Attendance()
+        self.by_hand = False  # a person has acted: what was done teaches nothing
+        self.done_by_hand = ""  # what a person says who has done what comes next
+        hooks = replace(
+            deps.context.hooks,
+            navigation_guard=deps.navigation_guard,
+            fetch=deps.artifact_sink.fetch,
+            answer_dialog=self.attendance.answer_dialog,
+        )
+        helper = OrTakeover(deps.helper, self.attendance) if deps.helper is not None else None
         options = replace(
             deps.context,
             browser=work.spec.browser,
@@ -170,7 +185,7 @@ class _Session:
             reuse=_reuse(work),
             reading=_reading(work, deps.policy),
             human_timeout_s=max(deps.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),
-            hooks=helping(hooks, work.spec, lambda name, url: str(deps.secrets.resolve(name, url)), deps.helper),
+            hooks=helping(hooks, work.spec, lambda name, url: str(deps.secrets.resolve(name, url)), helper),
         )
         self.logged_in_by = options.storage_state
         self.logging_in = False
@@ -192,6 +207,8 @@ class _Session:
             hidden=replace(deps.hidden or Redactor(), given=masker_of(work.spec, work.item)),
             act=self._turn_page,
         )
+        closed_to = "" if work.spec.sample is None else "a try sends nothing, so nobody takes it over"
+        self.attendance.begin(self.page, self.state.hidden, closed_to=closed_to)
         self.evidence = Evidence(deps.artifact_sink, self.state, self.page)
         self.lessons = Lessons(self.state, self.evidence.keep, lambda: not deps.policy.instant)
         self.budget = deps.budget or SessionBudget(JobLimits.of(work))
@@ -223,6 +240,8 @@ class _Session:
             await self._log_in()
             await self._checkpoint()
         for _ in range(MAX_TASKS):
+            if self.attendance.wanted:
+                await self._give_way()
             plan = await self.deps.policy.plan(self.state)
             await self.evidence.keep_prompt(plan.prompt)
             if plan.should_terminate and self.work.spec.allow_terminate:
@@ -447,6 +466,9 @@ class _Session:
 
     async def _navigate(self, plan: Plan) -> tuple[Task, Outcome | None]:
         """Steps until the policy says that the mini goal is reached, or cannot be."""
+        if self.done_by_hand:
+            reason, self.done_by_hand = self.done_by_hand, ""
+            return Task("navigate", plan.plan or "", Status.COMPLETED, reason=reason, ends_goal=plan.ends_goal), None
         steps = list(self.steps_before)
         self.steps_before = ()
         self.state.sightings.clear()
@@ -465,6 +487,11 @@ class _Session:
         """Step after step, each put behind `steps`, until one ends the task."""
         goal, decided = plan.plan or "", plan.first if not steps else None
         while self.steps_taken < self.work.spec.max_steps:
+            if self.attendance.wanted:
+                decided, end = None, await self._led_by_person(steps)
+                if end.done:
+                    done = Task("navigate", goal, Status.COMPLETED, steps=tuple(steps), ends_goal=plan.ends_goal)
+                    return replace(done, reason=said_of(end)), None
             self.steps_taken += 1
             started = time.monotonic()
             decided = decided or await self.deps.policy.step(self.state, goal, steps)
@@ -490,6 +517,53 @@ class _Session:
             self.state.history = (*self.state.history, task)
             return task, self._terminated(reason, tuple(final.args.get("errors", ())))
         raise StepLimit(f"{self.work.spec.max_steps} steps did not reach: {goal}")
+
+    # --- a person has the page -----------------------------------------------------------------------
+
+    async def _give_way(self) -> None:
+        """Between two mini goals: what a person does is one of its own, so that the next plan knows of it."""
+        steps: list[Step] = []
+        end = await self._led_by_person(steps)
+        self.done_by_hand = said_of(end) if end.done else ""
+        task = Task("navigate", BY_HAND, Status.COMPLETED, reason=said_of(end), steps=tuple(steps))
+        self.state.history = (*self.state.history, task)
+        await self._checkpoint()
+
+    async def _led_by_person(self, steps: list[Step]) -> HandedBack:
+        """Lets the person who waits act on the page, and puts what they do behind `steps`."""
+        await self.page.open()
+
+        async def act(action: Action, name: str) -> ActionResult:
+            return await self._act_by_hand(action, name, steps)
+
+        with self.budget.uncounted():
+            end = await self.attendance.lead(act)
+        steps.append(of_the_end(end, len(steps), self.state.hidden.told(self.page.url)))
+        await self.evidence.keep_downloads()
+        return end
+
+    async def _act_by_hand(self, action: Action, name: str, steps: list[Step]) -> ActionResult:
+        """One action of a person. One that may send something is marked, unless the job says that it may be repeated:
+        whether a job only reads says nothing about what a person does."""
+        started, seen = time.monotonic(), self.attendance.last_frame
+        self.by_hand = True
+        begun = Step(len(steps), self.state.hidden.told(self.page.url), f"{name or 'a person'} did this by hand", ())
+        once = self.work.spec.repeatable is not True and may_send(action) and not await self.page.harmless(action)
+        if once:
+            self.sent = True
+            await self._mark(action)
+        done = await self.page.act(replace(action, submits=once))
+        result = self.state.hidden.result(as_kept(done, steps))
+        if result.error is not None and result.error.code in _NOTHING_DONE:
+            await self._lift()
+        shot = None
+        if seen is not None and self.work.spec.artifacts.screenshots == "all":
+            shot = await self.evidence.keep("screenshot", seen.jpeg, "image/jpeg")
+        seconds = round(time.monotonic() - started, 4)
+        steps.append(replace(begun, results=(result,), screenshot=shot, seconds=seconds))
+        if self.begun:
+            await self._confirm(tuple(steps))
+        return result
 
     async def _came_true(self, decision: StepDecision, step: Step) -> bool:
         """Whether all actions worked and the page shows now what they were to bring about."""
@@ -571,13 +645,13 @@ class _Session:
             name = action_name(action, self.page.url)
             if page_of(name) in self.lost_pages:
                 raise UnsureAction(f"an earlier attempt did {self.confirmed[-1]}; {name} could repeat it")
-            mark = replace(await self._snapshot(), pending_action=name)
-            await self.deps.journal.checkpoint(mark, durable=True)
-            self.begun = name
+            await self._mark(action)
         for name, value in resolved.items():
             self.state.hidden.learn(action.args[name], value)
         noted = await self.lessons.before(action)
-        done = await self.page.act(replace(action, args=resolved))
+        secret = any(value != action.args[name] for name, value in resolved.items())
+        with self.attendance.filling(secret, in_frame=str(action.args.get("bid", ""))[:1].isalpha()):
+            done = await self.page.act(replace(action, args=resolved))
         result = self.state.hidden.result(replace(done, action=replace(action, detail="")))
         self.lessons.after(result, noted)
         if result.error is not None and result.error.code in _NOTHING_DONE:
@@ -585,6 +659,12 @@ class _Session:
         if result.error is not None and result.error.code == HelpMissing.code:
             raise HelpMissing(result.error.message)  # the page will not go on by itself
         return result
+
+    async def _mark(self, action: Action) -> None:
+        """Has the store know that this action begins, and must not be repeated."""
+        name = action_name(action, self.page.url)
+        await self.deps.journal.checkpoint(replace(await self._snapshot(), pending_action=name), durable=True)
+        self.begun = name
 
     async def _lift(self) -> None:
         """Takes the mark back of an action that did nothing."""
@@ -611,8 +691,9 @@ class _Session:
 
     @property
     def _replay(self) -> Replay | None:
+        """What became of a workflow that was replayed; None too where a person has acted, which is no proof of one."""
         policy = self.deps.policy
-        return policy.replay if isinstance(policy, (WorkflowPolicy, ShadowPolicy)) else None
+        return policy.replay if isinstance(policy, (WorkflowPolicy, ShadowPolicy)) and not self.by_hand else None
 
     def _end(self, status: Status, **more: object) -> Outcome:
         outcome = Outcome(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import math
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from shoal.agent.worker_messages import JobLimits
 
@@ -30,8 +31,7 @@ class SessionBudget:
         self._ends_at = None if limits.seconds_left is None else now + max(0.0, limits.seconds_left)
         self.job_tokens = limits.job_tokens
         self.others = max(0, limits.spent - self.spent())  # model tokens that the job's other attempts have spent
-        if self._running is not None and not self._running.expired():
-            self._running.reschedule(self._end)
+        self._reschedule()
         self.told()
 
     @asynccontextmanager
@@ -47,6 +47,23 @@ class SessionBudget:
                 yield
         finally:
             self._running = None
+
+    @contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """While a person has the session's page: its own time stands still, the job's deadline does not."""
+        clock = asyncio.get_running_loop().time
+        began, latest = clock(), self._latest
+        self._latest = math.inf
+        self._reschedule()
+        try:
+            yield
+        finally:
+            self._latest = latest + clock() - began
+            self._reschedule()
+
+    def _reschedule(self) -> None:
+        if self._running is not None and not self._running.expired():
+            self._running.reschedule(None if math.isinf(self._end) else self._end)
 
     @property
     def _end(self) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shoal.agent.browser import BrowserHealth, ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.browser import BrowserHealth, ContextOptions, Frame, FrameOptions, Landing, ObserveOptions, Shot
 from shoal.agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
 from shoal.agent.observe.tree import find_element
 from shoal.agent.support.json_value import Json
@@ -180,6 +180,11 @@ class FakeContext:
         if bid is not None and find_element(page.elements, bid) is None:
             raise ElementMissing(f"there is no element {bid} on the page now; observe again", bid=bid)
         return Shot(_PIXEL, "image/png", 1, 1)
+
+    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+        while not self._closed:
+            yield Frame(_PIXEL, 1, 1)
+            await asyncio.sleep(1 / wanted.per_s)
 
     async def downloads(self) -> Sequence[Download]:
         self._page()

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import errno
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -27,6 +27,7 @@ from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRo
 from shoal.agent.policies.choose import with_learned
 from shoal.agent.policies.policy import Policy
 from shoal.agent.sessions import session
+from shoal.agent.sessions.attendance import Attendance
 from shoal.agent.sessions.dependencies import Journal, NavigationGuard, SessionDependencies
 from shoal.agent.sessions.human_help import Helper
 from shoal.agent.sessions.login import Logins
@@ -35,7 +36,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.process_memory import held_bytes
 from shoal.agent.types import Outcome
-from shoal.agent.worker_messages import Answer, JobLimits, Work
+from shoal.agent.worker_messages import Answer, JobLimits, LiveRequest, Work
 from shoal.services import tracing
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.config import WorkerConfig
@@ -53,6 +54,11 @@ log = structlog.get_logger()
 
 _PULL_S = 20.0
 """How long a pull waits for the first report; well under any time-out between dispatcher and worker."""
+
+MOST_LINKS = 4
+"""Gateways at which people may look at one session."""
+_LAST_WORDS_S = 1.0
+"""What links get to say that their session is over."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """What the system says when it has no room, files or memory to give."""
@@ -93,6 +99,10 @@ class Parts(Protocol):
         """What fetches documents for this tenant's sessions; None: nothing does."""
         ...
 
+    def link(self, attendance: Attendance, request: LiveRequest) -> Coroutine[None, None, None]:
+        """Runs until people look at this session no more, or it ends."""
+        ...
+
     def helper(self, work: Work) -> Helper | None:
         """What answers this session's questions; None: the job has no helper."""
         ...
@@ -105,6 +115,8 @@ class _Held:
     job: int
     journal: SessionJournal
     budget: SessionBudget
+    attendance: Attendance = field(default_factory=Attendance)
+    links: dict[LiveRequest, asyncio.Task[None]] = field(default_factory=dict)  # to gateways where people look
     task: asyncio.Task[Outcome] | None = None  # None while it waits for a slot
 
 
@@ -123,6 +135,7 @@ class Worker:
         self._outbox = Outbox(self._needs_work)
         self._logins = Logins()
         self._sites = TrustedSites()
+        self._links: set[asyncio.Task[None]] = set()
         self._busy = 0
         self._stopping = False
         self._idle = asyncio.Event()
@@ -164,7 +177,9 @@ class Worker:
             outcome = Outcome(Status.CANCELED, reason="stopped by its owner or with its worker")
         else:
             outcome = task.result()
-        self._held.pop((work.session, work.fence)).journal.outcome(outcome)
+        held = self._held.pop((work.session, work.fence))
+        held.attendance.end()  # its links say so, and end
+        held.journal.outcome(outcome)
         self._busy -= 1
         if self._busy == 0:
             self._idle.set()
@@ -187,6 +202,7 @@ class Worker:
                 deps = replace(
                     await dependencies_of(self._parts, self._config, work, first, navigation_guard, held.journal),
                     budget=held.budget,
+                    attendance=held.attendance,
                     logins=self._logins,
                 )
                 lease = tracing.lease_place(work.job, work.session, work.fence)
@@ -247,6 +263,23 @@ class Worker:
             if (new := limits.get(held.job)) is not None:
                 held.budget.change(new)
 
+    async def show(self, requests: Mapping[int, Sequence[LiveRequest]]) -> None:
+        """Links running sessions to gateways where people look at them; what is linked already stays."""
+        for (session_id, _), held in self._held.items():
+            for request in requests.get(session_id, ())[:MOST_LINKS]:
+                if held.task is not None and len(held.links) < MOST_LINKS and request not in held.links:
+                    link = self._parts.link(held.attendance, request)
+                    held.links[request] = task = asyncio.create_task(link, name=f"live-{session_id}")
+                    task.add_done_callback(partial(self._link_ended, held, request))
+                    self._links.add(task)
+
+    def _link_ended(self, held: _Held, request: LiveRequest, task: asyncio.Task[None]) -> None:
+        """A gateway that still asks is linked anew."""
+        held.links.pop(request, None)
+        self._links.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error(LogEvent.LIVE_LINK_LOST, worker=self.name, error=f"{type(error).__name__}: {error}")
+
     async def stats(self) -> WorkerStats:
         owner = self._parts.owner
         return WorkerStats(
@@ -276,6 +309,11 @@ class Worker:
 
     async def close(self) -> None:
         """Ends the browser and what else the worker holds."""
+        if self._links:
+            await asyncio.wait(tuple(self._links), timeout=_LAST_WORDS_S)
+        for task in self._links:
+            task.cancel()
+        await asyncio.gather(*self._links, return_exceptions=True)
         await self._parts.close()
 
 

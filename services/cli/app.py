@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal.services.cli.commands import eval as evaluation
-from shoal.services.cli.commands.cluster import inference, keys, parts, up, webhooks
+from shoal.services.cli.commands.cluster import inference, keys, parts, up, webhooks, workers
 from shoal.services.cli.commands.job import changing, export, jobs, questions, run, trying, workflows
 from shoal.services.cli.commands.pages import page
 from shoal.services.cli.ending import EXPECTED
@@ -49,6 +49,7 @@ for _part in (
     parts,
     inference,
     keys,
+    workers,
 ):
     _part.add_to(app)
 

@@ -50,6 +50,7 @@ def gateway_options(settings: Settings) -> GatewayOptions:
         webhook_secrets=tuple(filter(None, settings.webhook_secret.get_secret_value().split(","))),
         auth=needs_keys(settings.auth, settings.host),
         rules=spec_rules(settings),
+        live_url=settings.live_url or settings.help_url,
         help_token=settings.help_token.get_secret_value(),
         body_limit=settings.body_limit_kib * 1024,
         batch_limit=settings.batch_limit_mib * _MIB,

@@ -30,12 +30,14 @@ from shoal.services.dispatch.status.status_reporter import StatusReporter
 from shoal.services.dispatch.workers.free_memory import free_bytes
 from shoal.services.dispatch.workers.lease_takeover import take_over
 from shoal.services.dispatch.workers.limit_changes import limit_changes
+from shoal.services.dispatch.workers.live_requests import live_requests
 from shoal.services.dispatch.workers.sizing import Bounds, Load, Size, desired, share
 from shoal.services.dispatch.workers.worker_manager import WorkerManager
 from shoal.services.errors import StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.inference.watch import Admission
-from shoal.services.store.records import Renewal
+from shoal.services.live_messages import PREFIX as LIVE
+from shoal.services.store.records import DRAIN, Renewal
 from shoal.services.store.store import Store
 
 log = structlog.get_logger()
@@ -234,8 +236,9 @@ class Dispatcher:
             if lease.work.job in stopped or (lease.work.session, lease.work.fence) in lost:
                 unwanted.setdefault(lease.worker, []).append(lease.work.session)
         limits = limit_changes(still, job_controls, self._manager.spending())
-        for name in unwanted.keys() | limits.keys():
-            self._manager.tell(name, unwanted.get(name, []), limits.get(name, {}))
+        shown = live_requests(await self._store.states(LIVE), self._state.leases) if known else {}
+        for name in unwanted.keys() | limits.keys() | shown.keys():
+            self._manager.tell(name, unwanted.get(name, []), limits.get(name, {}), shown.get(name, {}))
 
     async def _expire_leases(self, owner: str | None = None) -> None:
         self._state.leases_expired(await self._store.expire_leases(owner=owner, lease_s=self._config.lease_s))
@@ -260,6 +263,8 @@ class Dispatcher:
             asyncio.get_running_loop().call_later(max(due, 0.0), self._state.signals.store_changed)
 
     async def _resize_and_tell(self) -> None:
+        drained = await self._store.states(DRAIN)
+        self._manager.replace(name.removeprefix(DRAIN) for name in drained)
         stats = await self._manager.stats()
         if self._config.most_workers > self._config.workers:
             others = await self._others()
@@ -278,7 +283,9 @@ class Dispatcher:
             await self._manager.resize(
                 self._size.workers, sum(one["size"]["workers"] for one in others if one.get("size"))
             )
-        told = self._reporter.snapshot(stats, self._committer.uncommitted, self._size, self._room)
+        told = self._reporter.snapshot(
+            stats, self._manager.leaving, self._committer.uncommitted, self._size, self._room
+        )
         await self._store.put_state(self._name, told)
 
     @property

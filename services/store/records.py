@@ -21,6 +21,10 @@ UnsureAnswer = Literal["done", "retry"]
 """What the owner of an unsure session says: its action was done, or the session is to be tried again."""
 
 
+DRAIN = "drain/"
+"""Of snapshots that an operator leaves: the worker of this name is to be replaced."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewJob:
     """A checked job that is to be stored."""

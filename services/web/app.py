@@ -14,6 +14,7 @@ from shoal.services.web.api.batch import batch_routes
 from shoal.services.web.api.changes import change_routes
 from shoal.services.web.api.events import feed_routes
 from shoal.services.web.api.jobs import job_routes, submit_routes
+from shoal.services.web.api.live import live_routes
 from shoal.services.web.api.questions import question_routes
 from shoal.services.web.api.results import result_routes
 from shoal.services.web.api.sessions import session_routes
@@ -22,6 +23,7 @@ from shoal.services.web.api.submitter import Submitter
 from shoal.services.web.api.tries import try_routes
 from shoal.services.web.api.views import ProblemView, ResultView, SubmittedView
 from shoal.services.web.api.webhooks import webhook_routes
+from shoal.services.web.api.workers import worker_routes
 from shoal.services.web.api.workflows import workflow_routes
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http import problems
@@ -30,6 +32,7 @@ from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.http.lazy_route import add_routes
 from shoal.services.web.http.quota import Quota
 from shoal.services.web.http.requests import RequestContext
+from shoal.services.web.live.rooms import LiveRooms
 from shoal.services.web.pages.routes import add_dashboard
 from shoal.services.web.specs.specs import SpecChecker
 from shoal.services.web.tries.trier import Trier
@@ -66,14 +69,17 @@ def create_app(deps: GatewayDeps) -> FastAPI:
     add_routes(app, job_routes(deps, authenticator))
     add_routes(app, change_routes(deps, authenticator))
     add_routes(app, session_routes(deps, authenticator))
+    rooms = app.state.live_rooms = LiveRooms(deps.store, deps.options.live_url if deps.options.help_token else "")
+    add_routes(app, live_routes(deps, authenticator, rooms))
     add_routes(app, result_routes(deps, authenticator))
     add_routes(app, feed_routes(deps, authenticator))
     add_routes(app, webhook_routes(deps, authenticator))
     add_routes(app, question_routes(deps, authenticator))
     add_routes(app, workflow_routes(deps, authenticator))
+    add_routes(app, worker_routes(deps, authenticator))
     add_routes(app, status_routes(deps, authenticator))
     if deps.options.dashboard:
-        add_dashboard(app, deps, authenticator, submitter, trier)
+        add_dashboard(app, deps, authenticator, submitter, trier, rooms)
     app.add_middleware(AuditTrail, store=deps.store)
     app.add_middleware(RequestContext, metrics=deps.metrics)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend the document

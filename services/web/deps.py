@@ -34,6 +34,7 @@ class GatewayOptions:
     """The cluster's own, newest first; none: the one that the store keeps."""
     help_token: str = field(default="", repr=False)
     """What workers show that ask people; none: no worker does."""
+    live_url: str = ""  # this gateway, as workers reach it that show sessions to people; "": none can
     secure_cookies: bool = False  # cookies over https only; for a public address that is https
 
 

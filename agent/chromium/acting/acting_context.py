@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +19,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from shoal.agent.actions.dialects.browsergym import format_call
 from shoal.agent.actions.perform import check, perform
 from shoal.agent.actions.registry import Limit
-from shoal.agent.browser import ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.browser import ContextOptions, Frame, FrameOptions, Landing, ObserveOptions, Shot
 from shoal.agent.chromium.acting import appearances
 from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
 from shoal.agent.chromium.acting.appearances import Appearances
@@ -28,6 +28,7 @@ from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import Bounds, Downloads
 from shoal.agent.chromium.acting.effects import Moment, effect, moment
 from shoal.agent.chromium.acting.harmless import harmless
+from shoal.agent.chromium.acting.screencast import screencast
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
@@ -94,12 +95,14 @@ class ActingContext:
         self._restless = False  # an action was taken since the page was last looked at
         self.last_action: Action | None = None
         self.last_error = ""
-        self.dialogs = Dialogs(accept=options.accept_dialogs)
         bounds = Bounds(
             options.max_download_bytes, options.download_timeout_s, options.max_downloads, options.max_downloaded_bytes
         )
         self.files = Downloads(options.downloads_dir, bounds)
         self.limits = CallDeadlines(browser, self._end, lambda seconds: self.tab.crashes(within_s=seconds))
+        self.dialogs = Dialogs(
+            accept=options.accept_dialogs, asks=options.hooks.answer_dialog, waits=self.limits.uncounted
+        )
         self._stage = ChromiumActionContext(self, driver, browser.folder)
         self._blocking: set[asyncio.Task[None]] = set()
         self._follow_tab(tab)
@@ -476,6 +479,19 @@ class ActingContext:
             else:
                 data = await (page_shot(self.tab) if full_page else viewport_shot(self.tab))
         return as_shot(data)
+
+    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+        while self._end() is None:
+            tab = self.tab
+            try:
+                async with aclosing(screencast(tab, wanted)) as frames:
+                    async for frame in frames:
+                        if self.tab is not tab or tab.page.is_closed():
+                            break
+                        if frame is not None:
+                            yield frame
+            except PlaywrightError:  # the tab closed or crashed; another may take its place
+                await asyncio.sleep(_LOOK_S)
 
     async def downloads(self) -> Sequence[Download]:
         return await self.files.take(self.options.action_timeout_s)

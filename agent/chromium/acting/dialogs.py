@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 
 from playwright.async_api import Dialog
 from playwright.async_api import Error as PlaywrightError
 
+from shoal.agent.sessions.hooks import DialogAnswer, DialogAsked
 from shoal.agent.support.printable import readable
 from shoal.agent.types import DialogSeen
 
@@ -15,10 +18,24 @@ _KEPT = 20
 
 
 class Dialogs:
-    """Answers dialogs. An unanswered dialog would block the page, and every call into it, for ever."""
+    """Answers dialogs. An unanswered dialog would block the page, and every call into it, for ever.
 
-    def __init__(self, *, accept: bool) -> None:
+    Args:
+        accept: the answer of this context's own rule.
+        asks: is asked first; gives None where nobody is there to answer. It bounds its own time.
+        waits: the time in which it is asked counts for no call into the page.
+    """
+
+    def __init__(
+        self,
+        *,
+        accept: bool,
+        asks: Callable[[DialogAsked], Awaitable[DialogAnswer | None]] | None = None,
+        waits: Callable[[], AbstractContextManager[None]],
+    ) -> None:
         self._accept = accept
+        self._asks = asks
+        self._waits = waits
         self._seen: list[DialogSeen] = []
         self._answering: set[asyncio.Task[None]] = set()
         self.count = 0  # so far
@@ -31,9 +48,12 @@ class Dialogs:
         task.add_done_callback(self._answering.discard)
 
     async def _answer(self, dialog: Dialog) -> None:
+        said = await self._asked(dialog)
         # An alert has but one answer; leaving a page was the agent's own wish.
-        accept = self._accept or dialog.type in ("alert", "beforeunload")
-        words = dialog.default_value if dialog.type == "prompt" and accept else None
+        accept = said.accept if said is not None else self._accept or dialog.type in ("alert", "beforeunload")
+        words = (
+            (said.text if said is not None else dialog.default_value) if dialog.type == "prompt" and accept else None
+        )
         answer = words or ("accepted" if accept else "dismissed")
         if len(self._seen) < _KEPT:
             self._seen.append(DialogSeen(dialog.type, readable(dialog.message), readable(answer)))
@@ -41,6 +61,14 @@ class Dialogs:
             await (dialog.accept(words) if accept else dialog.dismiss())
         except PlaywrightError:
             return  # the page went away with its dialog
+
+    async def _asked(self, dialog: Dialog) -> DialogAnswer | None:
+        if self._asks is None:
+            return None
+        with self._waits():
+            return await self._asks(
+                DialogAsked(dialog.type, readable(dialog.message), readable(dialog.default_value or ""))
+            )
 
     def take(self) -> tuple[DialogSeen, ...]:
         """Those since the last call."""

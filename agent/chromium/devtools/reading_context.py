@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Protocol
 
 from playwright.async_api import Error as PlaywrightError
 
-from shoal.agent.browser import Context, ContextOptions, Landing, ObserveOptions, Shot
+from shoal.agent.browser import Context, ContextOptions, Frame, FrameOptions, Landing, ObserveOptions, Shot
 from shoal.agent.chromium.acting.tab import document_quiet
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
 from shoal.agent.chromium.devtools.read_page import BLANK, ReadPage
@@ -21,6 +22,9 @@ from shoal.agent.support.web_addresses import check_opened, forbidden_page
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation
 
 _STORED = "() => [location.origin, Object.entries(localStorage).map(([name, value]) => ({name, value}))]"
+
+
+_SHOWN_EVERY_S = 1.0
 
 
 class ReadingOwner(BrowserProcess, Protocol):
@@ -118,6 +122,18 @@ class ReadingContext:
         async with self._limits.looking(self.options.action_timeout_s, "the screenshot"):
             data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
         return as_shot(data)
+
+    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+        # Such a page is read within a second or so: single pictures show it well enough.
+        while self._moved is None:
+            if self._end() is not None:
+                return
+            shot = await self.screenshot()
+            yield Frame(shot.data, shot.width, shot.height)
+            await asyncio.sleep(_SHOWN_EVERY_S)
+        async with aclosing(self._moved.frames(wanted)) as frames:
+            async for frame in frames:
+                yield frame
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         return await (await self._move()).observe(options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from shoal.agent.worker_messages import Answer, JobLimits, Work
+from shoal.agent.worker_messages import Answer, JobLimits, LiveRequest, Work
 from shoal.services.browsers.pools.pool import WorkerHandle, WorkerLost, WorkerStats
 from shoal.services.browsers.reports.report_batch import ReportBatch
 from shoal.services.browsers.worker import Worker
@@ -54,6 +54,9 @@ class LocalWorker:
 
     async def limit(self, limits: Mapping[int, JobLimits]) -> None:
         await self._here().limit(limits)
+
+    async def show(self, requests: Mapping[int, Sequence[LiveRequest]]) -> None:
+        await self._here().show(requests)
 
     async def stats(self) -> WorkerStats:
         return await self._here().stats()

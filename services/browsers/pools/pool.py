@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from shoal.agent.worker_messages import Answer, JobLimits, Work
+from shoal.agent.worker_messages import Answer, JobLimits, LiveRequest, Work
 from shoal.services.browsers.reports.report_batch import ReportBatch
 from shoal.services.errors import ServiceError
 
@@ -68,6 +68,10 @@ class WorkerHandle(Protocol):
 
     async def limit(self, limits: Mapping[int, JobLimits]) -> None:
         """What holds from now on for those of its sessions that are of these jobs."""
+        ...
+
+    async def show(self, requests: Mapping[int, Sequence[LiveRequest]]) -> None:
+        """Gateways ask for the pages of these running sessions. Said again and again while they do."""
         ...
 
     async def stats(self) -> WorkerStats: ...

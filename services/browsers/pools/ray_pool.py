@@ -18,7 +18,7 @@ from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayError, RayTaskError
 from ray.util import list_named_actors
 
-from shoal.agent.worker_messages import Answer, JobLimits, Work
+from shoal.agent.worker_messages import Answer, JobLimits, LiveRequest, Work
 from shoal.services import interpreter, tracing
 from shoal.services.browsers.config import WorkerConfig
 from shoal.services.browsers.pools.node import ends_in_s, node_addresses
@@ -89,6 +89,9 @@ class BrowserWorkerActor:
     async def limit(self, limits: Mapping[int, JobLimits]) -> None:
         await self._here().limit(limits)
 
+    async def show(self, requests: Mapping[int, Sequence[LiveRequest]]) -> None:
+        await self._here().show(requests)
+
     async def stats(self) -> WorkerStats:
         stats = replace(await self._here().stats(), ends_in_s=await ends_in_s())
         self._metrics.tell(stats)
@@ -135,6 +138,9 @@ class RayWorker:
 
     async def limit(self, limits: Mapping[int, JobLimits]) -> None:
         await self._answer(self._actor.limit.remote(dict(limits)))
+
+    async def show(self, requests: Mapping[int, Sequence[LiveRequest]]) -> None:
+        await self._answer(self._actor.show.remote(dict(requests)))
 
     async def stats(self) -> WorkerStats:
         return await self._answer(self._actor.stats.remote())

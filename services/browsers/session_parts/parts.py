@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Literal
+
+import httpx
 
 from shoal.agent.browser import NO_BYPASS, Browser, ContextOptions
 from shoal.agent.chromium.process.launch import LaunchOptions, launch
@@ -16,12 +19,14 @@ from shoal.agent.policies.choose import choose
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.rules.policy import RulesPolicy
+from shoal.agent.sessions.attendance import Attendance
 from shoal.agent.sessions.human_help import Helper
 from shoal.agent.spec import JobSpec
-from shoal.agent.worker_messages import Work
+from shoal.agent.worker_messages import LiveRequest, Work
 from shoal.services.answers import bounded_client
 from shoal.services.artifacts.open import open_artifacts
 from shoal.services.browsers.config import WorkerConfig
+from shoal.services.browsers.live.link import LiveLink
 from shoal.services.browsers.network.documents import Documents
 from shoal.services.browsers.network.egress import CHROMIUM_FLAGS, EgressLimits, EgressProxy
 from shoal.services.browsers.network.navigation_guard import PoliteNavigationGuard, RateSlots, SiteNavigationGuard
@@ -65,6 +70,7 @@ class RealParts:
         self._http = await self._stack.enter_async_context(bounded_client(ANSWER_BYTES, proxy=self._egress.url))
         # The gateway is this installation's own: it may be reached though pages may not.
         token = {"Authorization": f"Bearer {self._config.help_token}"}
+        self._live_http = await self._stack.enter_async_context(httpx.AsyncClient(headers=token, trust_env=False))
         self._own_http = await self._stack.enter_async_context(bounded_client(ANSWER_BYTES, headers=token))
         if self._config.model is not None:
             # Only where there is a model: the client library's types are a quarter of what a worker has to import.
@@ -125,6 +131,9 @@ class RealParts:
 
     def documents(self, tenant: str) -> DocumentClient:
         return self._documents.of(tenant)
+
+    def link(self, attendance: Attendance, request: LiveRequest) -> Coroutine[None, None, None]:
+        return LiveLink(attendance, self._live_http, request).run()
 
     def helper(self, work: Work) -> Helper | None:
         asks = work.spec.help

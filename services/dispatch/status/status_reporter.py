@@ -35,16 +35,22 @@ class StatusReporter:
         self._rate = 0.0
 
     def snapshot(
-        self, stats: Sequence[WorkerStats], uncommitted: Uncommitted, size: Size | None, room: int
+        self,
+        stats: Sequence[WorkerStats],
+        leaving: frozenset[str],
+        uncommitted: Uncommitted,
+        size: Size | None,
+        room: int,
     ) -> dict[str, Json]:
-        """How this dispatcher and its workers stand; `room`: slots that it may still fill."""
+        """How this dispatcher and its workers stand, of which some are leaving; `room`: slots that it may still
+        fill."""
         state, now = self._state, loop_time()
         self._look(now)
         slots = sum(worker.slots for worker in stats)
         waiting, held = self._waiting(now, slots)
         partitions = {cause: [(partition.job, partition.domain) for partition in some] for cause, some in held.items()}
         return {
-            "workers": [_worker(worker) for worker in stats],
+            "workers": [{**_worker(worker), "leaving": worker.name in leaving} for worker in stats],
             "slots": slots,
             "busy": sum(worker.busy for worker in stats),
             "leases": len(state.leases),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 import structlog
 
-from shoal.agent.worker_messages import JobLimits, Report, Work
+from shoal.agent.worker_messages import JobLimits, LiveRequest, Report, Work
 from shoal.services.browsers.pools.pool import Pool, WorkerHandle, WorkerLost, WorkerStats
 from shoal.services.browsers.reports.report_batch import REPORT_BATCH_BYTES
 from shoal.services.dispatch.clock import loop_time
@@ -178,21 +178,36 @@ class WorkerManager:
         await self.deregister(worker, why)
         await _end(worker)
 
-    def tell(self, name: str, stop: Sequence[int], limits: Mapping[int, JobLimits]) -> None:
-        """Begins to tell a worker which sessions to stop and what holds for the jobs of the others.
+    def tell(
+        self,
+        name: str,
+        stop: Sequence[int],
+        limits: Mapping[int, JobLimits],
+        shown: Mapping[int, Sequence[LiveRequest]],
+    ) -> None:
+        """Begins to tell a worker which sessions to stop, what holds for the jobs of the others, and which of them
+        people look at.
 
         It is said again with the next look, so a worker that has not answered yet is left alone.
         """
         worker = self.workers.get(name)
         if worker is not None and (worker.notifying is None or worker.notifying.done()):
-            worker.notifying = asyncio.create_task(self._tell(worker, stop, limits), name=f"tell-{name}")
+            worker.notifying = asyncio.create_task(self._tell(worker, stop, limits, shown), name=f"tell-{name}")
 
-    async def _tell(self, worker: WorkerState, stop: Sequence[int], limits: Mapping[int, JobLimits]) -> None:
+    async def _tell(
+        self,
+        worker: WorkerState,
+        stop: Sequence[int],
+        limits: Mapping[int, JobLimits],
+        shown: Mapping[int, Sequence[LiveRequest]],
+    ) -> None:
         try:
             if stop:
                 await worker.handle.cancel(stop)
             if limits:
                 await worker.handle.limit(limits)
+            if shown:
+                await worker.handle.show(shown)
         except WorkerLost:
             return  # its puller deregisters it
         except Exception:  # the top of a loop
@@ -289,16 +304,29 @@ class WorkerManager:
         """Begins to replace workers whose node is about to end."""
         for one in stats:
             worker = self.workers.get(one.name)
-            if (
-                one.ends_in_s is not None
-                and worker is not None
-                and not worker.leaving
-                and not self._state.signals.stopping
-            ):
-                worker.leaving = True
-                log.info(LogEvent.WORKER_STOPPED, worker=worker.name, node_ends_in_s=min(one.ends_in_s, _LONGEST_WAY_S))
-                self._start_soon()
-                _begin(self._evacuate(worker, one.ends_in_s), self._evacuating, f"evacuate-{worker.name}")
+            if one.ends_in_s is not None and worker is not None:
+                self._leave(worker, one.ends_in_s)
+
+    def replace(self, names: Iterable[str]) -> None:
+        """Begins to replace these workers, where they are here: an operator wants it."""
+        for name in names:
+            if (worker := self.workers.get(name)) is not None:
+                self._leave(worker, _LONGEST_WAY_S)
+
+    def _leave(self, worker: WorkerState, within_s: float) -> None:
+        """Begins to replace a worker: it is given nothing more, and what it runs ends within that time or goes on
+        elsewhere."""
+        if worker.leaving or self._state.signals.stopping:
+            return
+        worker.leaving = True
+        log.info(LogEvent.WORKER_STOPPED, worker=worker.name, leaves_within_s=min(within_s, _LONGEST_WAY_S))
+        self._start_soon()
+        _begin(self._evacuate(worker, within_s), self._evacuating, f"evacuate-{worker.name}")
+
+    @property
+    def leaving(self) -> frozenset[str]:
+        """Names of workers that are given nothing more."""
+        return frozenset(worker.name for worker in self.workers.values() if worker.leaving)
 
     async def _evacuate(self, worker: WorkerState, within_s: float) -> None:
         """Lets what a worker runs end, and the worker too; what does not end in time goes on elsewhere."""

@@ -89,7 +89,7 @@ def question_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRoute
     )
     async def ask(request: Request) -> Response:
         """Takes a worker's question, and gives its answer once there is one. Workers show the installation's token."""
-        _require_token(request, deps.options.help_token)
+        require_token(request, deps.options.help_token)
         require_type(request, JSON_TYPES)
         asked = parsed(Asked, await read_body(request, deps.options.body_limit))
         answers = await store.states(f"{_ANSWER}{asked.id}")
@@ -147,7 +147,8 @@ async def answer_question(store: Store, caller: Caller, question: str, answer: s
         await store.drop_states(prefix, older_than_s=_KEPT_S)
 
 
-def _require_token(request: Request, token: str) -> None:
+def require_token(request: Request, token: str) -> None:
+    """Raises Unauthenticated unless a worker of this installation asks."""
     kind, _, shown = request.headers.get("authorization", "").partition(" ")
     if not token or kind.lower() != "bearer" or not hmac.compare_digest(shown.encode(), token.encode()):
         raise Unauthenticated("Only this installation's workers ask here.")

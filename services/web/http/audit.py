@@ -20,7 +20,7 @@ _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _CHANGES_NOTHING = frozenset({"/v1/jobs:try", "/new/check", "/new/try", "/new/values", "/logout"})
 _KEPT_ELSEWHERE = frozenset({"/v1/jobs", "/v1/jobs:batch"})
 """Submissions through the API come by the thousand a second; the jobs themselves are their record."""
-_CALLER, _DETAIL = "shoal.caller", "shoal.audit_detail"
+_CALLER, _DETAIL, _NOTHING = "shoal.caller", "shoal.audit_detail", "shoal.audit_nothing"
 _MOST = 500
 
 
@@ -32,6 +32,11 @@ def note_caller(request: Request, caller: Caller) -> None:
 def note_detail(request: Request, detail: str) -> None:
     """Says of a change what its address does not: a new key's name, say. Never a secret."""
     request.scope[_DETAIL] = detail
+
+
+def note_nothing(request: Request) -> None:
+    """Says that this request is no change of its own: what a person does on a session's page is one of its steps."""
+    request.scope[_NOTHING] = True
 
 
 class AuditTrail:
@@ -57,7 +62,7 @@ class AuditTrail:
     async def _note(self, scope: Scope) -> None:
         caller = scope.get(_CALLER)
         route = str(getattr(scope.get("route"), "path", ""))
-        if not isinstance(caller, Caller) or route in _CHANGES_NOTHING | _KEPT_ELSEWHERE:
+        if not isinstance(caller, Caller) or route in _CHANGES_NOTHING | _KEPT_ELSEWHERE or scope.get(_NOTHING):
             return
         try:
             await self._store.add_audit(_entry(scope, caller, route))

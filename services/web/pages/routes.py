@@ -13,24 +13,28 @@ from starlette.exceptions import HTTPException
 from shoal.agent.status import Status
 from shoal.services.errors import NotFound, Unauthenticated
 from shoal.services.web.api.submitter import Submitter
+from shoal.services.web.api.workers import drain_worker
 from shoal.services.web.cluster_state.overview import overview
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.http.lazy_route import add_routes
 from shoal.services.web.http.problems import of_http
+from shoal.services.web.live.rooms import LiveRooms
 from shoal.services.web.pages.activity import add_activity
 from shoal.services.web.pages.admin.audit_log import add_audit_log
 from shoal.services.web.pages.admin.deliveries import add_deliveries
 from shoal.services.web.pages.admin.keys import add_keys
 from shoal.services.web.pages.attention import add_attention
 from shoal.services.web.pages.jobs.compare import add_compare
+from shoal.services.web.pages.jobs.history import add_history
 from shoal.services.web.pages.jobs.item_map import add_item_map
 from shoal.services.web.pages.jobs.listing import add_job_list
 from shoal.services.web.pages.jobs.page import add_job_page
 from shoal.services.web.pages.jobs.records import add_records
 from shoal.services.web.pages.login import LoginCheck, local_path
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
+from shoal.services.web.pages.sessions.live import add_live
 from shoal.services.web.pages.sessions.page import add_session_page
 from shoal.services.web.pages.sessions.steps import add_steps
 from shoal.services.web.pages.submit.page import add_submit_page
@@ -47,7 +51,12 @@ SITES_SHOWN = 50
 
 
 def add_dashboard(
-    app: FastAPI, deps: GatewayDeps, authenticator: Authenticator, submitter: Submitter, trier: Trier
+    app: FastAPI,
+    deps: GatewayDeps,
+    authenticator: Authenticator,
+    submitter: Submitter,
+    trier: Trier,
+    rooms: LiveRooms,
 ) -> None:
     """Adds all pages to `app`. To browsers, an address that nothing has answers with a page, too."""
     login_check = LoginCheck(authenticator, deps.options.cookie_secret, secure=deps.options.secure_cookies)
@@ -58,11 +67,13 @@ def add_dashboard(
     add_records(router, deps, login_check, pages)
     add_item_map(router, deps, login_check)
     add_compare(router, deps, login_check, pages)
+    add_history(router, deps, login_check, pages)
     add_job_page(router, deps, login_check, pages)
     add_activity(router, deps, login_check, pages)
     add_attention(router, deps, login_check, pages)
     add_session_page(router, deps, login_check, pages)
     add_steps(router, deps, login_check, pages)
+    add_live(router, deps, login_check, pages, rooms)
     add_submit_page(router, deps, login_check, pages, submitter, trier)
     add_workflow_pages(router, deps, login_check, pages)
     add_keys(router, deps, login_check, pages)
@@ -96,8 +107,17 @@ def _add_status(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
             seen=seen,
             statuses=list(Status),
             sites=sites,
+            may_drain=caller.may("admin"),
             models=[(name, model) for name, model in models if model],
         )
+
+    @router.post("/workers/{worker}/drain")
+    async def drain(
+        request: Request, worker: str, token: str = Form(""), caller: Caller = Depends(let_in(login_check, "admin"))
+    ) -> Response:
+        login_check.check_form(request, token)
+        await drain_worker(deps.store, worker, caller)
+        return RedirectResponse("/status", status_code=303)
 
 
 def _add_static(router: APIRouter) -> None:

@@ -20,7 +20,7 @@ from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.dispatch.workers.worker_manager import WorkerManager
 from shoal.services.dispatch.workers.worker_state import claiming
-from shoal.services.store.records import Claims
+from shoal.services.store.records import DRAIN, Claims
 from tests.cluster_world import EXTRACT, LOOP, FakeParts, World, shop, world
 
 
@@ -143,3 +143,18 @@ async def test_sessions_claimed_for_a_worker_whose_node_begins_to_end_go_on_else
         monkeypatch.setattr(w.store, "claim", claim)
         done = await w.final(await w.submit(extract=EXTRACT, url="http://shop.example/3", max_attempts=1))
         assert done.status is Status.COMPLETED
+
+
+async def test_a_worker_that_an_operator_drains_is_replaced_and_ends_what_it_runs() -> None:
+    config = DispatchConfig(workers=1, most_workers=1, per_domain=50)
+    async with world(shop(8, seconds=0.3), slots=2, dispatch=config) as w:
+        job = await w.submit(loop=LOOP, extract=EXTRACT)
+        await w.running(job, 2)
+        (first,) = w.pool.workers
+        await w.store.put_state(f"{DRAIN}{first.name}", {})
+        await until(lambda: len(w.pool.workers) == 2 and first.lost)
+        done = await w.final(job)
+        assert (done.status, done.counts.completed) == (Status.COMPLETED, 8)
+        sessions, _ = await w.store.sessions(job, limit=100)
+        assert {row.attempt for row in sessions if row.item is not None} == {1}, "no session paid for it"
+        assert len(w.dispatcher.workers) == 1 and first.name not in w.dispatcher.workers

@@ -10,13 +10,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shoal.agent.types import Action, Incomplete
+from shoal.agent.status import Status
+from shoal.agent.types import Action, Incomplete, Outcome, Task
+from shoal.agent.worker_messages import Work
 from shoal.services.store import ids
 from shoal.services.web.http.api_keys import hash_key
 from shoal.services.web.http.auth import Authenticator
 from shoal.services.web.pages.filters import ago, call, clipped, place, size, span
 from shoal.services.web.pages.login import COOKIE, LoginCheck, local_path
-from tests.gateway_world import World, completed, failed, loop_of, world
+from tests.gateway_world import World, completed, failed, fan_out, loop_of, world
 
 EVIL = "<script>alert(1)</script>\"'&"
 
@@ -298,3 +300,25 @@ def test_figures_and_times_are_written_for_people() -> None:
     assert place("https://shop.example/p/1") == "/p/1"
     assert place("https://shop.example/") == "shop.example"
     assert place("a word") == "a word"
+
+
+async def test_a_job_s_plan_is_a_tree_and_its_events_are_listed() -> None:
+    async with world() as here:
+        job = await here.submit(loop={"values": ["https://shop.example/a", "https://shop.example/b"], "is_link": True})
+        hostile = "<script>document.title='owned'</script>"
+        each = Task("extract", hostile, Status.COMPLETED)
+        loop = Task("loop", "each of them", Status.COMPLETED)
+
+        def answer(work: Work) -> Outcome:
+            if work.item is not None:
+                return completed({"n": 1}, tasks=(each,))
+            return completed(tasks=(loop,)) if work.children is not None else fan_out(["https://shop.example/a"])
+
+        await here.run(answer)
+        page = (await here.client.get(f"/jobs/{job}/history")).text
+        assert "each of them" in page and "&lt;script&gt;" in page and hostile not in page
+        assert page.index("each of them") < page.index("&lt;script&gt;")
+        for name in ("job.submitted", "job.fanned_out", "job.finished"):
+            assert name in page
+        assert (await here.client.get("/jobs/j999/history")).status_code == 404
+        assert "No event comes after this." in (await here.client.get(f"/jobs/{job}/history?after=999999")).text

@@ -84,13 +84,45 @@ document.addEventListener("submit", (event) => {
 
 // The mark beside "Needs you" says how much waits for a person, on every page.
 const WAITING_EVERY_MS = 15000;
+const NOTIFY = "shoal.notify";
+
+function notifies() {
+  return "Notification" in window && Notification.permission === "granted" && localStorage.getItem(NOTIFY) === "yes";
+}
+
+// One page of this browser tells, also of several that are open: they share a tag.
+function notify(waiting) {
+  if (!notifies()) return;
+  const words = waiting === 1 ? "One thing waits for a person." : `${waiting} things wait for a person.`;
+  const note = new Notification("Shoal needs you", { body: words, tag: "shoal-needs-you" });
+  note.addEventListener("click", () => { window.focus(); location.href = "/attention"; });
+}
+
+// The switch for notifications, on the page of what waits.
+function notificationSwitch(button) {
+  const show = () => {
+    button.hidden = !("Notification" in window);
+    button.setAttribute("aria-pressed", notifies() ? "true" : "false");
+    button.textContent = notifies() ? "Notifications are on" : "Notify me in this browser";
+  };
+  button.addEventListener("click", async () => {
+    const on = !notifies() && (await Notification.requestPermission()) === "granted";
+    localStorage.setItem(NOTIFY, on ? "yes" : "no");
+    show();
+  });
+  show();
+}
+
 async function countWaiting(link) {
+  let before = null;
   for (;;) {
     try {
       const answer = await fetch("/attention/count", { credentials: "same-origin" });
       if (answer.redirected || answer.status === 403) return; // logged out, or not for this login
       if (answer.ok) {
         const { waiting, at_most: most } = await answer.json();
+        if (before !== null && waiting > before) notify(waiting);
+        before = waiting;
         link.dataset.waiting = waiting >= most ? `${most}+` : waiting || "";
         link.setAttribute("aria-label", waiting ? `Needs you: ${link.dataset.waiting}` : "Needs you");
       }
@@ -101,6 +133,8 @@ async function countWaiting(link) {
   }
 }
 
+const notifyButton = document.querySelector("[data-notify]");
+if (notifyButton) notificationSwitch(notifyButton);
 const waitingLink = document.querySelector("[data-waiting]");
 if (waitingLink && document.querySelector(".who")) countWaiting(waitingLink);
 if (page.follow) follow(watcher(), page.after);

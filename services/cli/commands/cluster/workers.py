@@ -1,0 +1,68 @@
+"""Commands about browser workers: how they stand, and the replacing of one."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from shoal.services.cli.connection import client_of
+from shoal.services.cli.ending import Exit, tell
+from shoal.services.cli.options import AsJson, Gateway
+from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.tables import print_table
+
+_MIB = 1024 * 1024
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds these commands to `app`."""
+    app.command()(workers)
+    app.command()(drain)
+
+
+def workers(gateway: Gateway = "", as_json: AsJson = False) -> None:
+    """List the browser workers."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            page = await client.workers()
+        if as_json:
+            for one in page["workers"]:
+                print(json.dumps(one, ensure_ascii=False))
+            return Exit.DONE
+        cells = [
+            [
+                one["name"],
+                f"{one['busy']} of {one['slots']}",
+                str(one["waiting"]),
+                str(one["browser_restarts"]),
+                f"{one['rss_bytes'] // _MIB} MiB",
+                "leaving" if one["leaving"] else "",
+            ]
+            for one in page["workers"]
+        ]
+        print_table(("worker", "slots busy", "waiting", "restarts", "memory", ""), cells)
+        return Exit.DONE
+
+    finish(work())
+
+
+def drain(
+    worker: Annotated[str, typer.Argument(metavar="WORKER", help="Its name, as `shoal workers` shows it.")],
+    gateway: Gateway = "",
+    as_json: AsJson = False,
+) -> None:
+    """Replace a browser worker: it gets no more sessions, and what it runs may end first."""
+
+    async def work() -> Exit:
+        async with client_of(settings_of_process(), gateway) as client:
+            await client.drain(worker)
+        if as_json:
+            print(json.dumps({"worker": worker, "leaving": True}))
+        else:
+            tell(f"{worker} is being replaced")
+        return Exit.DONE
+
+    finish(work())

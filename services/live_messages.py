@@ -1,0 +1,142 @@
+"""What gateway and worker say to each other about a session that people look at: orders down, news up, as JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from shoal.agent.support.json_value import Json
+
+PREFIX = "live:"
+"""Of the snapshots in the store by which gateways ask for a session's page."""
+REQUEST_S = 15.0
+"""A request that was not repeated for so long holds no longer."""
+PING_S = 5.0
+"""A gateway says something to a worker that often; a worker that hears nothing for three times as long is alone."""
+MOST_MESSAGE_BYTES = 2 * 1024 * 1024
+"""Of one message of a worker."""
+_LEASE = 64
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+# --- down: what a gateway orders ---------------------------------------------------------------------
+
+
+class Ping(_Message):
+    """The gateway is there."""
+
+    kind: Literal["ping"] = "ping"
+
+
+class Watch(_Message):
+    """Whether pictures are wanted."""
+
+    kind: Literal["watch"] = "watch"
+    on: bool
+
+
+class Take(_Message):
+    """A person asks for the page."""
+
+    kind: Literal["take"] = "take"
+    id: str
+    lease: str = Field(max_length=_LEASE)
+    name: str
+
+
+class Keep(_Message):
+    """The person is still there."""
+
+    kind: Literal["keep"] = "keep"
+    id: str
+    lease: str = Field(max_length=_LEASE)
+
+
+class Act(_Message):
+    """The person acts."""
+
+    kind: Literal["act"] = "act"
+    id: str
+    lease: str = Field(max_length=_LEASE)
+    action: str
+    args: dict[str, Json]
+
+
+class Reply(_Message):
+    """The person answers a dialog of the page."""
+
+    kind: Literal["reply"] = "reply"
+    id: str
+    lease: str = Field(max_length=_LEASE)
+    accept: bool
+    text: str = ""
+
+
+class HandBack(_Message):
+    """The person is done."""
+
+    kind: Literal["hand_back"] = "hand_back"
+    id: str
+    lease: str = Field(max_length=_LEASE)
+    said: str = ""
+    done: bool = False
+
+
+Order = Take | Keep | Act | Reply | HandBack
+"""What is answered by a `Done`."""
+Down = Annotated[Ping | Watch | Order, Field(discriminator="kind")]
+DOWN: TypeAdapter[Ping | Watch | Order] = TypeAdapter(Down)
+
+# --- up: what a worker tells -------------------------------------------------------------------------
+
+
+class FrameNews(_Message):
+    """A picture of the page."""
+
+    kind: Literal["frame"] = "frame"
+    jpeg: str = Field(max_length=MOST_MESSAGE_BYTES, pattern=r"^[A-Za-z0-9+/=]*$")  # base64
+    width: float = Field(ge=1, le=100_000)  # of the viewport, in CSS pixels
+    height: float = Field(ge=1, le=100_000)
+
+
+class DialogNews(_Message):
+    """A dialog of the page."""
+
+    kind: str
+    message: str
+    default: str
+
+
+class StandingNews(_Message):
+    """How the session stands."""
+
+    kind: Literal["standing"] = "standing"
+    url: str
+    control: Literal["agent", "asked", "person"]
+    holder: str
+    withheld: bool
+    dialog: DialogNews | None = None
+
+
+class Done(_Message):
+    """What became of an order."""
+
+    kind: Literal["done"] = "done"
+    id: str
+    error: str = ""  # why it was not done, in words; "" when it was
+    url: str = ""  # of the page afterwards, where it acted
+
+
+class Ended(_Message):
+    """The session is over."""
+
+    kind: Literal["ended"] = "ended"
+
+
+News = FrameNews | StandingNews | Done | Ended
+Up = Annotated[News, Field(discriminator="kind")]
+UP: TypeAdapter[News] = TypeAdapter(Up)

@@ -1,0 +1,65 @@
+"""The page on which a running session is looked at and taken over."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi.responses import JSONResponse
+
+from shoal.agent.status import FINAL
+from shoal.services.errors import ServiceError
+from shoal.services.store import ids
+from shoal.services.web.api.changes import parsed
+from shoal.services.web.api.live import obey, room_of
+from shoal.services.web.deps import GatewayDeps
+from shoal.services.web.http import problems
+from shoal.services.web.http.api_keys import Caller
+from shoal.services.web.http.body import JSON_TYPES, read_body, require_type
+from shoal.services.web.live.orders import TakeoverBody
+from shoal.services.web.live.rooms import LiveRooms
+from shoal.services.web.live.viewing import live_stream
+from shoal.services.web.pages.jobs.view_models import look
+from shoal.services.web.pages.login import LoginCheck
+from shoal.services.web.pages.rendering import Pages, let_in
+
+
+def add_live(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pages: Pages, rooms: LiveRooms) -> None:
+    """Adds the page, its stream, and what its buttons do."""
+
+    @router.get("/sessions/{session}/live")
+    async def live(request: Request, session: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
+        detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
+        job = await deps.store.job(detail.row.job, tenant=caller.sees)
+        return pages.page(
+            request,
+            "session/live.html",
+            caller=caller,
+            session=detail.row,
+            job=look(job, await deps.store.now()),
+            available=rooms.available,
+            over=detail.row.status in FINAL,
+            can_control=caller.may("control"),
+        )
+
+    @router.get("/sessions/{session}/live/stream")
+    async def stream(request: Request, session: str, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
+        room = await room_of(deps.store, rooms, ids.parse_session(session), caller)
+        return live_stream(deps.store, deps.metrics, rooms, room, partial(login_check.holds, request, caller))
+
+    @router.post("/sessions/{session}/live")
+    async def take_over(
+        request: Request,
+        session: str,
+        x_form_token: str = Header(""),
+        caller: Caller = Depends(let_in(login_check, "control")),
+    ) -> Response:
+        """What the page's script says for the person; a refusal is a problem document."""
+        try:
+            login_check.check_form(request, x_form_token)
+            require_type(request, JSON_TYPES)
+            body = parsed(TakeoverBody, await read_body(request, deps.options.body_limit))
+            view = await obey(request, deps.store, rooms, ids.parse_session(session), body, caller)
+        except ServiceError as error:
+            return problems.of_error(error)
+        return JSONResponse(view.model_dump())

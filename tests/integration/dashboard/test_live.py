@@ -1,0 +1,95 @@
+"""People look at running sessions and take them over: from their Chromium to the page, and back to the agent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from playwright.async_api import Browser, Page, async_playwright, expect
+
+from shoal.agent.chromium.process.find import find_chromium
+from tests.live_world import Agent, Live, live_world
+from tests.model_server import slow
+
+LOCKED = """<!doctype html><title><img src=x onerror="document.title='owned'"></title><body style="margin:0">
+<h1 style="margin:0;height:60px">Locked</h1>
+<button style="position:absolute;left:200px;top:100px;width:200px;height:60px">Look</button>
+<button style="position:absolute;left:600px;top:300px;width:200px;height:60px" id="unlock">Unlock</button>
+<input style="position:absolute;left:600px;top:400px;width:200px;height:40px" id="code" aria-label="Code">
+<p style="position:absolute;top:500px" id="told"></p>
+<script>
+  unlock.onclick = () => {
+    if (!confirm('Open <b>the lock</b>?')) return;
+    fetch('/unlock', { method: 'POST', body: code.value });
+    document.querySelector('h1').textContent = 'Wide open';
+  };
+</script>"""
+
+
+@asynccontextmanager
+async def chromium() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+async def opened(browser: Browser, live: Live, session: str) -> tuple[Page, list[str]]:
+    page = await browser.new_page(viewport={"width": 1280, "height": 1000})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
+    await page.goto(f"{live.url}/sessions/{session}/live")
+    await expect(page.locator("canvas[data-drawn]")).to_be_visible(timeout=20_000)
+    return page, complaints
+
+
+async def click_on(page: Page, x: float, y: float) -> None:
+    """Clicks on what the session's page, 1280 wide, has at this place."""
+    box = await page.locator("#live-picture").bounding_box()
+    assert box is not None
+    await page.mouse.click(box["x"] + x / 1280 * box["width"], box["y"] + y / 1280 * box["width"])
+
+
+async def test_a_person_takes_a_session_over_and_the_agent_goes_on(tmp_path: Path) -> None:
+    async with live_world(tmp_path, {"/": LOCKED}, Agent("Look", "Wide open")) as live, chromium() as browser:
+        live.model.behaviours = [slow]
+        session = await live.job()
+        await live.asked()
+        page, complaints = await opened(browser, live, session)
+        await expect(page.locator("#live-state")).to_have_text("The agent works")
+        await page.get_by_role("button", name="Take over").click()
+        await expect(page.locator("#live-state")).to_contain_text("ends its step")
+        live.model.release.set()
+        await expect(page.locator("#live-state")).to_contain_text("You have the page", timeout=20_000)
+        asked = len(live.model.requests)
+
+        await click_on(page, 700, 420)
+        await page.keyboard.type("4711")
+        await click_on(page, 700, 330)
+        await expect(page.locator("#live-dialog-text")).to_have_text("Open <b>the lock</b>?")
+        assert live.heard == []
+        await page.get_by_role("button", name="OK").click()
+        async with asyncio.timeout(10):
+            while not live.heard:
+                await asyncio.sleep(0.05)
+        assert live.heard == ["/unlock 4711"]
+        assert len(live.model.requests) == asked, "the agent waits meanwhile"
+
+        await page.get_by_label("Tell the agent").fill("I have entered the code")
+        await page.get_by_role("button", name="Hand back").click()
+        row = await live.until(session, lambda row: row["status"] not in ("queued", "running"))
+        assert row["status"] == "completed"
+        steps = [step for task in row["attempts"][0] for step in task["steps"]]
+        told = json.dumps(steps)
+        assert "mouse_click" in told and "keyboard_type" in told
+        assert "4711" not in told, "what a person types may be a secret"
+        assert any("I have entered the code" in str(body["messages"]) for body in live.model.requests)
+        await expect(page.locator("#live-state")).to_have_text("The session is over.", timeout=10_000)
+        assert await page.title() != "owned"
+        assert complaints == []

@@ -1,0 +1,226 @@
+"""Looking at running sessions and taking them over, by the API: who may, how many, and what workers must show."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from shoal.agent.spec import JobSpec
+from shoal.agent.worker_messages import Work
+from shoal.services.errors import QuotaExceeded
+from shoal.services.live_messages import PREFIX
+from shoal.services.web.live import rooms, viewing
+from tests.gateway_world import World, completed, world
+
+TOKEN = "installation-token"
+JPEG = base64.b64encode(b"\xff\xd8picture").decode()
+STANDING = {"kind": "standing", "url": "https://shop.example/", "control": "agent", "holder": "", "withheld": False}
+
+
+@pytest.fixture
+async def here() -> AsyncIterator[World]:
+    async with world(auth=True, help_token=TOKEN, live_url="http://gateway:8700") as made:
+        yield made
+
+
+async def running(here: World, tenant: str = "acme") -> str:
+    """A session of a tenant that a worker has."""
+    key = await here.key("submit", tenant=tenant)
+    spec = {"url": "https://shop.example/", "goal": "look"}
+    answer = await here.client.post("/v1/jobs", json=spec, headers={"Authorization": f"Bearer {key}"})
+    assert answer.status_code == 201
+    (work,) = await here.claim()
+    return f"s{work.session}"
+
+
+def headers(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+class Worker:
+    """A worker's side of a session's room."""
+
+    def __init__(self, here: World) -> None:
+        self._here = here
+        self.told: list[dict[str, Any]] = []
+        self.url = ""
+        self._task: asyncio.Task[None] | None = None
+
+    async def link(self) -> None:
+        """Finds the request that the gateway keeps in the store, and follows it."""
+        async with asyncio.timeout(5):
+            while not (requests := await self._here.store.states(PREFIX)):
+                await asyncio.sleep(0.01)
+        ((request, _),) = requests.values()
+        assert request["url"] == "http://gateway:8700"
+        self.ticket = request["ticket"]
+        room = self._room()
+        self._task = asyncio.create_task(self._follow(room))
+        await asyncio.sleep(0)
+
+    def _room(self) -> Any:
+        return self._here.app.state.live_rooms.by_ticket(self.ticket)
+
+    async def _follow(self, room: Any) -> None:
+        async for order in room.down():
+            self.told.append(json.loads(order.model_dump_json()))
+            if "id" in self.told[-1]:
+                await self.say(kind="done", id=self.told[-1]["id"], url="https://shop.example/next")
+
+    async def say(self, **news: Any) -> httpx.Response:
+        return await self._here.client.post(f"/v1/live/{self.ticket}", json=news, headers=headers(TOKEN))
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+
+async def test_a_person_takes_over_and_each_order_reaches_the_worker(here: World) -> None:
+    session = await running(here)
+    key = await here.key("control", name="Ada")
+    worker = Worker(here)
+    path = f"/v1/sessions/{session}/live"
+    taking = asyncio.create_task(here.client.post(path, json={"do": "take"}, headers=headers(key)))
+    await worker.link()
+    taken = await taking
+    assert taken.status_code == 200
+    lease = taken.json()["lease"]
+    clicked = await here.client.post(
+        path, json={"do": "click", "lease": lease, "x": 3.0, "y": 4.0}, headers=headers(key)
+    )
+    assert clicked.json() == {"lease": lease, "url": "https://shop.example/next"}
+    take, click = [order for order in worker.told if "id" in order]
+    assert (take["kind"], take["name"], take["lease"]) == ("take", "Ada", lease)
+    assert (click["action"], click["args"]) == ("mouse_click", {"x": 3.0, "y": 4.0, "button": "left"})
+    await worker.close()
+
+
+@pytest.mark.parametrize(
+    ("scopes", "tenant", "status"),
+    [(("read",), "acme", 403), (("control",), "other", 404), (("submit",), "acme", 403)],
+)
+async def test_only_those_who_may_control_the_tenant_s_sessions_take_over(
+    here: World, scopes: tuple[str, ...], tenant: str, status: int
+) -> None:
+    session = await running(here)
+    key = await here.key(*scopes, tenant=tenant)
+    answer = await here.client.post(f"/v1/sessions/{session}/live", json={"do": "take"}, headers=headers(key))
+    assert answer.status_code == status
+    assert await here.store.states(PREFIX) == {}, "no worker is asked"
+
+
+@pytest.mark.parametrize(("scopes", "tenant", "status"), [(("submit",), "acme", 403), (("read",), "other", 404)])
+async def test_only_the_tenant_s_readers_look(here: World, scopes: tuple[str, ...], tenant: str, status: int) -> None:
+    session = await running(here)
+    key = await here.key(*scopes, tenant=tenant)
+    assert (await here.client.get(f"/v1/sessions/{session}/live", headers=headers(key))).status_code == status
+    assert (await here.client.get(f"/v1/sessions/{session}/live")).status_code == 401
+
+
+async def test_another_tenant_is_kept_out_of_a_room_that_is_open_already(here: World) -> None:
+    session = await running(here)
+    mine, theirs = await here.key("control"), await here.key("control", "read", tenant="other")
+    worker = Worker(here)
+    path = f"/v1/sessions/{session}/live"
+    taking = asyncio.create_task(here.client.post(path, json={"do": "take"}, headers=headers(mine)))
+    await worker.link()
+    lease = (await taking).json()["lease"]
+    stolen = {"do": "type", "lease": lease, "text": "x"}
+    assert (await here.client.post(path, json=stolen, headers=headers(theirs))).status_code == 404
+    assert (await here.client.get(path, headers=headers(theirs))).status_code == 404
+    assert [order["kind"] for order in worker.told if "id" in order] == ["take"]
+    await worker.close()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"do": "click", "lease": "l", "x": 1.0},
+        {"do": "type", "lease": "l"},
+        {"do": "type", "text": "x"},
+        {"do": "upload", "lease": "l"},
+        {"do": "open", "lease": "l"},
+    ],
+)
+async def test_what_is_not_complete_or_not_known_is_refused(here: World, body: dict[str, Any]) -> None:
+    session = await running(here)
+    key = await here.key("control")
+    answer = await here.client.post(f"/v1/sessions/{session}/live", json=body, headers=headers(key))
+    assert answer.status_code == 400
+
+
+async def test_workers_show_the_installation_s_token_and_a_ticket(here: World) -> None:
+    frame = {"kind": "frame", "jpeg": JPEG, "width": 10, "height": 10}
+    key = await here.key("admin")
+    for token, status in (("nonsense", 401), (key, 401), (TOKEN, 404)):
+        assert (await here.client.post("/v1/live/guessed", json=frame, headers=headers(token))).status_code == status
+        assert (await here.client.get("/v1/live/guessed", headers=headers(token))).status_code == status
+
+
+async def test_pictures_are_streamed_until_the_key_ends(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(viewing, "_LOOK_S", 0.05)
+    session = await running(here)
+    room = here.app.state.live_rooms.of(int(session[1:]), "acme")
+    good = True
+
+    async def holds() -> bool:
+        return good
+
+    told: list[tuple[str, Any]] = []
+    worker = Worker(here)
+
+    async def look() -> None:
+        async for event in viewing._viewed(here.store, here.deps.metrics, here.app.state.live_rooms, room, holds):
+            if event.event:
+                told.append((event.event, json.loads(event.data)))
+
+    looking = asyncio.create_task(look())
+    await worker.link()
+    assert (await worker.say(**STANDING)).status_code == 204
+    assert (await worker.say(kind="frame", jpeg=JPEG, width=1280, height=720)).status_code == 204
+    async with asyncio.timeout(5):
+        while "frame" not in dict(told):
+            await asyncio.sleep(0.01)
+    assert dict(told)["frame"] == {"jpeg": JPEG, "width": 1280.0, "height": 720.0}
+    assert worker.told[0] == {"kind": "watch", "on": True}
+    for wrong in ({"jpeg": "<script>"}, {"jpeg": JPEG, "width": 0}, {"kind": "other"}):
+        news = {"kind": "frame", "jpeg": JPEG, "width": 10, "height": 10, **wrong}
+        assert (await worker.say(**news)).status_code == 400
+    good = False
+    await asyncio.wait_for(looking, 5)
+    assert room.viewers == 0
+    async with asyncio.timeout(5):
+        while worker.told[-1] != {"kind": "watch", "on": False}:
+            await asyncio.sleep(0.01)
+    assert await here.store.states(PREFIX) == {}, "nobody asks for the page any more"
+    await worker.close()
+
+
+async def test_a_stream_ends_with_its_session_and_so_many_may_look(here: World) -> None:
+    session = await running(here)
+    key = await here.key("read")
+    path = f"/v1/sessions/{session}/live"
+    await here.finish([work for work in await _held(here)], lambda _: completed())
+    answer = await here.client.get(path, headers=headers(key))
+    assert "event: end" in answer.text and '"completed"' in answer.text
+
+
+async def _held(here: World) -> list[Any]:
+    spec = JobSpec(url="https://shop.example/", goal="look")
+    return [Work(1, 1, 1, "acme", 1, 0, spec, None, None, None, None)]
+
+
+def test_so_many_may_look() -> None:
+    room = rooms.Room(1, "acme")
+    for _ in range(rooms.MOST_VIEWERS):
+        room.admit()
+        room.viewers += 1
+    with pytest.raises(QuotaExceeded, match="look at this session already"):
+        room.admit()

@@ -1,0 +1,43 @@
+"""Browser workers by the API and the dashboard: who sees them, and who has one replaced."""
+
+from __future__ import annotations
+
+from shoal.services.store.records import DRAIN
+from tests.gateway_world import World, world
+
+WORKER = {"name": "w-1", "slots": 4, "busy": 1, "waiting": 0, "browsers": 1, "browser_restarts": 0, "rss_bytes": 5}
+
+
+async def told(here: World) -> None:
+    snapshot = {"workers": [{**WORKER, "leaving": False}], "slots": 4, "busy": 1, "leases": 1}
+    await here.store.put_state("dispatcher/main", snapshot)
+
+
+async def test_an_operator_has_a_worker_replaced() -> None:
+    async with world(auth=True) as here:
+        await told(here)
+        admin = {"Authorization": f"Bearer {await here.key('admin')}"}
+        (listed,) = (await here.client.get("/v1/workers", headers=admin)).json()["workers"]
+        assert listed == {**WORKER, "leaving": False}
+        assert (await here.client.post("/v1/workers/w-1/drain", headers=admin)).status_code == 202
+        assert list(await here.store.states(DRAIN)) == [f"{DRAIN}w-1"]
+        assert (await here.client.post("/v1/workers/w-2/drain", headers=admin)).status_code == 404
+
+
+async def test_others_see_workers_and_replace_none() -> None:
+    async with world(auth=True) as here:
+        await told(here)
+        key = {"Authorization": f"Bearer {await here.key('read', 'control')}"}
+        assert (await here.client.get("/v1/workers", headers=key)).status_code == 200
+        assert (await here.client.post("/v1/workers/w-1/drain", headers=key)).status_code == 403
+        assert await here.store.states(DRAIN) == {}
+
+
+async def test_the_status_page_has_the_button_for_operators_only() -> None:
+    async with world() as here:
+        await told(here)
+        page = await here.client.get("/status")
+        assert "Drain and replace this worker" in page.text
+        posted = await here.client.post("/workers/w-1/drain", data={"token": "forged"})
+        assert posted.status_code == 403
+        assert await here.store.states(DRAIN) == {}
