@@ -41,10 +41,10 @@ def lend(tx: Tx, loop: int, owner: str, lasts_s: float) -> LearningDue | None:
     Returns:
         What decides; None where another one decides, or nothing is to be decided any more.
     """
-    found = _locked(tx, loop)
-    if found is None or not any(row.loop == loop for row in tx.rows("learning_due", now=tx.now)):
+    locked = _locked(tx, loop)
+    if locked is None or not any(row.loop == loop for row in tx.rows("learning_due", now=tx.now)):
         return None
-    row, job = found
+    row, job = locked
     tx.run("lease_learning", loop=loop, owner=owner, until=tx.now + lasts_s)
     figures, before = json.loads(row.figures), json.loads(row.before)
     extract = specs_of(tx, [job.id])[job.id].extract
@@ -84,14 +84,14 @@ def _version_figures(phase: Phase, figures: Mapping[str, int], before: Mapping[s
 
 def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided:
     """Writes what was decided of a loop, and lets its items go, where `owner` is still the one that decides."""
-    found = _locked(tx, loop)
-    if found is None:
+    locked = _locked(tx, loop)
+    if locked is None:
         return LearningDecided(False)
-    row, job = found
+    row, job = locked
     if row.owner != owner or row.until <= tx.now:
         return LearningDecided(False)
-    wanted, step = step, _if_it_may_repair(tx, job.tenant, row, step)
-    refused = step != wanted
+    proposed, step = step, _if_it_may_repair(tx, job.tenant, row, step)
+    refused = step != proposed
     name, number, body = row.workflow, row.version, row.body
     if step.version is not None:
         kept = _keep(tx, job.tenant, row, step.version)

@@ -37,47 +37,47 @@ _MISSES = 3
 """So many misses since the last decision are no accident: it is looked at."""
 
 
-def begin_learning(tx: Tx, parent: Row[Any], tenant: str, wanted: LearningLoop, n: int) -> int:
+def begin_learning(tx: Tx, parent: Row[Any], tenant: str, scope: LearningLoop, n: int) -> int:
     """Notes that a loop of `n` items learns; gives how many of them may begin.
 
     It begins with the version that is active for its site, goal and schema, where there is one: in the model's shadow.
     """
-    name, why = _begins_with(tx, tenant, wanted)
+    start, why = _begins_with(tx, tenant, scope)
     tx.run(
         "begin_learning",
         loop=parent.id,
         job=parent.job,
-        site=wanted.site,
-        goal=wanted.goal,
-        record_schema=wanted.record_schema,
-        phase=(Phase.ITEMS if name is None else Phase.SHADOW).value,
+        site=scope.site,
+        goal=scope.goal,
+        record_schema=scope.record_schema,
+        phase=(Phase.ITEMS if start is None else Phase.SHADOW).value,
         items=n,
         why=why,
-        workflow=name[0].name if name is not None else "",
-        version=name[1].version.number if name is not None else 0,
-        body=frozen(*name) if name is not None else None,
+        workflow=start[0].name if start is not None else "",
+        version=start[1].version.number if start is not None else 0,
+        body=frozen(*start) if start is not None else None,
     )
-    return FIRST_ITEMS if name is None else SHADOW_ITEMS
+    return FIRST_ITEMS if start is None else SHADOW_ITEMS
 
 
-def _begins_with(tx: Tx, tenant: str, wanted: LearningLoop) -> tuple[tuple[WorkflowRow, VersionRow] | None, str]:
+def _begins_with(tx: Tx, tenant: str, learning: LearningLoop) -> tuple[tuple[WorkflowRow, VersionRow] | None, str]:
     """The workflow and version that a loop begins with, and why, in words."""
-    if not wanted.workflow:
-        scope = Scope(site=wanted.site, goal=wanted.goal, record_schema=wanted.record_schema)
+    if not learning.workflow:
+        scope = Scope(site=learning.site, goal=learning.goal, record_schema=learning.record_schema)
         row = keeping.of_scope(tx, tenant, scope)
-        found = usable(row, None) if row is not None else None
-        if row is None or found is None:
+        version = usable(row, None) if row is not None else None
+        if row is None or version is None:
             return None, "no workflow is active for this site, goal and schema"
-        return (row, found), f"begins with {row.name}@{found.version.number}, learned by an earlier job"
-    name, _, number = wanted.workflow.partition("@")
+        return (row, version), f"begins with {row.name}@{version.version.number}, learned by an earlier job"
+    name, _, number = learning.workflow.partition("@")
     try:
         row = keeping.get(tx, tenant, name)
     except NotFound as error:
         return None, error.message
-    found = usable(row, int(number) if number else None)
-    if found is None:
-        return None, f"the workflow {wanted.workflow!r} has no such version that may be replayed"
-    return (row, found), f"begins with {row.name}@{found.version.number}, as the job says"
+    version = usable(row, int(number) if number else None)
+    if version is None:
+        return None, f"the workflow {learning.workflow!r} has no such version that may be replayed"
+    return (row, version), f"begins with {row.name}@{version.version.number}, as the job says"
 
 
 def frozen(row: WorkflowRow, version: VersionRow) -> str:
@@ -193,10 +193,10 @@ def _doubtful(tx: Tx, row: Row[Any], good: int) -> list[int]:
         return []
     (span,) = tx.rows("span", id=row.loop)
     read_by = f'%"replay":{{"workflow":"{row.workflow}","version":{row.version},"whole":true%'
-    found = tx.rows(
+    rows = tx.rows(
         "doubtful", loop=row.loop, good=good, first=span.first, last=span.last, read_by=read_by, n=_MOST_REOPENED
     )
-    return sorted(one.id for one in found)
+    return sorted(item.id for item in rows)
 
 
 def _counted(outcome: Outcome) -> list[str]:

@@ -177,7 +177,8 @@ class LearningView(View):
     workflow: str = Field(description='the workflow with its version, as `NAME@2`; "": there is none')
     figures: dict[str, int] = Field(
         description="items by what became of them: `ended` in all, by the `model`, in `shadow`, `replays`, `misses`, "
-        "`miss_REASON`, `audits` and `audits_wrong`"
+        "`miss_REASON`, `audits` and `audits_wrong`; `provisional`: replayed since an audit last confirmed a record; "
+        "`reopened`: done anew, since one was wrong"
     )
     bound: str = Field(description="what the audits of replayed records prove, in words")
 

@@ -56,8 +56,8 @@ async def check_learn(spec: JobSpec, tenant: str, workflows: WorkflowStore | Non
     except NotFound as error:
         raise _refused(error.message, "learn") from None
     if usable(row, number) is None:
-        which = "is active" if number is None else f"{number} can be replayed"
-        raise _refused(f"no version of the workflow {name!r} {which}", "learn")
+        reason = "no version is active" if number is None else f"there is no version {number} that can be replayed"
+        raise _refused(f"{reason} of the workflow {name!r}", "learn")
 
 
 def named(policy: str) -> tuple[str, int | None]:

@@ -170,6 +170,25 @@ async def test_a_job_gets_the_version_that_is_active_when_it_is_handed_in(w: Wor
         assert version["branches"][0]["fields"][0]["channels"][1]["place"]["select"] == "b.price"
 
 
+async def test_a_loop_begins_with_a_workflow_that_exists_and_can_be_replayed(w: World) -> None:
+    async def refused(learn: str) -> str:
+        answer = await job_of(w, "auto", learn=learn)
+        assert answer.status_code == 400, answer.text
+        (fault,) = answer.json()["errors"]
+        assert fault["field"] == "learn"
+        return str(fault["reason"])
+
+    assert await refused("Books") == "must be auto, off or the name of a workflow"
+    assert await refused("books") == "there is no workflow 'books'"
+    await w.client.post(URL, json=BOOKS)
+    assert await refused("books") == "no version is active of the workflow 'books'"
+    assert await refused("books@2") == "there is no version 2 that can be replayed of the workflow 'books'"
+    assert (await job_of(w, "auto", learn="books@1")).status_code == 201
+    await w.client.post(f"{URL}/books/versions/1/activate")
+    assert (await job_of(w, "auto", learn="books")).status_code == 201
+    assert (await job_of(w, "auto", learn="off")).status_code == 201
+
+
 async def test_a_job_may_bring_its_workflow_along(w: World) -> None:
     assert (await job_of(w, "workflow:books", workflow=BOOKS)).status_code == 201
     assert (await job_of(w, "workflow:other", workflow=BOOKS)).json()["errors"][0]["field"] == "workflow.name"

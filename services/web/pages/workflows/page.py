@@ -32,9 +32,9 @@ def add_workflow_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
         caller: Caller = Depends(let_in(login_check, "read")),
         after: str = Query("", max_length=100),
     ) -> Response:
-        found = await store.some(caller.tenant, after=after or None, limit=SHOWN + 1)
-        shown = found[:SHOWN]
-        following = f"/workflows?after={shown[-1].name}" if len(found) > SHOWN else None
+        rows = await store.some(caller.tenant, after=after or None, limit=SHOWN + 1)
+        shown = rows[:SHOWN]
+        following = f"/workflows?after={shown[-1].name}" if len(rows) > SHOWN else None
         return pages.page(
             request,
             "workflows/list.html",
@@ -123,7 +123,7 @@ def _chosen(row: WorkflowRow, number: int | None) -> VersionRow:
     """
     if number is None:
         return row.active or row.versions[-1]
-    found = next((one for one in row.versions if one.version.number == number), None)
-    if found is None:
+    chosen = next((version for version in row.versions if version.version.number == number), None)
+    if chosen is None:
         raise NotFound(f"the workflow {row.name!r} has no version {number}", workflow=row.name, version=number)
-    return found
+    return chosen
