@@ -37,7 +37,7 @@ from pages import floor
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
 
-from shop.drift import Drift, truth
+from shop.drift import REDESIGN_AT, Drift, truth
 
 from shoal.agent.support.json_value import Json
 from shoal.services.cluster.embedded import Cluster, embedded_cluster
@@ -169,10 +169,11 @@ def oracle() -> Iterator[str]:
 
 
 async def learned(site: str, model: str, kind: Drift, items: int, concurrency: int, report: Report) -> None:
-    """One loop that learns by itself; its records are compared with the truth."""
+    """One loop that learns by itself; its records are compared with the truth. A redesign comes in its middle."""
+    first = max(0, REDESIGN_AT - items // 2)
     spec = {
         "url": f"{site}/drift/{SEED}/{kind}/",
-        "loop": {"values": [f"{site}/drift/{SEED}/{kind}/i/{n}" for n in range(items)], "is_link": True},
+        "loop": {"values": [f"{site}/drift/{SEED}/{kind}/i/{first + n}" for n in range(items)], "is_link": True},
         "extract": {"schema": DRIFT_SCHEMA},
         "artifacts": {"screenshots": "none"},
         "politeness": {"robots": False},
@@ -187,7 +188,7 @@ async def learned(site: str, model: str, kind: Drift, items: int, concurrency: i
             row = (await client.get(f"/v1/jobs/{job}")).json()
         lines = [json.loads(line) for line in (await client.get(f"/v1/jobs/{job}/results")).text.splitlines()]
     said = {line["item"]["index"]: line["record"] for line in lines}
-    wrong = sum(record is not None and record != truth(SEED, kind, n) for n, record in said.items())
+    wrong = sum(record is not None and record != truth(SEED, kind, first + n) for n, record in said.items())
     (told,) = row["learning"]
     report.add(f"{kind}: {CALLS}", row["usage"]["model_calls"] / items)
     report.add(f"{kind}: {WRONG}", wrong)
