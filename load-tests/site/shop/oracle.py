@@ -20,6 +20,8 @@ from shop.drift import Drift, truth
 
 _ITEM = re.compile(r"/drift/(\d+)/([a-z_0-9]+)/i/(\d+)")
 _ELEMENT = re.compile(r'\[(\w+) (\w+) "([^"]*)"')
+_REPEATED = re.compile(r"^([0-9]+): (.*)$", re.M)
+_SPAN = re.compile(r"⟦lines ([0-9]+)-([0-9]+)⟧")
 _ROW = re.compile(r'\{[^{}]*"email"[^{}]*\}')
 
 
@@ -67,8 +69,19 @@ def _text_of(message: dict[str, Any]) -> str:
     return "\n".join(part.get("text", "") for part in content)
 
 
+def _page(text: str) -> str:
+    """The page that is open, with the lines that it shares with other pages of the loop in their places."""
+    head, _, page = text.rpartition("# The page")
+    lines = dict(_REPEATED.findall(head[head.rfind("# Lines that pages of this loop repeat") :]))
+
+    def spelled_out(span: re.Match[str]) -> str:
+        return "\n".join(lines.get(str(n), "") for n in range(int(span[1]), int(span[2]) + 1))
+
+    return _SPAN.sub(spelled_out, page)
+
+
 def _plan(text: str) -> dict[str, Any]:
-    if "Thank you for your request" in text:
+    if "Thank you for your request" in _page(text):
         return {"user_goal_achieved": True, "thoughts": "the site thanks", "plan": None, "task_type": None}
     if not _ROW.search(text):
         return {"user_goal_achieved": True, "thoughts": "every row was sent", "plan": None, "task_type": None}
@@ -76,7 +89,7 @@ def _plan(text: str) -> dict[str, Any]:
 
 
 def _step(text: str) -> dict[str, Any]:
-    page = text[text.rfind("# The page") :]
+    page = _page(text)
     if "Thank you for your request" in page:
         done = {"action_type": "COMPLETE"}
         return {"user_goal_achieved": True, "user_goal_stage": "sent", "action_plan": "nothing", "actions": [done]}

@@ -305,6 +305,8 @@ def _note_items(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Ma
         ],
     )
     for loop, items in noted.doubtful.items():
+        if jobs[loops[loop].job].is_ending(tx.now) or loops[loop].stopped:
+            continue  # nothing of it begins any more: a record in doubt is more than none
         tx.run("reopen_items", ids=tx.many(items), state=State.HELD)
         loops[loop].pending += len(items)
         jobs[loops[loop].job].ended[State.COMPLETED] -= len(items)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from shop.drift import ITEMS, Drift, truth
+from shop.drift import COLOURS, ITEMS, Drift, truth
 from shop.oracle import Oracle
 
 from shoal.agent.models.settings import ModelSettings
@@ -112,3 +114,28 @@ async def test_a_loop_is_learned_from_three_items_and_its_other_items_need_no_mo
         assert told.why and records(rows) == {n: truth(7, Drift.PLAIN, n) for n in range(ITEMS)}
         assert (told.figures["model"], told.workflow) == (SHADOW_ITEMS, learned.workflow)
         assert again.usage.model_calls == SHADOW_ITEMS + told.figures.get("audits", 0)
+
+
+async def test_forms_are_learned_from_rows_that_were_sent_and_each_is_received_once(tmp_path: Path, site: str) -> None:
+    rows = [{"name": f"Ada {n}", "email": f"ada{n}@example.org", "colour": COLOURS[1 + n % 2]} for n in range(24)]
+    spec: Json = {
+        "url": f"{site}/drift/78/form",
+        "goal": "Ask for a quote with the details of the row",
+        "loop": {"values": [json.dumps(row) for row in rows]},
+        "repeatable": False,
+        "artifacts": {"screenshots": "none"},
+        "politeness": {"robots": False},
+    }
+    async with learning(tmp_path, Oracle()) as here:
+        row, learned, _ = await here.run(spec)
+        assert (row.status, row.counts.completed) == (Status.COMPLETED, len(rows)), row
+        assert (learned.phase, learned.figures["replays"]) == (Phase.REPLAY, len(rows) - BY_MODEL), learned
+        sent = await asyncio.to_thread(received, site)
+        assert sorted(map(json.dumps, sent)) == sorted(map(json.dumps, rows)), "each row once, with its own values"
+        assert len(here.model.requests) == row.usage.model_calls
+
+
+def received(site: str) -> Json:
+    """The forms that came."""
+    with urllib.request.urlopen(f"{site}/drift/78/forms") as answer:
+        return json.load(answer)

@@ -15,6 +15,8 @@ from shoal.services.inference.admission import AdmissionRules
 from shoal.services.inference.watch import Admission, AdmissionConfig
 from shoal.services.store.records import NewJob
 from shoal.services.store.store import open_store
+from tests.store_contract.learning import learning_loop, replaying
+from tests.store_world import world
 
 
 async def test_many_jobs_policies_are_learned_by_one_query_and_not_asked_for_again(
@@ -53,3 +55,14 @@ async def test_many_jobs_policies_are_learned_by_one_query_and_not_asked_for_aga
     assert asked == [200]
     assert len(bound) == 20, "those whose sessions are all claimed are forgotten"
     await store.close()
+
+
+async def test_items_that_are_replayed_wait_for_no_model_and_those_of_a_loop_that_still_learns_do() -> None:
+    rules = AdmissionConfig(("http://model.example/v1",), AdmissionRules(start=5, most=5))
+    async with world("sqlite://") as w:
+        replayed, _, _ = await replaying(w, tenant="other")
+        learning, _ = await learning_loop(w)
+        scarce = await ModelBound(Admission(rules), w.store).scarce({learning, replayed}, 2)
+        assert scarce is not None
+        needs = {partition.job: scarce.needs(partition) for partition in await w.store.partitions()}
+    assert needs == {learning: True, replayed: False}
