@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -44,12 +45,16 @@ def product_files() -> Iterator[Path]:
         yield from (path for path in (ROOT / top).rglob("*.py") if not (top == "shoal" and len(path.parts) < 2))
 
 
+@cache
+def attributes(path: Path) -> tuple[ast.Attribute, ...]:
+    """Every attribute that a file reads or sets."""
+    return tuple(node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute))
+
+
 def reads(path: Path, owner: str) -> set[str]:
     """Names that a file reads of objects whose expression ends in `owner`."""
     return {
-        node.attr
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value).rpartition(".")[2].lstrip("_").endswith(owner)
+        node.attr for node in attributes(path) if ast.unparse(node.value).rpartition(".")[2].lstrip("_").endswith(owner)
     }
 
 
@@ -161,11 +166,8 @@ UNREAD = {"FieldPlace.json_path": "read by its name", "ProxySpec.bypass": "refus
 
 
 def test_every_field_of_a_job_is_read_by_what_it_is_for() -> None:
-    attributes: set[str] = set()
-    for path in product_files():
-        if path != ROOT / "agent" / "spec.py":
-            nodes = ast.walk(ast.parse(path.read_text()))
-            attributes |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    paths = [path for path in product_files() if path != ROOT / "agent" / "spec.py"]
+    read = {node.attr for path in paths for node in attributes(path)}
     parts = [part for part in vars(spec).values() if isinstance(part, type) and issubclass(part, BaseModel)]
     fields = {
         f"{part.__name__}.{name}": name
@@ -174,7 +176,7 @@ def test_every_field_of_a_job_is_read_by_what_it_is_for() -> None:
         for name in part.model_fields
     }
     assert len(fields) > 80
-    assert {field for field, name in fields.items() if name not in attributes} == UNREAD.keys()
+    assert {field for field, name in fields.items() if name not in read} == UNREAD.keys()
 
 
 # --- a job's browser ---------------------------------------------------------------------------------
