@@ -267,7 +267,9 @@ def test_every_labelled_counter_begins_at_zero() -> None:
 
 
 def test_every_metric_is_counted_somewhere() -> None:
-    text = "\n".join(path.read_text() for path in product_files() if path.name != "metrics.py")
+    paths = [path for path in product_files() if path.name != "metrics.py"]
+    # A series that begins at 0 is not counted yet.
+    text = "\n".join(line for path in paths for line in path.read_text().splitlines() if "n=0)" not in line)
     for line in CATALOGUE:
         attribute = line.name.removeprefix("shoal_").replace("http_request_seconds", "http_seconds")
         by_gateway = line.by == "gateway" and f".{attribute}" in text
