@@ -21,7 +21,9 @@ from shoal.services.web.api.sessions import session_routes
 from shoal.services.web.api.status import status_routes
 from shoal.services.web.api.submitter import Submitter
 from shoal.services.web.api.tries import try_routes
-from shoal.services.web.api.views import ProblemView, ResultView, SubmittedView
+from shoal.services.web.api.views.jobs import SubmittedView
+from shoal.services.web.api.views.problems import ProblemView
+from shoal.services.web.api.views.results import ResultView
 from shoal.services.web.api.webhooks import webhook_routes
 from shoal.services.web.api.workers import worker_routes
 from shoal.services.web.api.workflows import workflow_routes

@@ -33,7 +33,7 @@ from shoal.services.inference.configs import admission_config, vllm_options
 from shoal.services.metrics import CATALOGUE
 from shoal.services.settings import Settings
 from shoal.services.store.records import ResultRow
-from shoal.services.web.api.views import ResultView, result_line
+from shoal.services.web.api.views.results import ResultView, result_line
 from shoal.services.web.deps import new_metrics
 from shoal.services.web.results.table import LEADING, TRAILING, flatten
 

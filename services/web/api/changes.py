@@ -11,7 +11,8 @@ from shoal.services.errors import BadInput
 from shoal.services.store import ids
 from shoal.services.store.records import JobChanges
 from shoal.services.web.api.jobs import JSON
-from shoal.services.web.api.views import JobView, SessionDetailView
+from shoal.services.web.api.views.jobs import JobView
+from shoal.services.web.api.views.sessions import SessionDetailView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard

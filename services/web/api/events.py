@@ -18,7 +18,7 @@ from shoal.services.metrics import Metrics
 from shoal.services.store import ids
 from shoal.services.store.records import EventRow
 from shoal.services.store.store import Store
-from shoal.services.web.api.views import event_data
+from shoal.services.web.api.views.jobs import event_data
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard

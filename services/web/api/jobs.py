@@ -14,7 +14,7 @@ from shoal.services.store import ids
 from shoal.services.store.records import JobFilter, JobRow
 from shoal.services.store.store import Store
 from shoal.services.web.api.submitter import Submitter
-from shoal.services.web.api.views import JobPage, JobSummary, JobView, SubmittedJob
+from shoal.services.web.api.views.jobs import JobPage, JobSummary, JobView, SubmittedJob
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard

@@ -14,7 +14,7 @@ from shoal.services.store import ids
 from shoal.services.store.records import ArtifactRow, JobRow, SessionRow
 from shoal.services.store.store import Store
 from shoal.services.web.api.jobs import JSON, LOCATION, bad_cursor
-from shoal.services.web.api.views import SessionDetailView, SessionPage, SessionView
+from shoal.services.web.api.views.sessions import SessionDetailView, SessionPage, SessionView
 from shoal.services.web.cluster_state.overview import every_snapshot
 from shoal.services.web.cluster_state.waiting import Wait, WaitContext, explain
 from shoal.services.web.deps import GatewayDeps

@@ -14,7 +14,7 @@ from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.services.errors import ServiceError
 from shoal.services.store.waiting_causes import WaitingCause
-from shoal.services.web.api.views import View
+from shoal.services.web.api.views.base import View
 from shoal.services.web.cluster_state.overview import Overview, overview
 from shoal.services.web.cluster_state.waiting_words import labelled
 from shoal.services.web.deps import GatewayDeps

@@ -9,7 +9,8 @@ from shoal.services.errors import BadInput, NotFound
 from shoal.services.store import ids
 from shoal.services.store.records import DeliveryFilter, DeliveryState
 from shoal.services.web.api.jobs import JSON, bad_cursor
-from shoal.services.web.api.views import DeliveryDetailView, DeliveryPage, DeliveryView, View
+from shoal.services.web.api.views.base import View
+from shoal.services.web.api.views.webhooks import DeliveryDetailView, DeliveryPage, DeliveryView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from shoal.agent.support.json_value import Json
-from shoal.services.web.api.workflow_views import ChangeView
+from shoal.services.web.api.views.workflows import ChangeView
 
 _NAMES = ("id", "name", "field")
 """Keys by which the entries of a list are told apart."""

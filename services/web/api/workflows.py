@@ -11,8 +11,7 @@ from shoal.agent.workflows.format.workflow import Workflow, read_workflow, workf
 from shoal.services.errors import BadInput, NotFound
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow
 from shoal.services.web.api.jobs import JSON
-from shoal.services.web.api.workflow_difference import changes
-from shoal.services.web.api.workflow_views import (
+from shoal.services.web.api.views.workflows import (
     DifferenceView,
     VersionDetail,
     WorkflowPage,
@@ -20,6 +19,7 @@ from shoal.services.web.api.workflow_views import (
     version_detail,
     workflow_view,
 )
+from shoal.services.web.api.workflow_difference import changes
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.auth import Authenticator, guard

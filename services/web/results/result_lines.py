@@ -14,7 +14,7 @@ from shoal.services.errors import BadInput
 from shoal.services.store.records import JobRow, ResultRow
 from shoal.services.store.store import Store
 from shoal.services.web.api.jobs import bad_cursor
-from shoal.services.web.api.views import result_line
+from shoal.services.web.api.views.results import result_line
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.results.archive import Archive
 

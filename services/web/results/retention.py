@@ -23,7 +23,7 @@ from shoal.services.events import LogEvent
 from shoal.services.store import ids
 from shoal.services.store.records import JobRow
 from shoal.services.store.store import Store
-from shoal.services.web.api.views import result_line
+from shoal.services.web.api.views.results import result_line
 from shoal.services.web.results.archive import Archive, Part, archive_folder, part_key
 from shoal.services.web.results.dropping import drop_deleted, drop_slice
 

@@ -11,7 +11,8 @@ from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem, Outcome, Record, Task, Usage
 from shoal.services.store.records import JobRow, SessionDetail
-from shoal.services.web.api.views import CandidateView, ErrorView, UsageView
+from shoal.services.web.api.views.base import ErrorView, UsageView
+from shoal.services.web.api.views.results import CandidateView
 from shoal.services.web.tries.views import (
     TriedEstimate,
     TriedField,

@@ -7,7 +7,7 @@ import json
 from shoal.agent.status import Status
 from shoal.agent.types import Action, ActionResult, Effect, ErrorInfo, Step, Task
 from shoal.services.evaluation.evidence import Evidence
-from shoal.services.web.api.views import TaskView
+from shoal.services.web.api.views.sessions import TaskView
 
 STEPS = (
     Step(

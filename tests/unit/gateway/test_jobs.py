@@ -15,7 +15,8 @@ from shoal.agent.worker_messages import Work
 from shoal.services.errors import StoreAway
 from shoal.services.metrics import CATALOGUE
 from shoal.services.store.records import NewJob
-from shoal.services.web.api.views import JobView, SessionDetailView
+from shoal.services.web.api.views.jobs import JobView
+from shoal.services.web.api.views.sessions import SessionDetailView
 from tests.gateway_world import World, completed, failed, loop_of, world
 
 ARTIFACT = "ab" * 16

@@ -16,7 +16,7 @@ from shoal.agent.status import Status
 from shoal.agent.types import Basis, Computation, Outcome, Quotation
 from shoal.agent.worker_messages import Work
 from shoal.services.web.api.results import Format, accepted_format
-from shoal.services.web.api.views import ResultView
+from shoal.services.web.api.views.results import ResultView
 from shoal.services.web.results.table import _Pipe, flatten
 from tests.gateway_world import World, api_world, completed, failed, loop_of
 

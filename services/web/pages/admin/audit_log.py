@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 
 from shoal.services.store.records import AuditFilter
 from shoal.services.store.store import Store
-from shoal.services.web.api.views import time_text
+from shoal.services.web.api.views.base import time_text
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.login import LoginCheck

@@ -17,7 +17,7 @@ from shoal.services.web.api.events import event_stream, resume_point
 from shoal.services.web.api.jobs import CONTROLS, Verb, control_job, job_end
 from shoal.services.web.api.results import Format, written
 from shoal.services.web.api.sessions import explained
-from shoal.services.web.api.views import LearningView
+from shoal.services.web.api.views.jobs import LearningView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.jobs.change_form import changes_of

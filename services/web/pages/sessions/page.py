@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from shoal.agent.status import FINAL
 from shoal.services.store import ids
 from shoal.services.web.api.sessions import artifact_id, explained, safe_headers
-from shoal.services.web.api.views import SessionDetailView
+from shoal.services.web.api.views.sessions import SessionDetailView
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.pages.jobs.view_models import look

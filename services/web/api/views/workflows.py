@@ -9,7 +9,7 @@ from pydantic import Field
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.version import Maker, State
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow
-from shoal.services.web.api.views import Time, View
+from shoal.services.web.api.views.base import Time, View
 
 
 class WorkflowScopeView(View):

@@ -1,0 +1,167 @@
+"""What the API shows of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
+from shoal.agent.support.masking import shown_spec
+from shoal.agent.workflows.judging.audit import audit_bound
+from shoal.services.store import ids
+from shoal.services.store.learning.records import LearningRow
+from shoal.services.store.records import EventRow, JobRow
+from shoal.services.web.api.views.base import CountsView, ErrorView, JobId, SessionId, Time, UsageView, View, time_text
+from shoal.services.web.api.views.problems import FaultView
+
+
+class IncompleteView(View):
+    """A list of a session of which less was given than there is."""
+
+    found: int = Field(description="records or items that were given")
+    shown: int | None = Field(description="how many the page says that there are; null: it does not say")
+    why: str = Field(description="what kept the rest from being given")
+
+
+class IncompleteListsView(View):
+    """The lists of a job of which less was given than there is."""
+
+    lists: int = Field(description="how many such lists, each of a session of its own")
+    found: int = Field(description="records or items that they gave")
+    shown: int | None = Field(description="how many their pages say that there are; null: a page does not say")
+
+
+class JobSummary(View):
+    """A job as lists show it: without its spec, which may be long."""
+
+    id: JobId
+    tenant: str
+    status: Status
+    url: str = Field(description="where it starts")
+    goal: str | None
+    labels: dict[str, str]
+    priority: int
+    counts: CountsView
+    usage: UsageView
+    error: ErrorView | None
+    incomplete: IncompleteListsView | None = Field(
+        None, description="of a job that has ended: what its lists are known to lack; null: nothing"
+    )
+    cancel_requested: bool
+    created_at: Time
+    started_at: Time | None
+    finished_at: Time | None
+    root_session: SessionId
+
+    @classmethod
+    def of(cls, row: JobRow) -> JobSummary:
+        """The summary of `row`."""
+        return cls.model_validate(_job_fields(row))
+
+
+class LearningView(View):
+    """How far one loop of a job has learned from its first items."""
+
+    session: SessionId = Field(description="that opened the loop")
+    phase: Literal["items", "shadow", "replay", "off"] = Field(
+        description="`items`: a model works out items, to learn from; `shadow`: so it does, and is compared with the "
+        "workflow; `replay`: the workflow does the items; `off`: the model does all, and `why` says why"
+    )
+    holds_back: bool = Field(description="the loop's other items wait until this phase is over")
+    why: str = Field(description="why it is in this phase, in words")
+    workflow: str = Field(description='the workflow with its version, as `NAME@2`; "": there is none')
+    figures: dict[str, int] = Field(
+        description="items by what became of them: `ended` in all, by the `model`, in `shadow`, `replays`, `misses`, "
+        "`miss_REASON`, `audits` and `audits_wrong`; `provisional`: replayed since an audit last confirmed a record; "
+        "`reopened`: done anew, since one was wrong"
+    )
+    bound: str = Field(description="what the audits of replayed records prove, in words")
+
+    @classmethod
+    def of(cls, row: LearningRow) -> LearningView:
+        """The view of `row`."""
+        figures = row.figures
+        return cls(
+            session=ids.session_id(row.loop),
+            phase=row.phase.value,
+            holds_back=row.holds_back,
+            why=row.why,
+            workflow=f"{row.workflow}@{row.version}" if row.workflow else "",
+            figures=dict(figures),
+            bound=str(audit_bound(figures.get("audits", 0), figures.get("audits_wrong", 0))),
+        )
+
+
+class JobView(JobSummary):
+    """A job with its spec; fields that were left at their defaults are left out of the latter."""
+
+    spec: dict[str, Json] = Field(description="as it was submitted")
+    concurrency: int | None = Field(description="items of its outermost loop at once, as it holds now; null: no limit")
+    deadline_at: Time | None = Field(description="when it must have ended, as it holds now")
+    job_tokens: int | None = Field(description="model tokens of all its sessions, as it holds now; null: no limit")
+    reason: str = Field("", description="of a job that has ended: why so, in words, and what its loop left out")
+    answer: str = Field("", description='of a job that has ended: what its goal asked for, in words; "" for none')
+    learning: list[LearningView] = Field([], description="its loops that learn, or did")
+
+    @classmethod
+    def of(cls, row: JobRow, reason: str = "", answer: str = "", learning: Sequence[LearningRow] = ()) -> JobView:
+        """The view of `row`, which ended for this reason and with this answer."""
+        now = {"concurrency": row.concurrency, "deadline_at": row.deadline_at, "job_tokens": row.token_limit}
+        return cls.model_validate(
+            {
+                **_job_fields(row),
+                **now,
+                "reason": reason,
+                "answer": answer,
+                "spec": shown_spec(row.spec),
+                "learning": [LearningView.of(one) for one in learning],
+            }
+        )
+
+
+def _job_fields(row: JobRow) -> dict[str, Json]:
+    own = ("id", "tenant", "status", "counts", "usage", "error", "incomplete", "cancel_requested", "root_session")
+    times = ("created_at", "started_at", "finished_at")
+    asked = {"url": row.spec.url, "goal": row.spec.goal, "labels": row.spec.labels, "priority": row.priority}
+    return {**{name: getattr(row, name) for name in own + times}, **asked}
+
+
+class SubmittedJob(View):
+    """The answer to a submission; the job itself is at its Location."""
+
+    id: JobId
+    status: Status
+    created: bool = Field(description="false: the idempotency key was known, this is the earlier job")
+
+
+class JobPage(View):
+    """One page of jobs, newest first."""
+
+    jobs: list[JobSummary]
+    next: str | None = Field(description="the `cursor` of the next page; null: this was the last")
+
+
+class LineErrorView(View):
+    """Why one line of a batch was refused."""
+
+    status: int
+    code: str
+    detail: str
+    errors: tuple[FaultView, ...] = ()
+
+
+class SubmittedView(View):
+    """What became of one line of a batch."""
+
+    line: int = Field(description="of the body, from 1")
+    job: str | None = None
+    created: bool | None = Field(None, description="false: the idempotency key was known, `job` is the earlier one")
+    error: LineErrorView | None = None
+
+
+def event_data(row: EventRow) -> dict[str, Json]:
+    """`row` as the data of a server-sent event."""
+    return {"seq": row.seq, "job": ids.job_id(row.job), "name": row.name, "at": time_text(row.at), **row.data}

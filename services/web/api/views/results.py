@@ -1,0 +1,151 @@
+"""What the API shows of a record, and of a result line."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from pydantic import Field
+
+from shoal.agent.status import Status
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import Audited, Basis, Sureness
+from shoal.services.store import ids
+from shoal.services.store.records import ResultRow
+from shoal.services.web.api.views.base import ErrorView, ItemView, JobId, SessionId, View
+
+
+class SourceView(View):
+    """Where a field's value came from."""
+
+    how: str
+    where: str
+    confirmed: bool
+    sureness: Sureness
+    why: str
+
+
+class CandidateView(View):
+    """A value that was not given: it is weak, or others are as good."""
+
+    value: Json
+    how: str
+    where: str
+    sureness: Sureness
+    why: str
+
+
+class RecordView(View):
+    """One extracted record."""
+
+    value: Json
+    sources: dict[str, SourceView]
+    candidates: dict[str, tuple[CandidateView, ...]]
+    url: str
+    at: str
+
+
+class QuotationView(View):
+    """Words of a page that an answer rests on."""
+
+    text: str = Field(description="as the answer quotes them")
+    url: str = Field(description="the page that shows them")
+    where: str = Field(description="the page's text around them")
+
+
+class ComputationView(View):
+    """A value that an answer computes; code has made the arithmetic again."""
+
+    operation: str = Field(description="sum, average, count, comparison, …")
+    values: tuple[Json, ...] = Field(description="what it is computed from; each stands on a page or in a record")
+    result: Json = Field(description="a number, rounded to the digits that it has; of a comparison a word")
+
+
+class BasisView(View):
+    """What an answer rests on."""
+
+    quotations: tuple[QuotationView, ...]
+    records: tuple[int, ...] = Field(description="positions among the session's records, from 0")
+    computed: ComputationView | None = Field(description="null: nothing was computed")
+
+
+class SpentView(View):
+    """What one line of the results cost in model calls."""
+
+    model_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class ResultView(View):
+    """One line of the results: a record, an answer, or an item that gave neither."""
+
+    job: JobId
+    session: SessionId
+    item: ItemView | None
+    status: Status
+    record: Json
+    error: ErrorView | None
+    url: str
+    at: str
+    attempts: int
+    seconds: float
+    sources: dict[str, SourceView]
+    candidates: dict[str, tuple[CandidateView, ...]]
+    screenshot: str | None
+    answer: str = Field(description='of the session, on the first of its lines; "": it gave none')
+    rests_on: BasisView | None = Field(description="of the answer")
+    tier: str = Field(
+        "", description="what the record was read by: `http`, `page` or `session`; empty without a record"
+    )
+    workflow: str = Field("", description="workflow and version that read the record, as `NAME@2`; empty for none")
+    audit: Audited = Field(
+        "", description="what a model's own reading said of a record that a workflow read; empty: none was asked for"
+    )
+    usage: SpentView
+
+
+def result_line(row: ResultRow) -> dict[str, Json]:
+    """`row` as the object that all outputs share. A plain dict: results go out by the million."""
+    record, error, item = row.record, row.error, row.item
+    return {
+        "job": ids.job_id(row.job),
+        "session": ids.session_id(row.session),
+        "item": item and {"index": item.index, "value": item.value, "is_link": item.is_link, "label": item.label},
+        "status": str(row.status),
+        "record": record.value if record else None,
+        "error": error
+        and {"class": error.cls, "code": error.code, "message": error.message, "retryable": error.retryable},
+        "url": row.url,
+        "at": row.at,
+        "attempts": row.attempts,
+        "seconds": row.seconds,
+        "sources": {
+            field: {
+                **{"how": source.how, "where": source.where, "confirmed": source.confirmed},
+                **{"sureness": source.sureness, "why": source.why},
+            }
+            for field, source in (record.sources.items() if record else ())
+        },
+        "candidates": {
+            field: [
+                {"value": one.value, "how": one.how, "where": one.where, "sureness": one.sureness, "why": one.why}
+                for one in candidates
+            ]
+            for field, candidates in (record.candidates.items() if record else ())
+        },
+        "screenshot": row.screenshot,
+        "answer": row.answer,
+        "rests_on": _basis(row.rests_on),
+        "tier": record.tier if record else "",
+        "workflow": record.workflow if record else "",
+        "audit": record.audit if record else "",
+        "usage": {
+            "model_calls": row.usage.model_calls,
+            "prompt_tokens": row.usage.prompt_tokens,
+            "completion_tokens": row.usage.completion_tokens,
+        },
+    }
+
+
+def _basis(basis: Basis | None) -> dict[str, Json] | None:
+    return None if basis is None else asdict(basis)
