@@ -152,7 +152,10 @@ class Page:
             found.records, spec.extract, url=self.url, missing=found.missing, awaited=found.awaited
         )
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return [replace(self._hidden.record(one), url=one.url or self.url, at=one.at or now) for one in checked.records]
+        return [
+            replace(self._hidden.record(record), url=record.url or self.url, at=record.at or now)
+            for record in checked.records
+        ]
 
     async def run(
         self, goal: str | None = None, *, data: Json = None, schema: Mapping[str, Json] | None = None, **fields: Json

@@ -255,13 +255,15 @@ def _add(read: _Reading, where: str, places: Mapping[str, Sequence[Place]]) -> N
     read.records.append(GivenRecord(where, values, sources, lacking))
 
 
-def _ambiguous(name: str, one: FieldPlace, said: Stated, where: str, url: str) -> PlaceAmbiguous:
+def _ambiguous(name: str, field_place: FieldPlace, said: Stated, where: str, url: str) -> PlaceAmbiguous:
     assert said.ambiguous is not None
     record = f" in the record {where}" if where else ""
-    more = "; give a narrower selector, or `all` for a list" if one.select else "; give its selector by `select`"
+    more = (
+        "; give a narrower selector, or `all` for a list" if field_place.select else "; give its selector by `select`"
+    )
     return PlaceAmbiguous(
-        f"`extract.fields.{name}`: {one.kind} {one.query} is {len(said.ambiguous.places)} different values "
-        f"on {url}{record}: {said.ambiguous}{more}",
+        f"`extract.fields.{name}`: {field_place.kind} {field_place.query} is {len(said.ambiguous.places)} different "
+        f"values on {url}{record}: {said.ambiguous}{more}",
         field=name,
     )
 

@@ -50,10 +50,10 @@ def places_at(path: str, documents: Sequence[Document]) -> list[Place]:
     Raises:
         JsonPathFault: the path takes too much work on this page.
     """
-    found = [place for one in documents for place in _places(path, one.where, one.value)]
+    found = [place for document in documents for place in _places(path, document.where, document.value)]
     if found:
         return found
-    entries = [(one.where, entry) for one in documents for entry in _entries(one.value)]
+    entries = [(document.where, entry) for document in documents for entry in _entries(document.value)]
     return [place for where, entry in entries for place in _places(path, where, entry)]
 
 
@@ -71,7 +71,7 @@ def _entries(value: Json) -> list[Json]:
 
 def nearest_paths(path: str, documents: Sequence[Document]) -> list[str]:
     """The paths of the page's JSON that look most like `path`, with what stands there."""
-    leaves = {at: value for one in documents for at, value in _leaves(one.value, "$", 0)}
+    leaves = {at: value for document in documents for at, value in _leaves(document.value, "$", 0)}
     last = re.split(r"[.\[\]'\"]+", path.rstrip("]'\""))[-1]
     names = {at: re.split(r"[.\[]", at)[-1] for at in list(leaves)[:_MOST_LEAVES]}
     close = difflib.get_close_matches(last, sorted(set(names.values())), n=_NEAREST, cutoff=0.6)

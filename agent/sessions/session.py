@@ -442,12 +442,16 @@ class _Session:
         ends = plan.ends_goal
         return Task("answer", plan.plan or "", Status.COMPLETED, result, ends_goal=ends, rests_on=plan.rests_on), None
 
-    async def _check(self, found: Extraction) -> Checked:
-        extract = ExtractSpec(json_schema=found.schema) if found.schema is not None else self.work.spec.extract
+    async def _check(self, extraction: Extraction) -> Checked:
+        extract = (
+            ExtractSpec(json_schema=extraction.schema) if extraction.schema is not None else self.work.spec.extract
+        )
         if extract is None:
-            return Checked(found.records)
+            return Checked(extraction.records)
         url = self.page.url
-        return await check_records(found.records, extract, url=url, missing=found.missing, awaited=found.awaited)
+        return await check_records(
+            extraction.records, extract, url=url, missing=extraction.missing, awaited=extraction.awaited
+        )
 
     @property
     def _is_sample(self) -> bool:
@@ -567,12 +571,12 @@ class _Session:
 
     async def _came_true(self, decision: StepDecision, step: Step) -> bool:
         """Whether all actions worked and the page shows now what they were to bring about."""
-        wanted = decision.then_done
-        if wanted is None or len(step.results) < len(decision.actions) or any(r.error for r in step.results):
+        then_done = decision.then_done
+        if then_done is None or len(step.results) < len(decision.actions) or any(r.error for r in step.results):
             return False
-        if wanted.acted:
+        if then_done.acted:
             return took_place(step.results)
-        return holds(wanted, await self.state.observe())
+        return holds(then_done, await self.state.observe())
 
     async def _step(self, decision: StepDecision, steps: list[Step], started: float) -> tuple[Step, Action | None]:
         """Acts on a decision that was begun at `started`; the action that ends the task, if one did."""

@@ -132,31 +132,31 @@ class DispatchState:
         share = self.config.tenant_share
         return None if share >= 1 else Shares(max(1, math.floor(share * slots)), Counter(self.held))
 
-    def lease(self, one: Claimed, now: float, *, adopted: bool = False) -> None:
+    def lease(self, claimed: Claimed, now: float, *, adopted: bool = False) -> None:
         """A session was claimed for a worker, by this dispatcher or by the one before (then renewing it is due)."""
-        work = one.work
+        work = claimed.work
         self._drop(work.session)  # another dispatcher may have ended an older one
         asks = asks_model(work.spec.policy) or work.learned is LearnedUse.AUDIT
         self.asking += asks
         self.held[work.tenant] += 1
-        self.leases[work.session] = Lease(work, one.domain, one.owner, -math.inf if adopted else now, asks)
-        self.domains.started(one.domain, work.job, work.spec.politeness.delay_s, now)
-        self.unserved.served(work.job, one.domain, now)
+        self.leases[work.session] = Lease(work, claimed.domain, claimed.owner, -math.inf if adopted else now, asks)
+        self.domains.started(claimed.domain, work.job, work.spec.politeness.delay_s, now)
+        self.unserved.served(work.job, claimed.domain, now)
 
-    def end(self, one: Finish) -> None:
+    def end(self, finish: Finish) -> None:
         """A report was written, or was late: the lease that it was made under is over."""
-        lease = self.leases.get(one.session)
-        if lease is None or lease.work.fence != one.fence:
+        lease = self.leases.get(finish.session)
+        if lease is None or lease.work.fence != finish.fence:
             return
-        self._drop(one.session)
-        self.metrics.ended(one.outcome)
-        work, status = lease.work, str(one.outcome.status)
+        self._drop(finish.session)
+        self.metrics.ended(finish.outcome)
+        work, status = lease.work, str(finish.outcome.status)
         tracing.record_lease(work.job, work.session, work.fence, lease.began, worker=lease.worker, status=status)
-        if one.outcome.status not in _CUT_SHORT:
-            self.partitions.ended(work.tenant, work.job, one.outcome.seconds)
-        if one.outcome.status in FINAL:
+        if finish.outcome.status not in _CUT_SHORT:
+            self.partitions.ended(work.tenant, work.job, finish.outcome.seconds)
+        if finish.outcome.status in FINAL:
             self.ended += 1
-            self.failed += one.outcome.status is not Status.COMPLETED
+            self.failed += finish.outcome.status is not Status.COMPLETED
 
     def give_up(self, session: int, fence: int) -> None:
         """This lease is renewed no more: the session goes on elsewhere when it has run out."""
@@ -176,10 +176,10 @@ class DispatchState:
 
     def leases_expired(self, some: ExpiredLeases) -> None:
         """Leases ended without a report."""
-        for one in some.sessions:
-            log.warning(LogEvent.LEASE_REAPED, session=one.session, job=one.job, status=one.status)
+        for session in some.sessions:
+            log.warning(LogEvent.LEASE_REAPED, session=session.session, job=session.job, status=session.status)
             self.metrics.delta.add("shoal_leases_expired")
-            self._drop(one.session)
+            self._drop(session.session)
         if some.sessions:
             self.add(some.ready)
             self.signals.store_changed()

@@ -274,7 +274,7 @@ class Dispatcher:
                 running=len(self._state.leases),  # of the same moment: what was ready then must not count twice
                 workers=len(self._manager.workers),
                 slots=self._manager.slots,
-                worker_bytes=max([_LEAST_WORKER_BYTES, *(one.rss_bytes for one in stats)]),
+                worker_bytes=max([_LEAST_WORKER_BYTES, *(stat.rss_bytes for stat in stats)]),
                 free_bytes=free_bytes() if self._config.one_machine else None,
                 model_places=None if self._admission is None else self._admission.limit,
                 model_share=self._model_share(),

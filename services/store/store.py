@@ -155,8 +155,8 @@ class Store:
     async def job(self, job: int, *, tenant: str | None = None) -> JobRow:
         return await self._db.read(lambda tx: reading.job_row(tx, job, tenant))
 
-    async def jobs(self, wanted: JobFilter) -> list[JobRow]:
-        return await self._db.read(lambda tx: reading.list_jobs(tx, wanted))
+    async def jobs(self, job_filter: JobFilter) -> list[JobRow]:
+        return await self._db.read(lambda tx: reading.list_jobs(tx, job_filter))
 
     async def sessions(
         self, job: int, *, statuses: Sequence[Status] = (), after: str | None = None, limit: int = 100
@@ -344,9 +344,9 @@ class Store:
         """Keeps who changed what."""
         await self._db.write(lambda tx: audit.add(tx, entry))
 
-    async def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
+    async def audit(self, audit_filter: AuditFilter) -> list[AuditEntry]:
         """Entries of the audit log, newest first."""
-        return await self._db.read(lambda tx: audit.entries(tx, wanted))
+        return await self._db.read(lambda tx: audit.entries(tx, audit_filter))
 
     async def claim_deliveries(
         self, n: int, *, lease_s: float, each: int, under_way: Mapping[str, int] | None = None
@@ -381,8 +381,8 @@ class Store:
         """The secret that all gateways over this database sign with; `fresh` becomes it where there is none yet."""
         return await self._db.write(lambda tx: webhook_outbox.webhook_secret(tx, fresh))
 
-    async def deliveries(self, wanted: DeliveryFilter) -> list[DeliveryRow]:
-        return await self._db.read(lambda tx: webhook_outbox.list_deliveries(tx, wanted))
+    async def deliveries(self, delivery_filter: DeliveryFilter) -> list[DeliveryRow]:
+        return await self._db.read(lambda tx: webhook_outbox.list_deliveries(tx, delivery_filter))
 
     async def delivery(self, number: int, *, tenant: str | None = None) -> DeliveryRow:
         return await self._db.read(lambda tx: webhook_outbox.one_delivery(tx, number, tenant))

@@ -9,6 +9,36 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDEST = 120
+LONGEST = 45
+"""Words of a sentence on a page."""
+ARCHIVES = frozenset({"docs/benchmarks.md", "docs/models.md", "docs/operations/size.md", "docs/scale.md"})
+"""Pages of measurements, whose sentences carry their figures with them."""
+RETIRED = {
+    "lane": "queue partition",
+    "crew": "worker manager",
+    "bury": "deregister",
+    "buried": "deregistered",
+    "reap": "expire leases",
+    "reaped": "expired",
+    "tally": "metrics delta",
+    "crowd": "concurrency permits",
+    "unfold": "materialize",
+    "sweep": "bulk operation",
+    "swept": "removed",
+    "manners": "domain throttle",
+    "pulse": "change notifier, or element state",
+    "stained": "tainted",
+    "parcel": "report batch",
+    "hungry": "needs work",
+    "linger": "batch delay",
+    "desk": "session dependencies",
+    "scene": "session state",
+    "gate": "navigation guard, spec checker or admission",
+    "secrecy": "redaction",
+    "allowance": "session budget or token bucket",
+    "journey": "navigation state",
+}
+"""Words of our own that the code does not use any more, with the standard term for each."""
 _FREE = re.compile(r"\b(?:whoever|whomever)\b", re.IGNORECASE)
 """Words that hide who acts."""
 
@@ -49,6 +79,37 @@ def test_the_places_that_contributing_names_exist() -> None:
         *("error", "query", "prompt"),
     ):
         assert re.search(rf"^## An? {heading}$", text, re.MULTILINE), heading
+
+
+def sentences(page: Path) -> Iterator[str]:
+    """The sentences of a Markdown page, without code, tables and headings."""
+    text = "\n".join(line for _, line in prose(page))
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[*-]|\d+\.) )", text):
+        yield from re.split(r"(?<=[.!?])(?:\*\*)?\s+(?=[A-Z`*\"(])", " ".join(paragraph.split()))
+
+
+def test_no_sentence_is_so_long_that_it_is_read_twice() -> None:
+    long = [
+        f"{page.relative_to(ROOT)}: {sentence[:80]}"
+        for page in tracked("*.md")
+        if str(page.relative_to(ROOT)) not in ARCHIVES
+        for sentence in sentences(page)
+        if len(sentence.split()) > LONGEST
+    ]
+    assert long == []
+
+
+def test_words_that_were_given_up_do_not_come_back() -> None:
+    """Events, and the tables and columns of the store, keep their names: users and upgrades would pay for new ones."""
+    word = re.compile(rf"\b(?:{'|'.join(RETIRED)})\b")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {hit.group()}, now {RETIRED[hit.group()]}"
+        for path in tracked("agent/*.py", "services/*.py", "shoal/*.py")
+        if "services/store/database" not in str(path) and path.name != "events.py"
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        for hit in word.finditer(line)
+    ]
+    assert found == []
 
 
 def test_sentences_name_who_acts() -> None:

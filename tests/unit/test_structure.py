@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from pathlib import Path
 
 from scripts.architecture_docs import PAGE, TOPS, files, imports_of, page
@@ -174,6 +176,23 @@ ONLY = {
 """Where a library may be imported."""
 
 
+MOST_FILES = 16
+"""Python files of a folder at one level; beyond that a sub-room says more."""
+MOST_LINES = 500
+LONG = {
+    "agent/chromium/acting/acting_context.py": 560,
+    "agent/policies/rules/values/vocabulary.py": 720,
+    "agent/sessions/session.py": 780,
+    "agent/spec.py": 620,
+    "services/settings.py": 760,
+    "services/store/records.py": 530,
+    "services/store/store.py": 720,
+}
+"""Files that are longer, with the bound of each: a list of one kind, or one class that reads from top to bottom."""
+VAGUE = {"one": 475, "found": 395, "wanted": 95}
+"""Names that do not say what they hold, with how often product code may bind each. The numbers only go down."""
+
+
 def sources() -> list[tuple[str, list[str]]]:
     """Each product file with the modules that it imports."""
     modules = files()
@@ -203,6 +222,32 @@ def test_rooms_import_only_what_they_may() -> None:
             if not any(within(name, allowed) for allowed in MAY[room] | EVERYWHERE):
                 wrong.append(f"{module} imports {name}")
     assert wrong == []
+
+
+def test_no_folder_is_flat() -> None:
+    folders = Counter(path.parent.relative_to(ROOT) for path in files().values() if path.name != "__init__.py")
+    assert {str(folder): n for folder, n in folders.items() if n > MOST_FILES} == {}
+
+
+def test_no_file_grows_out_of_sight() -> None:
+    lines = {
+        str(path.relative_to(ROOT)): len(path.read_text().splitlines())
+        for path in files().values()
+        if "migrations" not in path.parts
+    }
+    assert {name: n for name, n in lines.items() if n > LONG.get(name, MOST_LINES)} == {}
+    assert [name for name in LONG if lines[name] <= MOST_LINES] == [], "shorter now: take it out of the list"
+
+
+def test_locals_are_named_for_what_they_hold() -> None:
+    bound: Counter[str] = Counter()
+    for path in files().values():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.arg):
+                bound[node.arg] += 1
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                bound[node.id] += 1
+    assert {name: bound[name] for name, most in VAGUE.items() if bound[name] > most} == {}
 
 
 def test_every_room_that_is_named_is_there() -> None:

@@ -95,6 +95,6 @@ class RulesPolicy:
 
 def _passwords(page: FormPage, decision: StepDecision) -> list[str]:
     """What goes into password fields, whatever the caller calls it."""
-    fields = {one.bid for one in page.fields if one.type == "password"}
-    typed = [one.args.get("value") for one in decision.actions if one.args.get("bid") in fields]
+    fields = {field.bid for field in page.fields if field.type == "password"}
+    typed = [action.args.get("value") for action in decision.actions if action.args.get("bid") in fields]
     return [text for text in typed if isinstance(text, str) and text and not is_reference(text)]

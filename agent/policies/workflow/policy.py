@@ -133,7 +133,7 @@ class WorkflowPolicy:
         if not isinstance(node, ExtractNode):
             self._hand_over(Miss(MissReason.UNSUPPORTED, self._at or "end", "the workflow reads nothing here"))
             return await self._next(state).extract(state)
-        branches = [one for one in self._version.branches if not node.branches or one.id in node.branches]
+        branches = [branch for branch in self._version.branches if not node.branches or branch.id in node.branches]
         schema = state.spec.extract.record_schema if state.spec.extract is not None else self._version.record_schema
         item = state.item if not self._version.acts else None  # after actions the page is no longer the item's link
         read = await replay_page(state.page, branches, item, schema, locale=state.spec.browser.locale or "")

@@ -152,7 +152,7 @@ def action_difference(version: Version, runs: Sequence[SessionEvidence]) -> str:
 
 def _steps(version: Version) -> list[tuple[Json, ...]]:
     """What the action nodes of a version do, without how their elements are found."""
-    sources = {one.name: (one.source, one.path, one.transform) for one in version.params}
+    sources = {param.name: (param.source, param.path, param.transform) for param in version.params}
     return [
         (
             node.action,

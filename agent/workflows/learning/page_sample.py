@@ -84,7 +84,7 @@ async def sample_page(
     documents = [(text.kind, document.value) for text in texts for document in documents_of([text])]
     values = {name: value for name, value in record.items() if value is not None}
     offered = await propose(page, values, documents)
-    places = {place_key(one.place): one.place for found in offered.fields.values() for one in found}
+    places = {place_key(one.place): one.place for field in offered.fields.values() for one in field}
     view = await view_of(page, tuple(places.values()), status=status)
     reading = Reading(view.lang or locale, view.url)
     channels = {

@@ -179,10 +179,10 @@ class SessionJournal:
         answer = await self._outbox.ask(Report(self._session, self._fence, robots=RobotsWish(origin)))
         return answer if isinstance(answer, RobotsAnswer) else None
 
-    def share_robots(self, found: RobotsWish) -> None:
+    def share_robots(self, robots_wish: RobotsWish) -> None:
         """Hands on what an origin answered. The session here does not wait, but other workers do: it is pulled at
         once."""
-        self._outbox.put(Report(self._session, self._fence, robots=found, wants_ack=True))
+        self._outbox.put(Report(self._session, self._fence, robots=robots_wish, wants_ack=True))
 
     def outcome(self, outcome: Outcome) -> None:
         """The attempt is over."""

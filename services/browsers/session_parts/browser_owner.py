@@ -153,7 +153,7 @@ class BrowserOwner:
             try:
                 await self._look()
             except Exception:  # the top of a loop
-                log.exception(LogEvent.LOOP_FAILED, loop="sweep-browsers", worker=self._worker)
+                log.exception(LogEvent.LOOP_FAILED, loop="maintain-browsers", worker=self._worker)
 
     async def _restrain(self) -> None:
         """Keeps the pages of all browsers that run from taking the machine from each other."""

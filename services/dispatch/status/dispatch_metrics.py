@@ -128,7 +128,7 @@ class DispatchMetrics:
 
     def workers(self, stats: Iterable[WorkerStats]) -> None:
         """Takes in what the workers have counted since the last look."""
-        seen = {one.name: one.figures for one in stats}
+        seen = {stat.name: stat.figures for stat in stats}
         for name, figures in seen.items():
             self.delta.absorb(figures, self._before.get(name))
         self._before.update(seen)

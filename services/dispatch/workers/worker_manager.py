@@ -302,10 +302,10 @@ class WorkerManager:
 
     def _make_way(self, stats: list[WorkerStats]) -> None:
         """Begins to replace workers whose node is about to end."""
-        for one in stats:
-            worker = self.workers.get(one.name)
-            if one.ends_in_s is not None and worker is not None:
-                self._leave(worker, one.ends_in_s)
+        for stat in stats:
+            worker = self.workers.get(stat.name)
+            if stat.ends_in_s is not None and worker is not None:
+                self._leave(worker, stat.ends_in_s)
 
     def replace(self, names: Iterable[str]) -> None:
         """Begins to replace these workers, where they are here: an operator wants it."""

@@ -74,17 +74,17 @@ def webhook_secret(tx: Tx, fresh: str) -> str:
 # --- looked at by their owners ---------------------------------------------------------------------------
 
 
-def list_deliveries(tx: Tx, wanted: DeliveryFilter) -> list[DeliveryRow]:
+def list_deliveries(tx: Tx, delivery_filter: DeliveryFilter) -> list[DeliveryRow]:
     """Messages that match, newest first."""
-    query = select(delivery).order_by(delivery.c.id.desc()).limit(wanted.limit)
-    if wanted.tenant is not None:
-        query = query.where(delivery.c.tenant == wanted.tenant)
-    if wanted.states:
-        query = query.where(delivery.c.state.in_([DELIVERY_STATES.index(state) for state in wanted.states]))
-    if wanted.job is not None:
-        query = query.where(delivery.c.job == wanted.job)
-    if wanted.before is not None:
-        query = query.where(delivery.c.id < wanted.before)
+    query = select(delivery).order_by(delivery.c.id.desc()).limit(delivery_filter.limit)
+    if delivery_filter.tenant is not None:
+        query = query.where(delivery.c.tenant == delivery_filter.tenant)
+    if delivery_filter.states:
+        query = query.where(delivery.c.state.in_([DELIVERY_STATES.index(state) for state in delivery_filter.states]))
+    if delivery_filter.job is not None:
+        query = query.where(delivery.c.job == delivery_filter.job)
+    if delivery_filter.before is not None:
+        query = query.where(delivery.c.id < delivery_filter.before)
     return [_row(row) for row in tx.conn.execute(query)]
 
 

@@ -52,7 +52,7 @@ def lend(tx: Tx, loop: int, owner: str, lasts_s: float) -> LearningDue | None:
     return LearningDue(
         loop=loop,
         phase=Phase(row.phase),
-        lessons=tuple(one.key for one in lessons),
+        lessons=tuple(lesson.key for lesson in lessons),
         ended=figures.get("ended", 0) - before.get("ended", 0),
         figures=_version_figures(Phase(row.phase), figures, before),
         rounds=row.rounds,

@@ -64,38 +64,38 @@ def job_row(tx: Tx, job: int, tenant: str | None = None) -> JobRow:
     return _job_row(tx, row, leased(tx, [job]).get(job, Leased()))
 
 
-def list_jobs(tx: Tx, wanted: JobFilter) -> list[JobRow]:
+def list_jobs(tx: Tx, job_filter: JobFilter) -> list[JobRow]:
     """Jobs that match, newest first."""
-    rows = tx.conn.execute(matching(wanted)).all()
+    rows = tx.conn.execute(matching(job_filter)).all()
     running = leased(tx, [row.id for row in rows]) if rows else {}
     return [_job_row(tx, row, running.get(row.id, Leased())) for row in rows]
 
 
-def matching(wanted: JobFilter) -> Select[Any]:
+def matching(job_filter: JobFilter) -> Select[Any]:
     """The query for rows of jobs that match, newest first."""
     table = tables.job
-    query = select(table).order_by(table.c.id.desc()).limit(wanted.limit)
-    if wanted.tenant is not None:
-        query = query.where(table.c.tenant == wanted.tenant)
-    if wanted.statuses:
-        query = query.where(table.c.status.in_([State[status.name] for status in wanted.statuses]))
-        if not FINAL.intersection(wanted.statuses):
+    query = select(table).order_by(table.c.id.desc()).limit(job_filter.limit)
+    if job_filter.tenant is not None:
+        query = query.where(table.c.tenant == job_filter.tenant)
+    if job_filter.statuses:
+        query = query.where(table.c.status.in_([State[status.name] for status in job_filter.statuses]))
+        if not FINAL.intersection(job_filter.statuses):
             query = query.where(table.c.finished_at.is_(None))  # says no more, but its index holds open jobs only
-    if wanted.unsure:
+    if job_filter.unsure:
         query = query.where(text("job.unsure > 0"))  # as its index has it
-    if wanted.before is not None:
-        query = query.where(table.c.id < wanted.before)
-    if wanted.since is not None:
-        query = query.where(table.c.created_at >= wanted.since.timestamp())
-    if wanted.until is not None:
-        query = query.where(table.c.created_at < wanted.until.timestamp())
-    if wanted.site:
-        query = query.where(_worded(tables.job_words.c.host == wanted.site.lower()))
-    for word in wanted.text.lower().split():
+    if job_filter.before is not None:
+        query = query.where(table.c.id < job_filter.before)
+    if job_filter.since is not None:
+        query = query.where(table.c.created_at >= job_filter.since.timestamp())
+    if job_filter.until is not None:
+        query = query.where(table.c.created_at < job_filter.until.timestamp())
+    if job_filter.site:
+        query = query.where(_worded(tables.job_words.c.host == job_filter.site.lower()))
+    for word in job_filter.text.lower().split():
         found = _worded(tables.job_words.c.words.contains(word, autoescape=True))
         number = _JOB_ID.fullmatch(word)
         query = query.where(or_(found, table.c.id == int(number[1])) if number else found)
-    for name, value in wanted.labels.items():
+    for name, value in job_filter.labels.items():
         label = tables.job_label.alias()
         query = query.where(exists().where(label.c.name == name, label.c.value == value, label.c.job == table.c.id))
     return query

@@ -79,7 +79,7 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
         limit: int = Query(50, ge=1, le=500),
     ) -> Response:
         """One page of jobs; pass `next` as `cursor` for the next one."""
-        wanted = JobFilter(
+        job_filter = JobFilter(
             tenant=caller.sees,
             statuses=tuple(status),
             labels=labels_of(label),
@@ -90,7 +90,7 @@ def job_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter:
             before=job_cursor(cursor),
             limit=limit + 1,
         )
-        rows = await store.jobs(wanted)
+        rows = await store.jobs(job_filter)
         more = len(rows) > limit
         shown = rows[:limit]
         page = JobPage(jobs=[JobSummary.of(row) for row in shown], next=ids.job_id(shown[-1].id) if more else None)

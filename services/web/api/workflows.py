@@ -115,7 +115,7 @@ def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authentic
         caller = await may_control(request)
         require_type(request, JSON_TYPES)
         given = _read(await read_body(request, deps.options.body_limit))
-        drafts = tuple(one.model_copy(update={"state": "draft", "by": "import"}) for one in given.versions)
+        drafts = tuple(version.model_copy(update={"state": "draft", "by": "import"}) for version in given.versions)
         row = await store.keep(caller.tenant, given.model_copy(update={"versions": drafts}))
         return _answer(workflow_view(row), 201)
 
@@ -159,7 +159,7 @@ def _answer(view: WorkflowView | VersionDetail | DifferenceView, status: int = 2
 
 
 def _version(row: WorkflowRow, number: int) -> VersionRow:
-    found = next((one for one in row.versions if one.version.number == number), None)
+    found = next((version for version in row.versions if version.version.number == number), None)
     if found is None:
         raise NotFound(f"the workflow {row.name!r} has no version {number}", workflow=row.name, version=number)
     return found

@@ -87,12 +87,12 @@ def add_activity(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
 
 def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
     """The charts of some spans, the oldest first."""
-    items, good = sum(one.items for one in spans), sum(one.items_completed for one in spans)
-    tried = items - sum(one.items_canceled for one in spans)
-    tokens, calls = sum(one.tokens for one in spans), sum(one.model_calls for one in spans)
-    pages = sum(one.pages for one in spans)
+    items, good = sum(span.items for span in spans), sum(span.items_completed for span in spans)
+    tried = items - sum(span.items_canceled for span in spans)
+    tokens, calls = sum(span.tokens for span in spans), sum(span.model_calls for span in spans)
+    pages = sum(span.pages for span in spans)
     return [
-        _stacked("Items that ended", f"{items:,} items of {sum(one.jobs for one in spans):,} jobs", spans),
+        _stacked("Items that ended", f"{items:,} items of {sum(span.jobs for span in spans):,} jobs", spans),
         _shares("Success", f"{100 * good / tried:.1f} % of {tried:,} items" if tried else "no items", spans),
         _amounts("Tokens", f"{tokens:,} tokens in {calls:,} model calls", spans, lambda one: one.tokens),
         _amounts("Pages", f"{pages:,} pages opened", spans, lambda one: one.pages),
@@ -100,7 +100,7 @@ def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
 
 
 def _stacked(title: str, total: str, spans: Sequence[ActivitySpan]) -> Chart:
-    most = max((one.items for one in spans), default=0)
+    most = max((span.items for span in spans), default=0)
     bars = [
         Bar(
             STEP * n,

@@ -38,7 +38,7 @@ def add_attention(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck,
 
     @router.get("/attention")
     async def attention(request: Request, caller: Caller = Depends(let_in(login_check, "read"))) -> Response:
-        wanted = DeliveryFilter(caller.sees, (DeliveryState.DEAD,), limit=DELIVERIES_SHOWN)
+        delivery_filter = DeliveryFilter(caller.sees, (DeliveryState.DEAD,), limit=DELIVERIES_SHOWN)
         return pages.page(
             request,
             "attention.html",
@@ -46,7 +46,7 @@ def add_attention(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck,
             questions=await open_questions(store, caller),
             unsure=await unsure_sessions(store, caller),
             shown=UNSURE_SHOWN,
-            dead=await store.deliveries(wanted),
+            dead=await store.deliveries(delivery_filter),
             counts=await store.count_deliveries(tenant=caller.sees),
             now=await store.now(),
             states=DeliveryState,

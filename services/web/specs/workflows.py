@@ -81,7 +81,7 @@ async def with_workflow(spec: JobSpec, tenant: str, workflows: WorkflowStore | N
         raise _refused(error.message) from None
     found = row.active
     if number is not None:
-        found = next((one for one in row.versions if one.version.number == number), None)
+        found = next((version for version in row.versions if version.version.number == number), None)
     if found is None:
         told = "no version is active" if number is None else f"there is no version {number}"
         raise _refused(f"{told} of the workflow {name!r}")

@@ -208,5 +208,5 @@ async def test_browsers_are_still_replaced_after_one_could_not_be_tidied_up(monk
                 while one.alive or owner.running:
                     await asyncio.sleep(0.005)
     failures = [line for line in logs if line["event"] == LogEvent.LOOP_FAILED]
-    assert [(line["loop"], line["exc_info"]) for line in failures] == [("sweep-browsers", True)]
+    assert [(line["loop"], line["exc_info"]) for line in failures] == [("maintain-browsers", True)]
     await owner.close()

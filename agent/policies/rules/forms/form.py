@@ -220,7 +220,7 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
     return FormPage(
         url=seen.url,
         fields=tuple(fields),
-        buttons=tuple(one for one in buttons if one.label or one.submit),
+        buttons=tuple(button for button in buttons if button.label or button.submit),
         messages=tuple(messages),
         text=str(extras.get("text", "")),
         heading=str(extras.get("h1", "")),
@@ -386,11 +386,11 @@ def leads_on(button: FormButton) -> bool:
 
 def sending_buttons(page: FormPage, form: int) -> list[FormButton]:
     """The buttons that send the form or lead on in it, the likeliest kind only; [] when it cannot be told which."""
-    own = [one for one in page.buttons if one.form == form] or [one for one in page.buttons if form < 0]
+    own = [button for button in page.buttons if button.form == form] or [button for button in page.buttons if form < 0]
     usable = [one for one in own if not _names_any(one.words, _AVOID) or _names_any(one.words, _SEND)]
     submits = [one for one in usable if one.submit]
     for fitting in (
-        [one for one in submits if _names_any(one.words, _SEND) or _names_any(one.words, _NEXT)],
+        [submit for submit in submits if _names_any(submit.words, _SEND) or _names_any(submit.words, _NEXT)],
         submits,
         [one for one in usable if _names_any(one.words, _SEND) or _names_any(one.words, _NEXT)],
         [one for one in own if one.submit] if len([one for one in own if one.submit]) == 1 else [],

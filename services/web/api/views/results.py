@@ -128,8 +128,14 @@ def result_line(row: ResultRow) -> dict[str, Json]:
         },
         "candidates": {
             field: [
-                {"value": one.value, "how": one.how, "where": one.where, "sureness": one.sureness, "why": one.why}
-                for one in candidates
+                {
+                    "value": candidate.value,
+                    "how": candidate.how,
+                    "where": candidate.where,
+                    "sureness": candidate.sureness,
+                    "why": candidate.why,
+                }
+                for candidate in candidates
             ]
             for field, candidates in (record.candidates.items() if record else ())
         },

@@ -99,21 +99,21 @@ def add_compare(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
 
 async def _runs(deps: GatewayDeps, row: JobRow, caller: Caller) -> list[JobRow]:
     """Other jobs that begin at the same address, the newest first."""
-    wanted = JobFilter(tenant=caller.sees and row.tenant, text=row.spec.url.lower(), limit=4 * RUNS_OFFERED)
-    same = [one for one in await deps.store.jobs(wanted) if one.id != row.id and one.spec.url == row.spec.url]
+    job_filter = JobFilter(tenant=caller.sees and row.tenant, text=row.spec.url.lower(), limit=4 * RUNS_OFFERED)
+    same = [job for job in await deps.store.jobs(job_filter) if job.id != row.id and job.spec.url == row.spec.url]
     return [one for one in same if one.tenant == row.tenant][:RUNS_OFFERED]
 
 
 async def _lines(deps: GatewayDeps, row: JobRow) -> tuple[list[Line], bool]:
     """The lines with records of a run, and whether these are all."""
-    found: list[Line] = []
+    lines: list[Line] = []
     async for line in await job_lines(deps, row):
         if line["record"] is None:
             continue
-        if len(found) == LINES_READ:
-            return found, False
-        found.append(line)
-    return found, True
+        if len(lines) == LINES_READ:
+            return lines, False
+        lines.append(line)
+    return lines, True
 
 
 def key_of(line: Line, by: str) -> str | None:
