@@ -17,7 +17,7 @@ from shoal.services.store.store import Store
 from shoal.services.web.api.changes import body_of, parsed
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.questions import require_token
-from shoal.services.web.api.views import View
+from shoal.services.web.api.views.base import View
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
 from shoal.services.web.http.audit import note_detail, note_nothing

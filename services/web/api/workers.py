@@ -9,7 +9,7 @@ from shoal.services.errors import NotFound
 from shoal.services.store.records import DRAIN
 from shoal.services.store.store import Store
 from shoal.services.web.api.jobs import JSON
-from shoal.services.web.api.views import View
+from shoal.services.web.api.views.base import View
 from shoal.services.web.cluster_state.overview import overview
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import Caller
