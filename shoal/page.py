@@ -22,9 +22,9 @@ from shoal.agent.errors import ActionInvalid
 from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions import session
+from shoal.agent.sessions.attended.human_help import Helper, helping
 from shoal.agent.sessions.dependencies import NavigationGuard
 from shoal.agent.sessions.hooks import Hooks
-from shoal.agent.sessions.human_help import Helper, helping
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.redaction import Redactor

@@ -13,8 +13,8 @@ from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
-from shoal.agent.sessions.attendance import Attendance
-from shoal.agent.sessions.human_help import Helper
+from shoal.agent.sessions.attended.attendance import Attendance
+from shoal.agent.sessions.attended.human_help import Helper
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shoal.agent.sessions.compressed_items import PART, LoopPiece, compress_items
-from shoal.agent.sessions.loop_items import FIRST_ITEMS
+from shoal.agent.sessions.loops.compressed_items import PART, LoopPiece, compress_items
+from shoal.agent.sessions.loops.loop_items import FIRST_ITEMS
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.agent.types import Checkpoint, ErrorInfo, FanOut, LoopItem, Outcome, Record

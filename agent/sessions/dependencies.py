@@ -8,9 +8,9 @@ from typing import Protocol
 
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.policies.policy import Policy
-from shoal.agent.sessions.attendance import Attendance
+from shoal.agent.sessions.attended.attendance import Attendance
+from shoal.agent.sessions.attended.human_help import Helper
 from shoal.agent.sessions.hooks import Upload
-from shoal.agent.sessions.human_help import Helper
 from shoal.agent.sessions.login import Logins
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.support.redaction import Redactor

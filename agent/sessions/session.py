@@ -42,20 +42,20 @@ from shoal.agent.extraction.extraction import extract_records
 from shoal.agent.extraction.proposals import propose_places
 from shoal.agent.policies.policy import LOG_IN, Extraction, Policy, SessionState
 from shoal.agent.policies.workflow import ShadowPolicy, WorkflowPolicy
-from shoal.agent.sessions.attendance import Attendance, HandedBack
+from shoal.agent.sessions.attended.attendance import Attendance, HandedBack
+from shoal.agent.sessions.attended.human_help import helping
+from shoal.agent.sessions.attended.takeover import OrTakeover, as_kept, may_send, of_the_end, said_of
 from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.evidence import Evidence
-from shoal.agent.sessions.human_help import helping
-from shoal.agent.sessions.learning import learns
 from shoal.agent.sessions.login import is_done, is_login_page, login_spec
 from shoal.agent.sessions.login_steps import take_steps
-from shoal.agent.sessions.loop_items import came_back, gather, left_out, loop_result, loop_values, nothing_found
+from shoal.agent.sessions.loops.learning import learns
+from shoal.agent.sessions.loops.loop_items import came_back, gather, left_out, loop_result, loop_values, nothing_found
+from shoal.agent.sessions.loops.sample import sampled, sends_form
+from shoal.agent.sessions.loops.shortfall import incomplete
 from shoal.agent.sessions.once import action_name, begun_anew, in_doubt, page_of
 from shoal.agent.sessions.page import LazyContext
-from shoal.agent.sessions.sample import sampled, sends_form
 from shoal.agent.sessions.session_budget import SessionBudget
-from shoal.agent.sessions.shortfall import incomplete
-from shoal.agent.sessions.takeover import OrTakeover, as_kept, may_send, of_the_end, said_of
 from shoal.agent.sessions.token_budget import tokens
 from shoal.agent.spec import ExtractSpec, LoginStep
 from shoal.agent.status import Status

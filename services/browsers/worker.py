@@ -27,9 +27,9 @@ from shoal.agent.errors import AgentError, BrowserError, NavigationTimeout, NoRo
 from shoal.agent.policies.choose import with_learned
 from shoal.agent.policies.policy import Policy
 from shoal.agent.sessions import session
-from shoal.agent.sessions.attendance import Attendance
+from shoal.agent.sessions.attended.attendance import Attendance
+from shoal.agent.sessions.attended.human_help import Helper
 from shoal.agent.sessions.dependencies import Journal, NavigationGuard, SessionDependencies
-from shoal.agent.sessions.human_help import Helper
 from shoal.agent.sessions.login import Logins
 from shoal.agent.sessions.session_budget import SessionBudget
 from shoal.agent.spec import JobSpec

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from shoal.agent.sessions.compressed_items import LoopPiece
+from shoal.agent.sessions.loops.compressed_items import LoopPiece
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint

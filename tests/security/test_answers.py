@@ -16,7 +16,7 @@ from shoal.agent.errors import HelpMissing, ModelUnavailable
 from shoal.agent.models.model import Ask, Message
 from shoal.agent.models.openai_compatible import OpenAICompatible
 from shoal.agent.models.settings import ModelSettings
-from shoal.agent.sessions.human_help import Question
+from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import RobotsState, Work
 from shoal.services.addresses import Reach

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from shoal.agent.errors import HelpMissing
-from shoal.agent.sessions.human_help import Question
+from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import Work
 from shoal.services.addresses import Reach

@@ -33,7 +33,7 @@ MAY = {
     "shoal.services.machine": set[str](),
     "shoal.services.answers": {"shoal.agent.support.bounded_answers"},
     "shoal.services.store": {
-        "shoal.agent.sessions.compressed_items",
+        "shoal.agent.sessions.loops.compressed_items",
         "shoal.agent.types",
         "shoal.agent.spec",
         "shoal.agent.status",
@@ -182,7 +182,7 @@ MOST_LINES = 500
 LONG = {
     "agent/chromium/acting/acting_context.py": 560,
     "agent/policies/rules/values/vocabulary.py": 720,
-    "agent/sessions/session.py": 780,
+    "agent/sessions/session.py": 860,
     "agent/spec.py": 620,
     "services/settings.py": 760,
     "services/store/records.py": 530,

@@ -19,8 +19,8 @@ from shoal.agent.policies.choose import choose
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.rules.policy import RulesPolicy
-from shoal.agent.sessions.attendance import Attendance
-from shoal.agent.sessions.human_help import Helper
+from shoal.agent.sessions.attended.attendance import Attendance
+from shoal.agent.sessions.attended.human_help import Helper
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import LiveRequest, Work
 from shoal.services.answers import bounded_client

@@ -14,7 +14,7 @@ import httpx
 
 from shoal.agent.errors import HelpMissing
 from shoal.agent.fault_table import EGRESS_HEADER
-from shoal.agent.sessions.human_help import Question
+from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.support.retry_after import retry_after_seconds
 from shoal.agent.worker_messages import Work
 

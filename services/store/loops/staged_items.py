@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from shoal.agent.sessions.compressed_items import decompress_items
+from shoal.agent.sessions.loops.compressed_items import decompress_items
 from shoal.services.store.database.states import State
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.loops.fanout import ChildBatch, hosts_of, store_children

@@ -8,7 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 from shoal.agent.browser import Landing
 from shoal.agent.chromium.faults import navigation_error
 from shoal.agent.errors import AccessDenied, CertificateRefused, HostUnreachable, NotAPage
-from shoal.agent.sessions.loop_items import nothing_found
+from shoal.agent.sessions.loops.loop_items import nothing_found
 from shoal.agent.sessions.page import LazyContext
 from shoal.agent.spec import LoopSpec
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from shoal.agent.errors import Canceled
-from shoal.agent.sessions.compressed_items import PART, decompress_items
+from shoal.agent.sessions.loops.compressed_items import PART, decompress_items
 from shoal.agent.status import Status
 from shoal.agent.types import Checkpoint, LoopItem, Outcome, Record
 from shoal.agent.worker_messages import Report

@@ -200,8 +200,8 @@ async def test_a_worker_that_does_not_answer_keeps_no_other_from_work(monkeypatc
 
 
 async def test_a_long_loop_runs_while_it_is_being_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.agent.sessions.loop_items.FIRST_ITEMS", 5)
-    monkeypatch.setattr("shoal.agent.sessions.loop_items.ITEMS_AT_ONCE", 7)
+    monkeypatch.setattr("shoal.agent.sessions.loops.loop_items.FIRST_ITEMS", 5)
+    monkeypatch.setattr("shoal.agent.sessions.loops.loop_items.ITEMS_AT_ONCE", 7)
     async with world(shop(40)) as w:
         job = await w.final(await w.submit(loop=LOOP, extract=EXTRACT))
 

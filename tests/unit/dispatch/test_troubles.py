@@ -11,7 +11,7 @@ import pytest
 
 from shoal.agent.errors import PageCrashed
 from shoal.agent.fault_table import PAUSE
-from shoal.agent.sessions.compressed_items import LoopPiece
+from shoal.agent.sessions.loops.compressed_items import LoopPiece
 from shoal.agent.status import Status
 from shoal.agent.testing import FakePage
 from shoal.agent.types import Checkpoint
@@ -163,7 +163,7 @@ async def test_a_mark_that_cannot_be_stored_stops_its_session_before_the_action(
 
 
 async def test_items_that_cannot_be_stored_are_found_again_by_another_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.agent.sessions.loop_items.FIRST_ITEMS", 2)
+    monkeypatch.setattr("shoal.agent.sessions.loops.loop_items.FIRST_ITEMS", 2)
     async with world(shop(10)) as w:
         its_own, victims = w.store.stage, set[int]()
 

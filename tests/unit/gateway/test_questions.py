@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from shoal.agent.sessions.human_help import Question
+from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import Work
 from shoal.services.browsers.session_parts.webhook_helper import WebhookHelper

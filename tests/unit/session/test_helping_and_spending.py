@@ -15,8 +15,8 @@ from shoal.agent.errors import SecretRefused
 from shoal.agent.policies.model import ModelPolicy
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.sessions import session
+from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.sessions.hooks import Hooks
-from shoal.agent.sessions.human_help import Question
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.testing import FakeBrowser, FakePage, ScriptedModel

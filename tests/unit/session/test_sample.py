@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.agent.browser import ContextOptions
-from shoal.agent.sessions.sample import sends_form
+from shoal.agent.sessions.loops.sample import sends_form
 from shoal.agent.status import Status
 from shoal.agent.testing import FakePage
 from shoal.agent.types import Action, BeforeSending

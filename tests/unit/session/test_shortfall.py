@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.sessions.shortfall import incomplete
+from shoal.agent.sessions.loops.shortfall import incomplete
 from shoal.agent.status import Status
 from shoal.agent.types import Incomplete, Task, TaskType
 

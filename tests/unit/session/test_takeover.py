@@ -15,11 +15,12 @@ from shoal.agent.decisions.plan import Plan
 from shoal.agent.decisions.step import StepDecision
 from shoal.agent.errors import ActionError, ActionRefused, PageCrashed
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.sessions import attendance, session
-from shoal.agent.sessions.attendance import Attendance, Control
+from shoal.agent.sessions import session
+from shoal.agent.sessions.attended import attendance
+from shoal.agent.sessions.attended.attendance import Attendance, Control
+from shoal.agent.sessions.attended.human_help import Question
+from shoal.agent.sessions.attended.takeover import TAKEN_OVER, OrTakeover
 from shoal.agent.sessions.hooks import DialogAnswer, DialogAsked
-from shoal.agent.sessions.human_help import Question
-from shoal.agent.sessions.takeover import TAKEN_OVER, OrTakeover
 from shoal.agent.status import Status
 from shoal.agent.support.masking import HIDDEN
 from shoal.agent.support.redaction import Redactor

@@ -9,8 +9,8 @@ from shoal.agent.decisions.plan import Plan
 from shoal.agent.errors import LoopFailed
 from shoal.agent.policies.policy import Policy, SessionState
 from shoal.agent.sessions.dependencies import Journal
+from shoal.agent.sessions.loops.sample import SampledItems
 from shoal.agent.sessions.page import LazyContext
-from shoal.agent.sessions.sample import SampledItems
 from shoal.agent.spec import LoopSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from shoal.agent.actions.sending import sends
 from shoal.agent.errors import ActionError
-from shoal.agent.sessions.attendance import Attendance, HandedBack
-from shoal.agent.sessions.human_help import Helper, Question
+from shoal.agent.sessions.attended.attendance import Attendance, HandedBack
+from shoal.agent.sessions.attended.human_help import Helper, Question
 from shoal.agent.support.masking import HIDDEN
 from shoal.agent.types import Action, ActionResult, Step
 

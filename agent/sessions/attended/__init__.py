@@ -1,0 +1,1 @@
+"""Sessions beside which a person is, to watch, help or take over."""

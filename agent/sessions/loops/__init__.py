@@ -1,0 +1,1 @@
+"""What a session does that opens a loop: finding its items, and handing them on."""
