@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shoal.agent.sessions.learning import learns
+from shoal.agent.sessions.loops.learning import learns
 from shoal.agent.spec import JobSpec
 from shoal.agent.types import LearningLoop, LoopItem
 from shoal.agent.worker_messages import Work
