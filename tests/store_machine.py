@@ -19,7 +19,7 @@ from shoal.agent.status import FINAL, Status
 from shoal.agent.types import Checkpoint, Outcome
 from shoal.services.errors import WrongState
 from shoal.services.store.jobs import ending
-from shoal.services.store.records import Claimed, ClaimRequest, CommitResult, Finish, JobChanges, Renewal, Settlement
+from shoal.services.store.records import Claimed, ClaimRequest, CommitResult, Finish, JobChanges, Renewal, UnsureAnswer
 from tests.known_partitions import KnownPartitions
 from tests.store_world import BROKEN, World, links, loop, world
 
@@ -214,7 +214,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.sessions[one.work.session].marked = True
 
     @rule(data=st.data(), how=st.sampled_from(["done", "retry"]))
-    def settle_unsure(self, data: st.DataObject, how: Settlement) -> None:
+    def settle_unsure(self, data: st.DataObject, how: UnsureAnswer) -> None:
         unsure = [id for id, session in self.sessions.items() if session.status is S.UNSURE]
         if not unsure:
             return

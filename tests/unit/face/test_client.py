@@ -17,8 +17,11 @@ from shoal.agent.spec import ExtractSpec, JobSpec, LoopSpec
 from shoal.agent.types import Outcome
 from shoal.agent.worker_messages import Work
 from shoal.client import AsyncClient
-from shoal.services.web.api import views
 from shoal.services.web.api.questions import QuestionView
+from shoal.services.web.api.views import base as base_views
+from shoal.services.web.api.views import jobs as jobs_views
+from shoal.services.web.api.views import results as results_views
+from shoal.services.web.api.views import sessions as sessions_views
 from shoal.services.web.tries import views as tried
 from tests.gateway_world import World, api_world, completed, failed, loop_of
 from tests.unit.gateway.test_tries import SPEC as TRIED
@@ -247,23 +250,23 @@ async def test_a_job_is_tried_and_its_places_can_be_taken_over() -> None:
 @pytest.mark.parametrize(
     ("record", "view"),
     [
-        (records.Artifact, views.ArtifactView),
-        (records.BatchLine, views.SubmittedView),
-        (records.Counts, views.CountsView),
-        (records.Failure, views.ErrorView),
-        (records.Item, views.ItemView),
-        (records.Job, views.JobView),
-        (records.JobSummary, views.JobSummary),
-        (records.LineError, views.LineErrorView),
+        (records.Artifact, sessions_views.ArtifactView),
+        (records.BatchLine, jobs_views.SubmittedView),
+        (records.Counts, base_views.CountsView),
+        (records.Failure, base_views.ErrorView),
+        (records.Item, base_views.ItemView),
+        (records.Job, jobs_views.JobView),
+        (records.JobSummary, jobs_views.JobSummary),
+        (records.LineError, jobs_views.LineErrorView),
         (records.Question, QuestionView),
-        (records.RecordWithSources, views.RecordView),
-        (records.Result, views.ResultView),
-        (records.Session, views.SessionView),
-        (records.SessionDetail, views.SessionDetailView),
-        (records.Source, views.SourceView),
-        (records.SubmittedJob, views.SubmittedJob),
-        (records.Usage, views.UsageView),
-        (records.Wait, views.WaitView),
+        (records.RecordWithSources, results_views.RecordView),
+        (records.Result, results_views.ResultView),
+        (records.Session, sessions_views.SessionView),
+        (records.SessionDetail, sessions_views.SessionDetailView),
+        (records.Source, results_views.SourceView),
+        (records.SubmittedJob, jobs_views.SubmittedJob),
+        (records.Usage, base_views.UsageView),
+        (records.Wait, sessions_views.WaitView),
         (trial.Trial, tried.TryView),
         (trial.TriedEstimate, tried.TriedEstimate),
         (trial.TriedField, tried.TriedField),
