@@ -245,7 +245,8 @@ def main() -> None:
                     asyncio.run(learned(site, model, kind, items, options.concurrency, report))
         if not options.only_learning:
             asyncio.run(measure(site, pages, rounds, options.concurrency, report))
-    report.notes.append(f"{pages} pages, {rounds} rounds, {options.concurrency} at once, load {os.getloadavg()[0]:.1f}")
+    tiers = "" if options.only_learning else f"{pages} pages, {rounds} rounds, "
+    report.notes.append(f"{tiers}{items} items, {options.concurrency} at once, load {os.getloadavg()[0]:.1f}")
     report.show(as_json=options.json)
 
 
