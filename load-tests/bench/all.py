@@ -27,6 +27,7 @@ BENCHES = (
     "interactive",
     "actions",
     "slots",
+    "live",
     "agent_calls",
     "prompt_costs",
 )

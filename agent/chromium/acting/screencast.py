@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
+from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import Frame, FrameOptions
@@ -18,11 +19,15 @@ _SILENT_S = 0.5
 """A page that does not change gives no pictures: the caller hears that often that it can look for another tab."""
 
 
+_PICTURE_S = 2.0
+
+
 async def screencast(tab: Tab, wanted: FrameOptions) -> AsyncGenerator[Frame | None, None]:
     """The newest picture of `tab`, `wanted.per_s` a second at most; None now and then while nothing changes.
 
-    Chromium copies every frame that it draws while a screencast runs, acknowledged or not. So it runs for one picture
-    at a time on a page that moves, and goes on only where a picture is like the last one: until something changes.
+    A screencast costs next to nothing while a page stands still, since Chromium gives a picture when something has
+    changed. On a page that moves it copies each frame that is drawn, which costs twice what single pictures do. So it
+    waits for a change, and single pictures follow until two of them are alike.
 
     Raises:
         playwright.async_api.Error: the tab is gone.
@@ -30,13 +35,11 @@ async def screencast(tab: Tab, wanted: FrameOptions) -> AsyncGenerator[Frame | N
     session = await tab.page.context.new_cdp_session(tab.page)
     came: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     session.on("Page.screencastFrame", came.put_nowait)
-    asked = {"format": "jpeg", "quality": wanted.quality, "everyNthFrame": 1}
-    asked |= {"maxWidth": wanted.most_pixels, "maxHeight": wanted.most_pixels}
     given = ""
     try:
         while True:
             began = time.monotonic()
-            await session.send("Page.startScreencast", asked)
+            await session.send("Page.startScreencast", _asked(wanted))
             told: dict[str, Any] | None = None
             while told is None or told["data"] == given:
                 try:
@@ -47,16 +50,30 @@ async def screencast(tab: Tab, wanted: FrameOptions) -> AsyncGenerator[Frame | N
                 else:
                     await session.send("Page.screencastFrameAck", {"sessionId": told["sessionId"]})
             await session.send("Page.stopScreencast")
+            given, size = told["data"], told["metadata"]
+            last, picture = "", given
+            while picture not in ("", last):
+                yield Frame(base64.b64decode(picture), float(size["deviceWidth"]), float(size["deviceHeight"]))
+                await asyncio.sleep(max(0.0, began + 1 / wanted.per_s - time.monotonic()))
+                began, last = time.monotonic(), picture
+                picture = await _picture(session, wanted)
             while not came.empty():
-                told = came.get_nowait()
-            given = told["data"]
-            yield _frame(told)
-            await asyncio.sleep(max(0.0, began + 1 / wanted.per_s - time.monotonic()))
+                came.get_nowait()
     finally:
         with contextlib.suppress(PlaywrightError):  # the tab is gone, and its session with it
             await session.detach()
 
 
-def _frame(told: dict[str, Any]) -> Frame:
-    size = told["metadata"]
-    return Frame(base64.b64decode(told["data"]), float(size["deviceWidth"]), float(size["deviceHeight"]))
+def _asked(wanted: FrameOptions) -> dict[str, Any]:
+    pixels = {"maxWidth": wanted.most_pixels, "maxHeight": wanted.most_pixels}
+    return {"format": "jpeg", "quality": wanted.quality, "everyNthFrame": 1, **pixels}
+
+
+async def _picture(session: CDPSession, wanted: FrameOptions) -> str:
+    """The window as it is now, in base64; "" where it does not come in time: a dialog of the page holds it up."""
+    asked = {"format": "jpeg", "quality": wanted.quality, "optimizeForSpeed": True}
+    try:
+        async with asyncio.timeout(_PICTURE_S):
+            return str((await session.send("Page.captureScreenshot", asked))["data"])
+    except TimeoutError:
+        return ""

@@ -146,6 +146,28 @@ async def test_what_needs_a_person_is_counted_on_every_page_and_settled(site: Si
     assert complaints == []
 
 
+async def test_a_browser_tells_a_person_who_wants_it_that_something_waits(site: Site) -> None:
+    page, complaints = await site.page("/status")
+    await page.add_init_script(
+        "window.told = []; window.Notification = class extends EventTarget {"
+        " static permission = 'default';"
+        " static async requestPermission() { return (Notification.permission = 'granted'); }"
+        " constructor(title, options) { super(); told.push(`${title}: ${options.body}`); } };"
+    )
+    await page.goto(f"{site.url}/attention")
+    switch = page.get_by_role("button", name="Notify me in this browser")
+    await page.evaluate("() => notify(1)")
+    assert await page.evaluate("() => told") == [], "only a person who wants it is told"
+    await switch.click()
+    await expect(page.get_by_role("button", name="Notifications are on")).to_have_attribute("aria-pressed", "true")
+    await page.evaluate("() => notify(2)")
+    assert await page.evaluate("() => told") == ["Shoal needs you: 2 things wait for a person."]
+    await page.get_by_role("button", name="Notifications are on").click()
+    await page.evaluate("() => notify(3)")
+    assert len(await page.evaluate("() => told")) == 1
+    assert complaints == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_serious_and_every_page_fits(site: Site, scheme: str) -> None:
     try:
@@ -155,6 +177,7 @@ async def test_axe_finds_nothing_serious_and_every_page_fits(site: Site, scheme:
     session = await session_of(site, "j2")
     paths = (
         *("/", "/?q=kitchen&status=completed", "/jobs/j1", "/jobs/j5", "/jobs/j1/records?sources=1&sort=price"),
+        *("/jobs/j1/history", "/jobs/j5/history"),
         *("/jobs/j1/compare?with=j2", "/activity", "/attention", "/status", f"/sessions/{session}"),
         f"/sessions/{session}/steps/1/1",
     )
