@@ -406,9 +406,10 @@ globalThis.shoalWalker ??= (() => {
   const offPage = box => box.right + scrollX <= leftEdge || box.bottom + scrollY <= 0;
   const tiny = box => box.width < 2 || box.height < 2;
 
-  // A check box or file field that is styled away, and the label that stands for it.
+  // A check box, file field or select that is styled away, and the label that stands for it. A select without a choice
+  // gets its options from the widget before it, which then has to be used itself.
   const standIn = (element, tag) => {
-    if (tag !== 'INPUT' || !/^(checkbox|radio|file)$/.test(element.type)) return null;
+    if (tag === 'SELECT' ? element.options.length < 2 : tag !== 'INPUT' || !/^(checkbox|radio|file)$/.test(element.type)) return null;
     for (const label of element.labels || []) {
       if (label.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !tiny(label.getBoundingClientRect())) return label;
     }
@@ -707,7 +708,7 @@ globalThis.shoalWalker ??= (() => {
       if (!node.checkVisibility()) {
         // Slots and the like have no box of their own, but what is in them has.
         if (getComputedStyle(node).display === 'contents') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }
-        const label = tag === 'INPUT' ? standIn(node, tag) : null;
+        const label = tag === 'INPUT' || tag === 'SELECT' ? standIn(node, tag) : null;
         if (label) emitControl(node, tag, 1, label, out, depth);
         return;
       }

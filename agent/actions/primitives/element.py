@@ -294,21 +294,22 @@ async def select_option(on: ActionContext, bid: Bid, options: Options) -> None:
     element = await on.element(bid)
     with on.faults():
         if target.tag == "select":
-            await _select_native(on, bid, element, wanted)
+            await _select_native(on, bid, element, wanted, hidden=target.label)
         elif target.tag == "input" and (suggested := await on.options(bid)):
             await _fill_suggested(on, element, suggested, wanted)
         else:
             await _select_in_widget(on, element, target, wanted)
 
 
-async def _select_native(on: ActionContext, bid: str, element: Any, wanted: list[Option]) -> None:
+async def _select_native(on: ActionContext, bid: str, element: Any, wanted: list[Option], *, hidden: bool) -> None:
+    """Chooses in the select itself. One that is `hidden` behind a script's widget tells the widget by its events."""
     for attempt in range(_OPTION_TRIES):
         there = await on.options(bid)
         indices = [_option_index(there, item) for item in wanted]
         if None not in indices:
             if off := [there[index][0] for index in indices if index is not None and there[index][2]]:
                 raise ElementNotUsable(f"the option {', '.join(map(repr, off))} is disabled")
-            await element.select_option(index=indices, timeout=on.left_ms)
+            await element.select_option(index=indices, timeout=on.left_ms, force=hidden)
             return
         if attempt + 1 < _OPTION_TRIES:  # options that depend on another field come a moment later
             await asyncio.sleep(_OPTION_PAUSE_S)

@@ -125,3 +125,22 @@ async def test_a_text_is_waited_for_until_its_time_is_up_though_the_last_tab_clo
     await context.read("() => { setTimeout(() => window.close(), 300) }")
     result = await context.act(Action("wait_for", {"text": "no such text", "timeout": 1}))
     assert result.error is not None and result.error.code == "action_timeout"
+
+
+@pytest.mark.parametrize("hidden", ["display: none", "position: absolute; width: 1px; height: 1px; overflow: hidden"])
+async def test_a_select_that_a_script_hides_is_chosen_by_its_own_options(context: Context, hidden: str) -> None:
+    options = "".join(f"<option value=v{n}>{name}</option>" for n, name in enumerate(("Red", "Green", "Blue")))
+    field = (
+        f"<label for=c>Colour</label> <select id=c aria-hidden=true style='{hidden}' onchange='say(this.value)'>"
+        f"{options}</select><span role=combobox tabindex=0 aria-haspopup=true>Red</span>"
+    )
+    found = await show(context, f"{OUT}<form>{field}</form>")
+    assert (await select(context, found["Colour"], "Green")).error is None
+    assert await said(context) == "v1 "
+
+
+@pytest.mark.parametrize("label", ["<label for=c>Colour</label>", "<label for=c style='display: none'>Colour</label>"])
+async def test_a_hidden_select_without_a_choice_or_without_a_label_is_no_field(context: Context, label: str) -> None:
+    options = "<option>Red</option>" + ("<option>Blue</option>" if "none" in label else "")
+    field = f"{label} <select id=c style='display: none'>{options}</select><p>Other text</p>"
+    assert "Colour" not in await show(context, f"<form>{field}</form>")

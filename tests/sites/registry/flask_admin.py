@@ -105,10 +105,13 @@ def _given(cases: Mapping[str, Case]) -> Iterator[Case]:
 
 
 def _forms(url: str, database: Path) -> Iterator[Case]:
-    product = {"name": "Dahl vice 99", "sku": "VI-1099", "price": 31.5, "stock": 4, "description": "Holds well."}
+    product = {
+        **{"name": "Dahl vice 99", "sku": "VI-1099", "price": 31.5, "stock": 4, "description": "Holds well."},
+        "supplier": "Bello",
+    }
 
     def stored() -> str:
-        new = rows(database, "SELECT * FROM product WHERE id > ?", _PRODUCTS)
+        new = rows(database, _QUERY)[_PRODUCTS:]
         if len(new) != 1:
             return f"{len(new)} new products"
         differing = {name: new[0][name] for name, value in product.items() if new[0][name] != value}
@@ -138,6 +141,6 @@ def _forms(url: str, database: Path) -> Iterator[Case]:
     yield Case(
         "a new product",
         "form",
-        {"url": f"{url}/admin/product/new/", "goal": "add the product", "data": {**product, "supplier": "Bello"}},
+        {"url": f"{url}/admin/product/new/", "goal": "add the product", "data": product},
         check=stored,
     )
