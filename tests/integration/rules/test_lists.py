@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -100,6 +101,46 @@ grid.addEventListener('scroll', () => setTimeout(draw, 30));
 draw();
 </script>
 """
+# Lists that do not say how long they are: what they add comes from the server, as it does on most pages.
+UNSTATED = """
+<table><thead><tr><th>Name</th><th>Price</th></tr></thead><tbody id=list></tbody></table>%s
+<script>
+const parts = %s; let at = 0, asking = false;
+const draw = () => {
+  const row = ([n, p]) => `<tr style="height:40px"><td>${n}</td><td>€ ${p.toFixed(2)}</td></tr>`;
+  document.getElementById('list').insertAdjacentHTML('beforeend', parts.slice(at, at + 12).map(row).join(''));
+  at += 12;
+};
+const more = async () => {
+  const root = document.documentElement;
+  if (asking || at >= parts.length || root.scrollHeight - root.scrollTop - root.clientHeight > 60) return;
+  asking = true;
+  await fetch('/wait');
+  draw();
+  asking = false;
+  more();
+};
+draw();
+addEventListener('scroll', more);
+more();
+</script>
+"""
+IN_SIGHT = """
+<div id=room style="position:relative"><table style="position:absolute">
+<thead><tr><th>Name</th><th>Price</th></tr></thead><tbody id=list></tbody></table></div>
+<script>
+const parts = %s, room = document.getElementById('room'), list = document.getElementById('list');
+room.style.height = parts.length * 60 + 'px';
+const draw = () => {
+  const from = Math.min(parts.length - 15, Math.floor(scrollY / 60));
+  const row = ([n, p]) => `<tr style="height:60px"><td>${n}</td><td>€ ${p.toFixed(2)}</td></tr>`;
+  list.innerHTML = parts.slice(from, from + 15).map(row).join('');
+  list.parentElement.style.top = from * 60 + 'px';
+};
+addEventListener('scroll', draw);
+draw();
+</script>
+"""
 BOXED = """
 <div style="height:200px;overflow-y:auto">%s</div><script>window.drawn = true</script>
 """
@@ -136,6 +177,20 @@ class _Handler(BaseHTTPRequestHandler):
             "/growing": lambda: page("Parts", GROWING % data),
             "/windowed": lambda: page("Parts", WINDOWED % data),
             "/twins": lambda: page("Parts", WINDOWED % str([list(part) for part in [*PARTS, *PARTS[:20]]])),
+            "/scrolled": lambda: page("Parts", UNSTATED % ("<p style='height:900px'>Foot</p>", data)),
+            "/filling": lambda: page("Parts", UNSTATED % ("", data)),
+            "/in-sight": lambda: page("Parts", IN_SIGHT % data),
+            "/wait": lambda: time.sleep(0.2) or "",
+            "/longer": lambda: page(
+                "Parts",
+                table(PARTS[: int(parse_qs(parts.query).get("rows", ["15"])[0])])
+                + f'<a href="/longer/tip?rows=5">less</a> <a href="/longer/tip?rows={60}">more</a>',
+            ),
+            "/arrows": lambda: page(
+                "Parts", (SCRIPTED % data).replace("id=next>Next", "id=next aria-label='Page 2'>›")
+            ),
+            "/longer/tip": lambda: page("Parts", table(PARTS) + '<a href="/longer/tip?rows=120">more</a>'),
+            "/elsewhere": lambda: page("Parts", table(PARTS[:15]) + '<p>Who we are: <a href="/prose">more</a></p>'),
             "/boxed": lambda: page("Parts", BOXED % table(PARTS)),
             "/stuck": lambda: page("Parts", table(PARTS[:10]) + "<p>Showing 1 to 10 of 57 entries</p>"),
             "/sized": lambda: page(
@@ -181,7 +236,10 @@ def values(found: Extraction) -> list[tuple[str, float]]:
     return [(record.value["name"], record.value["price"]) for record in found.records]
 
 
-@pytest.mark.parametrize("path", ["/counted", "/uncounted", "/scripted", "/growing", "/sized"])
+@pytest.mark.parametrize(
+    "path",
+    ["/counted", "/uncounted", "/scripted", "/growing", "/sized", "/scrolled", "/filling", "/longer", "/arrows"],
+)
 async def test_a_list_is_read_to_its_end(page: Context, path: str) -> None:
     found, _ = await read(page, path)
     assert values(found) == PARTS
@@ -202,11 +260,23 @@ async def test_rows_that_read_alike_in_a_scrolled_grid_make_the_list_incomplete(
     assert "read alike" in found.why
 
 
-async def test_a_region_that_holds_all_of_its_rows_is_not_scrolled(page: Context) -> None:
+async def test_a_region_that_holds_all_of_its_rows_is_read_once(page: Context) -> None:
     found, _ = await read(page, "/boxed")
     assert values(found) == PARTS
     assert found.complete
-    assert await page.read("() => document.querySelector('div').scrollTop") == 0
+
+
+async def test_a_list_of_which_scrolling_shows_other_rows_is_not_called_complete(page: Context) -> None:
+    found, _ = await read(page, "/in-sight")
+    assert values(found) == PARTS[:15]
+    assert not found.complete
+    assert "draws other rows" in found.why
+
+
+async def test_a_link_called_more_that_leads_elsewhere_ends_no_list(page: Context) -> None:
+    found, asked = await read(page, "/elsewhere")
+    assert (values(found), found.complete) == (PARTS[:15], True)
+    assert asked == ["/elsewhere", "/prose", "/elsewhere"]
 
 
 async def test_what_cannot_be_followed_is_said_to_be_missing(page: Context) -> None:
@@ -256,3 +326,9 @@ async def test_the_caller_s_own_way_on_is_taken(page: Context) -> None:
 async def test_a_list_of_items_that_has_more_than_it_shows_is_known_to(page: Context) -> None:
     items, state = await collected(page, "/rows", {"select": "li a"})
     assert (len(items), state.listed) == (3, 9)
+
+
+@pytest.mark.parametrize("path", ["/scrolled", "/filling", "/longer"])
+async def test_the_items_of_a_list_that_does_not_say_its_size_are_all_collected(page: Context, path: str) -> None:
+    items, _ = await collected(page, path, {"select": "tbody td:first-child"})
+    assert [item.value for item in items] == [name for name, _ in PARTS]

@@ -11,6 +11,7 @@ from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector
 from shoal.agent.grounding.claims import stated_count, stated_part
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.lists.growing import longer_page, scroll_to_end
 from shoal.agent.policies.rules.lists.list_page import LinkGroup, ListPage, ListRow, read_list_page
 from shoal.agent.policies.rules.lists.onward import (
     certainly_css,
@@ -51,6 +52,7 @@ class Collector:
     _rows_there: int = 0  # in the group of the page that was looked at last
     _rows_seen: int = 0  # over all pages, items that are told twice included
     _stated: int | None = None  # how many items the first page says that there are
+    _grew: bool = False  # scrolling brought further items, so a link to more of them brings no others
     _paged: bool = False  # a link to a next page was followed: the list has pages and does not grow
 
     async def items(self) -> AsyncIterator[LoopItem]:
@@ -222,15 +224,34 @@ class Collector:
             return False
         if step is not None:
             return await press(self.state, step) and await self._something_new()
-        return await self._scroll(page)
+        return await self._scroll(page) or await self._longer_page(page)
+
+    async def _longer_page(self, page: ListPage) -> bool:
+        """Opens the page that a link called "more" leads to; False where it does not show these items and others."""
+        url = "" if self._grew else longer_page(page, self._pages)
+        if not url:
+            return False
+        await open_next(self.state, url)
+        after = await read_links(self.state.page, self.loop)
+        keys = {self._key(row) for row in self._rows(after)}
+        if same_list(page, after) and {self._key(row) for row in self._rows(page)} < keys and not keys <= self._seen:
+            return True
+        await self.state.page.goto(page.address)
+        return False
 
     async def _scroll(self, page: ListPage) -> bool:
-        """Scrolls to the end of the page; True when that brought items."""
-        if not page.scrolls:
+        """Scrolls to the end of the page; True when that brought items. A page may fill its window by itself, too."""
+        if not page.scripted:
             return False
-        action = Action("scroll", {"dx": 0, "dy": page.height}, "further items may load")
-        result = await self.state.turn_page(action)
-        return result.error is None and await self._something_new()
+        if page.scrolls:
+            action = Action("scroll", {"dx": 0, "dy": page.height}, "further items may load")
+            result = await self.state.turn_page(action)
+            grew = result.error is None and await self._something_new()
+        else:
+            await scroll_to_end(self.state.page)
+            grew = await self._has_new()
+        self._grew = self._grew or grew
+        return grew
 
     async def _something_new(self) -> bool:
         """Whether items come that were not there before the last action."""

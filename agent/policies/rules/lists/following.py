@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urldefrag
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import PlaceMissing
 from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.policies.rules.lists.growing import extent, further, longer_page, scroll_to_end
 from shoal.agent.policies.rules.lists.inner_scroll import InnerList, inner_list
 from shoal.agent.policies.rules.lists.list_page import ListPage, read_ways_on
 from shoal.agent.policies.rules.lists.onward import (
@@ -39,6 +40,7 @@ _CHANGE_S = 1.5  # until a page that was pressed or scrolled begins to show more
 _PAGE_SIZES = frozenset({20, 24, 25, 30, 40, 48, 50, 60, 75, 96, 100, 120, 150, 200, 250, 500, 1000})
 _ALL = frozenset(squash(word) for word in ("all", "show all", "view all", "alle", "alle anzeigen", "tout", "todos"))
 _TWINS = "rows that read alike cannot be told apart in a list that is drawn while it is scrolled"
+_IN_SIGHT = "the page draws other rows while it is scrolled, and not all of them were read"
 _NO_WAY = "the page shows no way to the rest of the list that could be followed"
 
 
@@ -55,10 +57,11 @@ async def read_whole_list(
     Raises:
         NavigationError: a next page answers with an error.
     """
+    held = await extent(state.page)
     first = await read(state)
     if not first.records or _is_whole(first, len(first.records)):
         return first
-    following = _Following(state, read, first, asked)
+    following = _Following(state, read, first, asked, held)
     while following.pages < most and not _is_whole(first, len(following.records)):
         try:
             if not await following.go_on():
@@ -90,9 +93,10 @@ class _Following:
     read: Read
     first: Extraction
     asked: str | None
+    held: str  # how much the page held before it was read last
     pages: int = 1
     records: list[Record] = field(default_factory=list)
-    _last: tuple[str, ...] = ()  # the records of the page that was read last
+    _page: Sequence[Record] = ()  # the records of the page that was read last
     _readings: set[tuple[str, ...]] = field(default_factory=set)
     _addresses: set[str] = field(default_factory=set)
     _start: ListPage | None = None  # the first page
@@ -101,14 +105,16 @@ class _Following:
     _part: Extraction | None = None  # what was read last
     _of_page: Counter[str] = field(default_factory=Counter)  # the records of the page that is open
     _inner: InnerList | None = None  # the region of the page in which the list is scrolled
+    _grew: bool = False  # scrolling brought further records, so a link to more of them brings no others
     _scrolled: bool = False  # the page that is open was scrolled to the end of that region, or has none
     why: str = ""  # why the caller's way on did not lead to the list's end
 
     def __post_init__(self) -> None:
         self.records = list(self.first.records)
-        self._last, self._part = _told(self.first), self.first
-        self._of_page = Counter(self._last)
-        self._readings.add(self._last)
+        self._page, self._part = self.first.records, self.first
+        told = _told(self.first)
+        self._of_page = Counter(told)
+        self._readings.add(told)
         self._cut = _is_cut(self.first)
 
     async def go_on(self) -> bool:
@@ -121,10 +127,8 @@ class _Following:
         if self.asked:
             return await self._go_as_asked(page, self.asked)
         step = next_step(page, None)
-        if step is None:
-            return await self._larger_page(page) or await self._scroll(page)
-        if not (self._short or is_pager(page, step)):
-            return False
+        if step is None or not (self._short or is_pager(page, step)):
+            return await self._larger_page(page) or await self._scroll(page) or await self._longer_page(page)
         if step.url:
             return await self._open(page, step)
         return not step.sends and await press(self.state, step) and await self._take_changed()
@@ -215,16 +219,50 @@ class _Following:
         part = await self.read(self.state)
         if len(part.records) <= len(self.records):
             return False
-        self.records, self._last, self.pages = [], (), self.pages + 1
+        self.records, self._page, self.pages = [], (), self.pages + 1
         return self._take(part)
 
     async def _scroll(self, page: ListPage) -> bool:
-        """Scrolls to the end of a page that is said to be short and may load more."""
-        if not self._short or not page.scrolls:
+        """Scrolls to the end of a page that may load more: one that is said to be short, or does not say its size."""
+        if not page.scripted:
+            return False
+        if not self._short:
+            return (self._inner is None or self._inner.drawn) and await self._grow()
+        if not page.scrolls:
             return False
         action = Action("scroll", {"dx": 0, "dy": page.height}, "further records may load")
         result = await self.state.turn_page(action)
         return result.error is None and await self._take_changed()
+
+    async def _grow(self) -> bool:
+        """Reads what the page shows once it is scrolled to its end; some fill the window by themselves."""
+        await scroll_to_end(self.state.page, self._inner.region if self._inner is not None else "")
+        held = await extent(self.state.page)
+        if held == self.held:
+            return False
+        self.held = held
+        part = await self.read(self.state)
+        new = further(self._page, part.records)
+        if new is None:
+            self.why = _IN_SIGHT
+        if not new or not self._take(part):
+            return False
+        self._grew = True
+        return True
+
+    async def _longer_page(self, page: ListPage) -> bool:
+        """Opens the page that a link called "more" leads to, where it shows these records and further ones."""
+        url = "" if self._grew else longer_page(page, self._addresses)
+        if not url:
+            return False
+        self._addresses.add(url)
+        await open_next(self.state, url)
+        after = await read_ways_on(self.state.page, None)
+        part = await self.read(self.state) if same_list(page, after) else None
+        if part is not None and further(self._page, part.records):
+            return self._take(part)
+        await self.state.page.goto(page.address)
+        return False
 
     async def _take_changed(self, looks: int = 1) -> bool:
         """Reads what an action brought; waits for it, and looks again, where it is not there yet."""
@@ -233,7 +271,7 @@ class _Following:
             await self._inner.to_top(self.state)
         part = await self.read(self.state)
         for _ in range(looks):
-            if _told(part) != self._last:
+            if _told(part) not in self._readings:
                 break
             await wait_for_change(self.state.page, limit_s=_CHANGE_S)
             await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
@@ -260,14 +298,9 @@ class _Following:
             return False
         self._readings.add(told)
         # A page that grew shows the earlier ones still; one that was turned shows others, perhaps with equal values.
-        grew = len(told) > len(self._last) and not Counter(self._last) - Counter(told)
-        before = Counter(self._last) if grew else Counter[str]()
-        for record, text in zip(part.records, told, strict=True):
-            if before[text] > 0:
-                before[text] -= 1
-            else:
-                self.records.append(record)
-        self._last, self._part = told, part
+        new = further(self._page, part.records) if len(part.records) > len(self._page) else None
+        self.records += part.records if new is None else new
+        self._page, self._part = part.records, part
         self._of_page, self._scrolled = Counter(told), False
         self._cut = self._cut or _is_cut(part)
         self.pages += 1

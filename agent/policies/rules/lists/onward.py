@@ -28,10 +28,12 @@ class Onward:
 
     url: str = ""  # where a link leads
     label: str = ""  # of a button: what it is called
+    aria_label: str = ""  # of a button: its name for those who do not see it, where it has one
     select: str = ""  # of one that the caller named by CSS: the selector
     sends: bool = False  # it sends a form by POST
 
 
+_NAMED_PAGE = re.compile(r"(?:page|seite|pagina|side|strana) \d{1,5}")
 _NEXT = frozenset(squash(word) for word in NEXT_WORDS)
 _MORE = frozenset(squash(word) for word in MORE_WORDS)
 _ARROWS = "".join(NEXT_SIGNS)
@@ -110,6 +112,7 @@ def _says_next(control: Control) -> int:
         return 3
     said = [text.strip() for text in (control.aria_label, control.tip, control.text)]
     bare = [squash(text.strip(_ARROWS + " .…")) for text in said]
+    bare = ["" if _NAMED_PAGE.fullmatch(text) else text for text in bare]  # it says where the arrow leads
     if not _NEXT.isdisjoint(bare):
         return 3
     signs = [text for text in said if text in NEXT_SIGNS]
@@ -140,7 +143,15 @@ def _numbered(page: ListPage, controls: Sequence[Control]) -> Onward | None:
 def _step(control: Control | None) -> Onward | None:
     if control is None:
         return None
-    return Onward(url=control.link) if control.link else Onward(label=control.label, sends=control.sends)
+    if control.link:
+        return Onward(url=control.link)
+    return Onward(label=control.label, aria_label=control.aria_label, sends=control.sends)
+
+
+def find_button(root: Element, step: Onward) -> Element | None:
+    """The button of a way on, by what it shows, else by its name for those who do not see it."""
+    named = (find_control(root, label) for label in (step.label, step.aria_label) if label)
+    return next((button for button in named if button is not None), None)
 
 
 def find_control(root: Element, label: str) -> Element | None:
@@ -241,8 +252,8 @@ async def press(state: SessionState, step: Onward) -> bool:
     """Presses the button that brings further items; False when it is not there or takes no click."""
     seen = await state.page.observe()
     (bid,) = await state.page.locate([step.select]) if step.select else (None,)
-    if bid is None and step.label:
-        button = find_control(seen.elements, step.label)
+    if bid is None:
+        button = find_button(seen.elements, step)
         bid = button.bid if button is not None else None
     if bid is None:
         return False

@@ -413,6 +413,8 @@ MORE_WORDS = _words(
     carregar mais, load more results, show more results, more items, weitere ergebnisse
     """
 )
+MORE_LINKS = _words("more, mehr, plus, mas, altro, meer, wiecej, mais, more entries, older entries")
+"""Words of a link to a page that shows more of a list. A button of that name mostly opens a menu."""
 
 NOT_ENTITIES = _words(
     """
