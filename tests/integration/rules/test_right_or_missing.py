@@ -490,3 +490,57 @@ async def test_rdfa_states_values_of_the_main_item_as_microdata_does(page: Conte
     assert record.value == {"name": "Alder Lantern", "sku": "AL-9", "price": 41.5, "currency": "EUR"}
     assert record.sources["price"].how == "rdfa"
     assert record.sources["price"].sureness == "certain"
+
+
+_BADGES = """<style>.flag { font-size: 70%% } .chip { background: #fdd; padding: 2px }</style>
+<table><thead><tr><th>Description</th><th>Weight</th><th>Colours</th><th>Status</th></tr></thead><tbody>%s</tbody></table>"""
+
+
+async def test_badges_behind_what_a_cell_says_are_no_part_of_it(page: Context, site: Site) -> None:
+    rows = "".join(
+        f"""<tr><td><a href="/x{n}">Change {n}</a> <span class=flag>draft</span> <span class=flag>tip</span></td>
+        <td>{n} <small class=flag>kg</small></td><td><span class=chip>red</span> <span class=chip>blue</span></td>
+        <td>Open <em class=chip>new</em></td></tr>"""
+        for n in range(1, 4)
+    )
+    found = await read(page, site, _BADGES % rows, many=True, description=TEXT, weight=TEXT, colours=TEXT, status=TEXT)
+    assert [record.value for record in found.records] == [
+        {"description": f"Change {n}", "weight": f"{n} kg", "colours": "red blue", "status": "Open"}
+        for n in range(1, 4)
+    ]
+
+
+async def test_a_table_whose_rows_have_no_cells_keeps_nothing_from_being_read(page: Context, site: Site) -> None:
+    body = "<table><tr></tr><tr></tr></table><h1>Desk lamp</h1><dl><dt>Price</dt><dd>12.50</dd></dl>"
+    assert await value(page, site, body, name=TEXT, price=NUMBER) == {"name": "Desk lamp", "price": 12.5}
+
+
+@pytest.mark.parametrize("headline", ["JsonCpp: Json::Reader Class Reference", ""])
+async def test_a_page_without_a_heading_is_named_by_its_title_element(page: Context, site: Site, headline: str) -> None:
+    body = """<div class=header><div class=title>Json::Reader Class Reference</div></div>
+        <table><tr><td colspan=2><h2>Public Functions</h2></td></tr><tr><td>bool</td><td>good()</td></tr></table>"""
+    found = await read(page, site, body, headline=headline, name=TEXT)
+    assert found.records[0].value == {"name": "Json::Reader Class Reference"}
+
+
+async def test_preformatted_sections_of_a_manual_page_are_its_own_text(page: Context, site: Site) -> None:
+    body = """<h1>captoinfo 1m</h1><h2>NAME</h2><pre><b>captoinfo</b> - convert a <i>termcap</i> into a <i>terminfo</i>
+        description of the terminal</pre><h2>SEE ALSO</h2>
+        <pre><a href="/infocmp">infocmp(1m)</a>, <a href="/tic">tic(1)</a></pre><h2>AUTHOR</h2><pre>Jane Roe</pre>"""
+    assert (await value(page, site, body, see_also=TEXT))["see_also"] == "infocmp(1m), tic(1)"
+
+
+async def test_a_table_is_named_by_a_table_of_headers_right_above_it(page: Context, site: Site) -> None:
+    names = "<tr><th>Name</th><th>Office</th><th>Age</th></tr>"
+    head = f"<div><table>{names}<tr><td></td><td></td><td></td></tr></table></div>"
+    rows = "".join(f"<tr><td>Ada {n}</td><td>Oslo</td><td>{30 + n}</td></tr>" for n in range(3))
+    found = await read(
+        page, site, f"<h1>Staff</h1>{head}<div><table>{rows}</table></div>", many=True, name=TEXT, age=NUMBER
+    )
+    assert [record.value for record in found.records] == [{"name": f"Ada {n}", "age": 30 + n} for n in range(3)]
+
+
+async def test_a_class_that_also_says_how_a_value_looks_names_it(page: Context, site: Site) -> None:
+    body = """<h1>Desk lamp</h1><p class=price_color>£12.50</p>
+        <table><tr><th>Price (excl. tax)</th><td>£12.50</td></tr><tr><th>Tax</th><td>£0.00</td></tr></table>"""
+    assert await value(page, site, body, name=TEXT, price=NUMBER) == {"name": "Desk lamp", "price": 12.5}

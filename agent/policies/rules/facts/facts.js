@@ -93,7 +93,9 @@
   const isHead = (cell) => cell.tagName === 'TH' || HEAD_ROLE.test(role(cell));
   function cellsOf(row) {
     if (row.tagName === 'TR' && role(row) !== 'row') return [...row.cells];
-    const found = [...row.querySelectorAll('[role="cell"],[role="gridcell"],[role="columnheader"],[role="rowheader"],td,th')];
+    const cell = '[role="cell"],[role="gridcell"],[role="columnheader"],[role="rowheader"],td,th';
+    const within = (el) => { const outer = el.parentElement.closest(cell); return outer !== null && outer !== row && row.contains(outer); };
+    const found = [...row.querySelectorAll(cell)].filter((el) => !within(el));
     return found.length ? found : [...(row.cells || [])];
   }
   const span = (cell) => Math.max(1, Math.min(cell.colSpan || Number(cell.getAttribute('aria-colspan')) || 1, 100));
@@ -126,7 +128,22 @@
     const heads = headRows(table, rows, byRow, width);
     const made = {rows, byRow, width, heads, names: columnNames(heads, byRow, width)};
     grids.set(table, made);
+    if (!heads.length && width > 1) made.names = namesAbove(table, width);
     return made;
+  }
+  // The columns of a table without headers, where the table before it has nothing else: grids whose rows scroll have two.
+  function namesAbove(table, width) {
+    for (let n = table, up = 0; n && n !== document.body && up < 4; n = n.parentElement, up += 1) {
+      let other = null;
+      for (let s = n.previousElementSibling, steps = 0; s && !other && steps < 3; s = s.previousElementSibling, steps += 1) {
+        other = s.tagName === 'TABLE' ? s : s.querySelector('table');
+      }
+      if (!other) continue;
+      const head = gridOf(other), said = head.rows.filter((row) => row.textContent.trim());
+      const fits = head.heads.length && said.every((row) => head.heads.includes(row)) && head.width >= width && head.width <= width + 1;
+      return fits ? head.names.slice(0, width) : null;
+    }
+    return null;
   }
   // The rows that name the columns: those of thead, else the first ones whose cells are all header cells or all bold.
   function headRows(table, rows, byRow, width) {
@@ -162,7 +179,7 @@
   function sectionRow(row, byRow, width) {
     const cells = new Set((byRow || gridOf(tableOf(row)).byRow).get(row).values());
     const full = [...cells].filter((cell) => cell.textContent.trim());
-    const wide = width || gridOf(tableOf(row)).width;
+    const wide = width === undefined ? gridOf(tableOf(row)).width : width;
     return wide > 1 && full.length <= 1 && [...cells].some((cell) => span(cell) > 1 && span(cell) >= wide - 1);
   }
   function notARecord(row) {
@@ -215,7 +232,7 @@
   function isCard(el, size) {
     // A block about something of its own: a related product, a review, a search hit. Rows of a two-column table and
     // lines of a list of properties are none.
-    if (/^(DT|DD|P|OPTION|H[1-6]|TH|TD|LABEL|BR|BUTTON|SCRIPT|STYLE|SOURCE)$/.test(el.tagName)) return false;
+    if (/^(DT|DD|P|PRE|OPTION|H[1-6]|TH|TD|LABEL|BR|BUTTON|SCRIPT|STYLE|SOURCE)$/.test(el.tagName)) return false;
     if (el.querySelector('h1')) return false;
     if (isRow(el)) return cellsOf(el).filter((cell) => !isHead(cell)).length >= 3;
     if (el.tagName === 'SECTION' && el.id) return false;  // a chapter of a document
@@ -276,6 +293,11 @@
     }
   }
   const h1s = document.querySelectorAll('h1');
+  // Without any h1, an element that is called the title and says a part of the document's title is the page's heading;
+  // of a document without a title, the only such element.
+  const titles = h1s.length ? [] : [...document.querySelectorAll('.title,#title,.page-title,.pagetitle')].slice(0, 20)
+    .filter((el) => !el.closest('nav,aside,footer') && line(el.textContent).length > 2);
+  const titled = document.title ? titles.find((el) => line(document.title).includes(line(el.textContent))) : titles.length === 1 ? titles[0] : null;
   const NAMES = [[/^(site-?|page-?|top-?|global-?)?(nav|navbar|navigation|menu|breadcrumbs?|pagination|pager|topbar)$/i, 'nav'],
     [/^(site-?|page-?|global-?)?footer$/i, 'footer'], [/^(site-?|page-?|global-?)?header$/i, 'header'],
     [/^(left-?|right-?)?side-?bar$/i, 'aside']];
@@ -290,7 +312,7 @@
     if (tag === 'FOOTER' || role === 'contentinfo') return 'footer';
     if (/^(DIV|UL|OL|TABLE|SECTION)$/.test(tag)) {
       for (const name of el.id ? [el.id, ...el.classList] : el.classList) {
-        for (const [pattern, found] of NAMES) if (pattern.test(name) && !el.querySelector('h1')) return found;
+        for (const [pattern, found] of NAMES) if (pattern.test(name) && !el.querySelector('h1') && !(titled && el.contains(titled))) return found;
       }
     }
     return '';
@@ -378,6 +400,42 @@
   }
 
   const said = (cell) => texts.get(cell) || '';
+  // A badge: a short inline element behind what a cell says, on a ground or with an edge of its own. Behind a link or
+  // a text in bold, smaller letters are enough: "12 kg" may be written with a smaller unit.
+  const BADGE_CHARS = 40;
+  const boxed = (style) => !/^(transparent|rgba\(.*, 0\))$/.test(style.backgroundColor) || parseFloat(style.borderLeftWidth) > 0;
+  function isBadge(el, main) {
+    if (!/^(SPAN|SMALL|LABEL|I|EM|A)$/.test(el.tagName) || el.textContent.trim().length > BADGE_CHARS || el.contains(main)) return false;
+    const style = getComputedStyle(el);
+    if (!style.display.startsWith('inline')) return false;
+    if (boxed(style)) return true;
+    return main.closest('a[href],b,strong') !== null && parseFloat(style.fontSize) < 0.9 * parseFloat(getComputedStyle(main).fontSize);
+  }
+  // What a cell says before the badges at its end; '' where it ends with none, or says nothing else.
+  function beforeBadges(cell) {
+    if (!cell.childElementCount || cell.childElementCount > 20) return '';
+    const leaves = [];
+    const go = (node) => {
+      for (let n = node.firstChild; n; n = n.nextSibling) {
+        if (n.nodeType === 3) { if (n.data.trim()) leaves.push(n); } else if (n.nodeType === 1 && !SKIP.has(n.tagName)) go(n);
+      }
+    };
+    go(cell);
+    if (leaves.length < 2) return '';
+    const main = leaves[0].parentElement;
+    for (let n = main; n !== cell; n = n.parentElement) if (boxed(getComputedStyle(n))) return '';  // all of it is badges
+    const inBadge = (leaf) => { let n = leaf.parentElement; while (n !== cell && !isBadge(n, main)) n = n.parentElement; return n !== cell; };
+    let left = leaves.length;
+    while (left > 1 && inBadge(leaves[left - 1])) left -= 1;
+    if (left === leaves.length) return '';
+    let text = said(cell).trim();
+    for (const leaf of leaves.slice(left).reverse()) {
+      const shown = line(leaf.data);
+      if (!text.endsWith(shown)) return '';  // it is hidden, or struck through
+      text = text.slice(0, -shown.length).trim();
+    }
+    return /[:：]$/.test(text) ? '' : text;
+  }
   // What a cell states: its text, else the value of the one control in it, else what its one picture shows.
   function cellPair(labels, cell, ctx, box, empty) {
     if (!cell) return;
@@ -389,7 +447,7 @@
     const pictures = own.trim() || control ? [] : cell.querySelectorAll('img[alt]');
     const text = pictures.length === 1 ? line(pictures[0].alt) : own;
     if (control && control.type !== 'hidden') controlPair(control, ctx, names);
-    else if (text.trim() || struckTexts.has(cell)) pair('table', names[0], text, cell, ctx, [], {ls: names.slice(1), b: box});
+    else if (text.trim() || struckTexts.has(cell)) pair('table', names[0], text, cell, ctx, [], {ls: names.slice(1), b: box, bb: clean(beforeBadges(cell))});
     else if (empty && sink.pairs.length < MAX_PAIRS) sink.pairs.push({how: 'table', l: line(names[0]), t: '', s: selector(cell), v: 1, r: ctx.region, o: order, em: 1, ls: names.slice(1), b: box});
   }
   const nothingYet = (el) => { if (out.empty.length < 30 && out.scripts) out.empty.push(el.localName + ' ' + names(el)); };
@@ -645,8 +703,8 @@
   function finish(el, text, parts, blocks, headed, ctx, at) {
     const tag = el.tagName;
     const mine = !ctx.card && (ctx.region === '' || ctx.region === 'aside');
-    if (HEADING.test(tag)) {
-      if (!ctx.card) sink.headings.push({l: Number(tag[1]), t: line(text), s: selector(el), v: ctx.hidden ? 0 : 1, r: ctx.region, o: at, x: ctx.target ? 1 : 0,
+    if (HEADING.test(tag) || el === titled) {
+      if (!ctx.card) sink.headings.push({l: el === titled ? 1 : Number(tag[1]), t: line(text), s: selector(el), v: ctx.hidden ? 0 : 1, r: ctx.region, o: at, x: ctx.target ? 1 : 0,
         h: (el.querySelector('a[href]') || el.closest('a[href]') || {}).href || '', ti: el.title || (el.querySelector('[title]') || {}).title || ''});
     }
     if (!mine && !MANY) return;

@@ -80,6 +80,7 @@ class LabeledValue(NamedTuple):
     empty: bool  # the place is there and holds nothing
     options: tuple[str, ...]  # of a select: all that it offers
     is_checkbox: bool
+    before_badges: str  # the text without the badges at its end, where it has some
 
     @classmethod
     def of(cls, said: Mapping[str, Json]) -> Self:
@@ -104,6 +105,7 @@ class LabeledValue(NamedTuple):
             empty=bool(said.get("em")),
             options=tuple(said.get("op", ())),
             is_checkbox=bool(said.get("ck")),
+            before_badges=str(said.get("bb") or ""),
         )
 
 

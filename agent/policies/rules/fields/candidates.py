@@ -50,6 +50,8 @@ _LABEL_WORDS = frozenset(
     )
 )
 """Words in a class name that make an element the name of a value rather than the value."""
+_LOOKS = frozenset(phrase("color colour text bold large"))
+"""Words at the end of a class name that say how a value looks: `price_color` names a price."""
 _AROUND_WORDS = frozenset(word for text in AROUND for word in phrase(text))
 
 
@@ -232,7 +234,7 @@ def _of_pair(pair: LabeledValue) -> Candidate:
     return Candidate(
         pair.how,
         pair.selector,
-        Raw(pair.text, pair.parts, pair.exact, pair.link, named=True),
+        Raw(pair.text, pair.parts, pair.exact, pair.link, named=True, bare=pair.before_badges),
         tuple(dict.fromkeys(phrase(label) for label in (pair.label, *pair.more_labels))),
         visible=pair.visible,
         struck=pair.struck,
@@ -253,6 +255,7 @@ def _of_named(element: NamedElement) -> Iterator[Candidate]:
     if tag in _LABEL_TAGS:
         return
     labels = [phrase(token) for token in element.names.split()]
+    labels += [label[:-1] for label in labels if len(label) > 1 and label[-1] in _LOOKS]
     labels += [phrase(element.property.split(":")[-1])] if element.property else []
     labels += [phrase(element.rel)] if element.rel else []
     labels += [phrase(value) for name, value in element.data if name in NAMING_DATA]

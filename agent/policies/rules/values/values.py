@@ -28,6 +28,7 @@ class Raw:
     href: str = ""  # where it links to, or the picture's address
     structured: bool = False  # written for machines: a plain number has a decimal point
     named: bool = False  # it stands in a line of facts, right beside its label
+    bare: str = ""  # the text without the badges at its end, where it has some
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,8 @@ def clean(text: str, *, lines: bool = False) -> str:
 
 
 def _string(prop: Property, kind: str, raw: Raw, reading: Reading) -> str | None:
-    text = clean(raw.text, lines=bool(prop.concept and prop.concept.name == "description"))
+    shown = raw.bare or raw.text
+    text = clean(shown, lines=bool(prop.concept and prop.concept.name == "description"))
     if prop.format in ("uri", "uri-reference", "iri", "url") or kind in ("image", "url"):
         found = raw.href or raw.exact or (text if re.match(r"(https?:)?//|/|[\w./-]+\.\w{2,4}$", text) else "")
         return urljoin(reading.base, found) if found and " " not in found else None
