@@ -36,15 +36,19 @@ FLOORS: dict[str, Floor] = {
     "Sphinx (Python manual)": Floor(940, 0.98),
     "MkDocs (its manual)": Floor(400, 0.98),
     "Javadoc (commons-lang3)": Floor(200, 0.98),
-    "man pages (ncurses, git)": Floor(78, 0.95),
+    "man pages (ncurses, git)": Floor(78, 0.98),
     "DocBook (Debian Reference)": Floor(410, 0.98),
     "script tables (npm)": Floor(2700, 0.98),
     "Trac": Floor(680, 0.95),
     "Roundup": Floor(420, 0.98),
-    "Flask-Admin": Floor(930, 0.98, misjudged=1),
+    "Flask-Admin": Floor(930, 0.98),
     "Django admin": Floor(490, 0.98),
     "Otter Wiki": Floor(76, 0.85),
     "Datasette": Floor(2600, 0.95),
+    "hgweb (Mercurial)": Floor(960, 0.98),
+    "Oscar": Floor(500, 0.9),
+    "Doxygen (JsonCpp)": Floor(240, 0.2),
+    "script grids (npm)": Floor(1600, 0.9),
 }
 
 

@@ -9,12 +9,16 @@ from tests.sites.registry import (
     datasette,
     django_admin,
     docbook,
+    doxygen,
     flask_admin,
+    hgweb,
     javadoc,
     man_pages,
     mkdocs,
+    oscar,
     otter_wiki,
     roundup,
+    script_grids,
     script_tables,
     sphinx,
     trac,
@@ -26,8 +30,8 @@ Site = Callable[[], AbstractContextManager[list[Case]]]
 ALL: Mapping[str, Site] = {
     module.NAME: module.site
     for module in (
-        *(sphinx, mkdocs, javadoc, man_pages, docbook, script_tables),
-        *(trac, roundup, flask_admin, django_admin, otter_wiki, datasette),
+        *(sphinx, mkdocs, javadoc, man_pages, docbook, script_tables, script_grids, doxygen),
+        *(trac, roundup, flask_admin, django_admin, otter_wiki, datasette, hgweb, oscar),
     )
 }
 """By name: serves the site and gives its cases. Raises `cache.Unreachable` where its package cannot be had."""
