@@ -46,9 +46,9 @@ FLOORS: dict[str, Floor] = {
     "Otter Wiki": Floor(76, 0.85),
     "Datasette": Floor(2600, 0.95),
     "hgweb (Mercurial)": Floor(960, 0.98),
-    "Oscar": Floor(500, 0.9),
+    "Oscar": Floor(590, 0.98),
     "Doxygen (JsonCpp)": Floor(240, 0.2),
-    "script grids (npm)": Floor(1600, 0.9),
+    "script grids (npm)": Floor(1600, 0.98),
 }
 
 

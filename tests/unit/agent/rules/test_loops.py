@@ -13,11 +13,11 @@ from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules import RulesPolicy
 from shoal.agent.policies.rules.lists.collect import choose_group, distinct
 from shoal.agent.policies.rules.lists.list_page import LinkGroup, ListPage, ListRow
-from shoal.agent.policies.rules.lists.onward import is_page_of, next_step, same_list
+from shoal.agent.policies.rules.lists.onward import find_button, is_page_of, next_step, same_list
 from shoal.agent.policies.rules.planning import EXTRACT, OPEN, SEND, form_data, next_plan
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
-from shoal.agent.types import ChildrenSummary, LoopItem, Task
+from shoal.agent.types import ChildrenSummary, Element, LoopItem, Task
 
 SCHEMA = {"schema": {"type": "object", "properties": {"name": {"type": "string"}}}}
 
@@ -171,6 +171,15 @@ def test_the_arrow_to_the_last_page_is_not_the_next() -> None:
     named = [control("›", "/4", a="Next"), control("»", "/9", a="Last")]
     assert next_step(view(*named), None).url == "/4"  # type: ignore[union-attr]
     assert next_step(view(named[1]), None) is None, "it is called otherwise"
+
+
+def test_an_arrow_that_is_named_by_its_page_s_number_leads_on() -> None:
+    pager = [control("1", a="Page 1"), control("2", a="Page 2"), control("›", a="Page 2")]
+    step = next_step(view(*pager), None)
+    assert step is not None
+    assert (step.label, step.aria_label) == ("›", "Page 2")
+    arrow = Element(bid="9", tag="button", role="button", name="Page 2")
+    assert find_button(Element(bid="", tag="body", role="", name="", children=(arrow,)), step) is arrow
 
 
 def test_the_next_page_by_rel_label_number_or_wish() -> None:
