@@ -33,6 +33,7 @@ SCHEMA: Json = {
     },
 }
 FIRST, SHADOW = 3, 5
+SLOTS = 2
 
 
 @contextmanager
@@ -65,7 +66,7 @@ def test_a_loop_is_learned_from_three_items_and_a_later_job_begins_with_what_was
     with (
         oracle() as model,
         demo_shop() as site,
-        up(workers="1", slots_per_worker="2", model_url=model, model="oracle") as cluster,
+        up(workers="1", slots_per_worker=str(SLOTS), model_url=model, model="oracle") as cluster,
     ):
         spec: Json = {
             "url": f"{site}/drift/{SEED}/{Drift.PLAIN}/",
@@ -83,9 +84,11 @@ def test_a_loop_is_learned_from_three_items_and_a_later_job_begins_with_what_was
         told = learning(final)
         figures = told["figures"]
         assert (told["phase"], told["holds_back"], figures["ended"]) == ("replay", False, ITEMS), told
-        assert figures["replays"] + figures.get("misses", 0) == ITEMS - FIRST - SHADOW
+        # What goes on from a checkpoint after the kill is not compared, and another item takes its place.
+        assert FIRST + SHADOW <= figures["model"] <= FIRST + SHADOW + SLOTS
+        assert figures["replays"] + figures.get("misses", 0) == ITEMS - figures["model"]
         assert figures.get("audits_wrong", 0) == figures.get("shadow_wrong", 0) == 0
-        most = FIRST + SHADOW + figures.get("audits", 0) + figures.get("misses", 0)
+        most = figures["model"] + figures.get("audits", 0) + figures.get("misses", 0)
         assert final["usage"]["model_calls"] <= most, (final["usage"], figures)
 
         later = cluster.submit(spec)
