@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from playwright.async_api import CDPSession
+
+_CALLED = frozenset({"anchorClick", "formSubmissionGet", "formSubmissionPost", "other"})
+"""Reasons of a navigation that another page can be the cause of: a link or form with this tab as its target, and
+`window.open` with the tab's name ("other"). A page that navigates itself by a script has another one."""
 
 
 class NavigationState:
     """Follows the main frame's navigations. Chromium tells of one before it answers any later question."""
 
-    def __init__(self, main_frame: str) -> None:
+    def __init__(self, main_frame: str, on_called: Callable[[], None]) -> None:
         self._main_frame = main_frame  # DevTools' id
+        self._on_called = on_called  # for each navigation that another page may have asked for
         self.windows = 0  # that the page opened, so far
         self._there = asyncio.Event()
         self._there.set()
@@ -20,6 +26,7 @@ class NavigationState:
     async def follow(self, session: CDPSession) -> None:
         """Begins to listen on `session`."""
         session.on("Page.frameRequestedNavigation", self._left)
+        session.on("Page.frameScheduledNavigation", self._scheduled)  # of a form before it is sent
         session.on("Page.windowOpen", self._opened)
         for event in ("frameNavigated", "frameStoppedLoading", "navigatedWithinDocument", "downloadWillBegin"):
             session.on(f"Page.{event}", self._arrived)
@@ -40,6 +47,11 @@ class NavigationState:
     def _left(self, event: dict[str, Any]) -> None:
         if event["frameId"] == self._main_frame and event.get("disposition", "currentTab") == "currentTab":
             self._there.clear()
+            self._scheduled(event)
+
+    def _scheduled(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self._main_frame and event["reason"] in _CALLED:
+            self._on_called()
 
     def _arrived(self, event: dict[str, Any]) -> None:
         frame = event["frame"]["id"] if "frame" in event else event["frameId"]

@@ -28,6 +28,7 @@ from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import Bounds, Downloads
 from shoal.agent.chromium.acting.effects import Moment, effect, moment
 from shoal.agent.chromium.acting.harmless import harmless
+from shoal.agent.chromium.acting.open_tabs import OpenTabs
 from shoal.agent.chromium.acting.screencast import screencast
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
@@ -87,10 +88,7 @@ class ActingContext:
         self._tainted = ""
         self._blocked: Sequence[str] = ()
         self._closed = False
-        self.tabs: list[Tab] = [tab]
-        self.tab = tab  # the active one
-        self.opened_tabs = 0  # pages that the site opened, so far
-        self._tab_came = asyncio.Event()
+        self.open_tabs = OpenTabs(tab)
         self._titles = Titles()
         self._restless = False  # an action was taken since the page was last looked at
         self.last_action: Action | None = None
@@ -104,31 +102,40 @@ class ActingContext:
             accept=options.accept_dialogs, asks=options.hooks.answer_dialog, waits=self.limits.uncounted
         )
         self._stage = ChromiumActionContext(self, driver, browser.folder)
-        self._blocking: set[asyncio.Task[None]] = set()
+        self._blocking: asyncio.Task[None] | None = None  # in the tab that came last
         self._follow_tab(tab)
         context.on("page", self._on_page)
         context.on("dialog", self.dialogs.on_dialog)
 
     # --- what pages do ------------------------------------------------------------------------------
 
+    @property
+    def tab(self) -> Tab:
+        """The active tab."""
+        return self.open_tabs.active
+
+    @tab.setter
+    def tab(self, tab: Tab) -> None:
+        self.open_tabs.active = tab
+
+    @property
+    def opened_tabs(self) -> int:
+        """How many pages the site opened so far."""
+        return self.open_tabs.opened
+
     def _on_page(self, page: Page) -> None:
         """A page that the site opened becomes a tab and gets the focus."""
-        if any(tab.page == page for tab in self.tabs):
+        if self.open_tabs.of(page) is not None:
             return
-        self.tab = Tab(page)
-        self._follow_tab(self.tab)
-        self.tabs.append(self.tab)
-        self.opened_tabs += 1
-        self._tab_came.set()
+        tab = self.open_tabs.add(page)
+        self._follow_tab(tab)
         if self._blocked:
-            task = asyncio.ensure_future(self._block_in(self.tab))
-            self._blocking.add(task)
-            task.add_done_callback(self._blocking.discard)
+            self._blocking = self.open_tabs.begin(self._block_in(tab))
 
     def _follow_tab(self, tab: Tab) -> None:
         tab.files = self.files
         tab.page.on("download", self.files.on_download)
-        tab.page.on("close", self._on_page_closed)
+        tab.page.on("close", self.open_tabs.on_closed)
 
     async def _block_in(self, tab: Tab) -> None:
         """In a tab that the site opened; it may be gone again before it is asked."""
@@ -137,42 +144,32 @@ class ActingContext:
 
     async def add_tab(self) -> None:
         """Opens an empty tab and turns to it."""
-        before = self.opened_tabs
+        before = self.open_tabs.opened
         await self.playwright.new_page()
-        self.tabs = [tab for tab in self.tabs if not tab.page.is_closed()]
-        self.opened_tabs = before  # its page event came by now, but no site opened it
-        if self._blocking:
-            await asyncio.wait(tuple(self._blocking))
+        self.open_tabs.forget_closed()
+        self.open_tabs.opened = before  # its page event came by now, but no site opened it
+        if self._blocking is not None:
+            await self._blocking
 
     @asynccontextmanager
     async def page_aside(self) -> AsyncIterator[Page]:
         """An empty page of this context that is no tab."""
-        tab, opened = self.tab, self.opened_tabs
+        opened = self.open_tabs.opened
         page = await self.playwright.new_page()
         try:
-            own = next((one for one in self.tabs if one.page == page), None)
+            own = self.open_tabs.of(page)
             if own is not None:  # its page event took it for a window of the site
-                self.tabs.remove(own)
-                self.opened_tabs = opened
-                self.tab = tab if self.tab is own else self.tab
+                self.open_tabs.remove(own)
+                self.open_tabs.opened = opened
             yield page
         finally:
             await page.close()
-
-    def _on_page_closed(self, page: Page) -> None:
-        """A closed tab leaves; its left neighbour gets the focus. The last one stays until another comes."""
-        index = next((i for i, tab in enumerate(self.tabs) if tab.page == page), None)
-        if index is None or len(self.tabs) == 1:
-            return
-        closed = self.tabs.pop(index)
-        if closed is self.tab:
-            self.tab = self.tabs[max(0, index - 1)]
 
     async def _have_tab(self) -> None:
         """Where the site closed its last tab, an empty one takes its place: a session needs somewhere to go on."""
         if self.tab.page.is_closed() and self._end() is None:
             await self.add_tab()
-        self.tabs = [tab for tab in self.tabs if not tab.page.is_closed()] or [self.tab]
+        self.open_tabs.forget_closed()
 
     # --- limits and errors --------------------------------------------------------------------------
 
@@ -275,14 +272,18 @@ class ActingContext:
                 # One that does not come to rest, or is replaced again and again, is looked at as it is.
                 with contextlib.suppress(TimeoutError, ActionError, PlaywrightError):
                     async with asyncio.timeout(_SETTLE_S):
-                        await self.tab.settled(_QUIET_S)
+                        settled: Tab | None = None
+                        while settled is not self.tab:  # the action may turn to another tab late
+                            settled = self.tab
+                            await settled.settled(_QUIET_S)
+            self.open_tabs.acted = False
             wanted = options.screenshot or options.marks
             # First the picture's request, then the walk: Chromium draws in another process while the walk runs.
             picture = asyncio.ensure_future(viewport_shot(self.tab)) if wanted else None
             try:
                 walk = await self.tab.walk(options)
                 image = await picture if picture is not None else None
-                tabs = await self._titles.of(self.tabs, self.tab, walk.data["title"])
+                tabs = await self._titles.of(self.open_tabs.all, self.tab, walk.data["title"])
             finally:
                 if picture is not None and not picture.done():
                     picture.cancel()
@@ -298,7 +299,7 @@ class ActingContext:
             title=walk.data["title"],
             elements=elements,
             tabs=tabs,
-            active_tab=self.tabs.index(self.tab),
+            active_tab=self.open_tabs.all.index(self.tab),
             screenshot=image if options.screenshot else None,
             marked_screenshot=marked,
             focused=focused_bid(walk),
@@ -343,6 +344,7 @@ class ActingContext:
     async def act(self, action: Action) -> ActionResult:
         self.limits.check()
         started = time.monotonic()
+        self.open_tabs.acted = True
         self._tainted = "actions were performed"
         value: Json = None
         failed: ErrorInfo | None = None
@@ -434,21 +436,27 @@ class ActingContext:
             if navigation.windows > before.windows and self.opened_tabs == before.opened:
                 await self._new_tab_comes()
             elif navigation.under_way:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(self._stage.left_ms / 1000):
-                        await navigation.arrival()
-            elif tab.page.url == before.url:
+                await self._arrives(tab)
+            elif self.tab is tab and tab.page.url == before.url:
                 return after
+        if self.tab is not before.tab:
+            await self._arrives(self.tab)
         with contextlib.suppress(PlaywrightTimeout):
             await self.tab.page.wait_for_load_state("domcontentloaded", timeout=self._stage.left_ms)
         return None
 
+    async def _arrives(self, tab: Tab) -> None:
+        """Returns once the tab is at its document, or when the action's time is over."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._stage.left_ms / 1000):
+                await (await tab.navigation()).arrival()
+
     async def _new_tab_comes(self) -> None:
         """The page said that it opens a window: Playwright's event comes a moment later, or never if it is blocked."""
-        self._tab_came.clear()
+        self.open_tabs.came.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_S):
-                await self._tab_came.wait()
+                await self.open_tabs.came.wait()
 
     async def allow_scripts(self) -> None:
         """Has to come before a script uses the page beside our actions.
@@ -516,14 +524,14 @@ class ActingContext:
             return "it was made for one session"
         if self._end() is not None:
             return "it is broken"
-        if self.opened_tabs or len(self.tabs) > 1:
+        if self.opened_tabs or len(self.open_tabs.all) > 1:
             return "a site opened windows"
         return self._tainted or ("files were downloaded" if self.files.count else "")
 
     def let_go(self) -> None:
         """Hears no more of what its pages do."""
         self.tab.page.remove_listener("download", self.files.on_download)
-        self.tab.page.remove_listener("close", self._on_page_closed)
+        self.tab.page.remove_listener("close", self.open_tabs.on_closed)
         self.playwright.remove_listener("page", self._on_page)
         self.playwright.remove_listener("dialog", self.dialogs.on_dialog)
 

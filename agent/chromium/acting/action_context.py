@@ -22,6 +22,7 @@ from shoal.agent.actions.action_context import Cover, Direction, Target
 from shoal.agent.browser import ContextOptions, Landing
 from shoal.agent.chromium.acting.downloads import Downloads, safe_name
 from shoal.agent.chromium.acting.fetching import fetched
+from shoal.agent.chromium.acting.open_tabs import OpenTabs
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.call_deadlines import CallDeadlines, uncounted
 from shoal.agent.chromium.devtools.worlds import World
@@ -51,11 +52,15 @@ _BEGIN_S = 5.0
 class TabHolder(Protocol):
     """What actions use of their browser context."""
 
-    tab: Tab  # the active one
-    tabs: list[Tab]
+    open_tabs: OpenTabs
     files: Downloads
     limits: CallDeadlines
     options: ContextOptions
+
+    @property
+    def tab(self) -> Tab:
+        """The active tab."""
+        ...
 
     @property
     def url(self) -> str: ...
@@ -400,14 +405,15 @@ class ChromiumActionContext:
     async def close_tab(self) -> None:
         with self.faults():
             closing = self._context.tab
-            if len(self._context.tabs) == 1:
+            if len(self._context.open_tabs.all) == 1:
                 await self._context.add_tab()
             await closing.page.close()
 
     async def focus_tab(self, index: int) -> None:
-        if not 0 <= index < len(self._context.tabs):
-            raise ActionInvalid(f"index: there is no tab {index}; there are 0 to {len(self._context.tabs) - 1}")
-        self._context.tab = self._context.tabs[index]
+        tabs = self._context.open_tabs.all
+        if not 0 <= index < len(tabs):
+            raise ActionInvalid(f"index: there is no tab {index}; there are 0 to {len(tabs) - 1}")
+        self._context.open_tabs.active = tabs[index]
         with self.faults():
             await self.page.bring_to_front()
 

@@ -43,8 +43,12 @@ class Moment:
 class Watched(Protocol):
     """What is counted of a browser context."""
 
-    tab: Tab
-    opened_tabs: int
+    @property
+    def tab(self) -> Tab: ...
+
+    @property
+    def opened_tabs(self) -> int: ...
+
     dialogs: Dialogs
     files: Downloads
 

@@ -58,12 +58,14 @@ class Tab:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.files: Downloads | None = None  # told how this tab's downloads go
+        self.on_called: Callable[[], None] = lambda: None  # a page, this one or another, sent the tab somewhere
         self._crash = asyncio.Event()
         self._session: asyncio.Task[CDPSession] | None = None
         self._frame_id = ""
         self._reader: IsolatedReader | None = None
         self._traffic: Traffic | None = None
         self._navigation_state: NavigationState | None = None
+        self._navigation_begins = asyncio.Lock()
         self._worlds: Worlds | None = None
         self._look: PageWalk | None = None
         self._acted_at = 0.0  # monotonic: when the last action on it ended
@@ -136,13 +138,14 @@ class Tab:
 
     async def navigation(self) -> NavigationState:
         """The watch over this tab's navigations, which sees those that begin from now on."""
-        if self._navigation_state is None:
-            navigation = NavigationState(await self.frame_id())
-            session = await self.session()
-            session.on("Page.downloadWillBegin", self._on_download_begin)
-            session.on("Page.downloadProgress", self._on_download_progress)
-            await navigation.follow(session)
-            self._navigation_state = navigation
+        async with self._navigation_begins:
+            if self._navigation_state is None:
+                navigation = NavigationState(await self.frame_id(), lambda: self.on_called())
+                session = await self.session()
+                session.on("Page.downloadWillBegin", self._on_download_begin)
+                session.on("Page.downloadProgress", self._on_download_progress)
+                await navigation.follow(session)
+                self._navigation_state = navigation
         return self._navigation_state
 
     async def walk(self, options: ObserveOptions) -> FrameWalk:

@@ -1,0 +1,97 @@
+"""Tabs that pages turn to, and leave: the active one is the one that a person would see."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from shoal.agent.browser import Context
+from shoal.agent.observe.tree import clickable_elements
+from shoal.agent.types import Action, ActionResult
+from tests.integration.browser.conftest import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+WAYS = {
+    "link": "<a href='URL' target=shop>Go</a>",
+    "script": "<button onclick=\"window.open('URL', 'shop')\">Go</button>",
+    "form": "<form action='URL' target=shop><button>Go</button></form>",
+}
+
+
+async def write(context: Context, html: str) -> None:
+    """Puts HTML into the page that is open."""
+    await context.read("html => { document.body.innerHTML = html }", html)
+
+
+async def click(context: Context, name: str) -> ActionResult:
+    seen = await context.observe()
+    bid = next(one.bid for one in clickable_elements(seen.elements) if one.name == name)
+    result = await context.act(Action("click", {"bid": bid}))
+    assert result.error is None
+    return result
+
+
+async def turn_to(context: Context, index: int) -> None:
+    assert (await context.act(Action("tab_focus", {"index": index}))).error is None
+
+
+async def active(context: Context) -> int:
+    return (await context.observe()).active_tab
+
+
+@pytest.mark.parametrize("other_site", [False, True], ids=["same site", "other site"])
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_window_whose_name_is_used_again_is_seen_again(
+    context: Context, site: Site, way: str, other_site: bool
+) -> None:
+    url = f"{site.other if other_site else site.url}/second"
+    await context.goto(f"{site.url}/wanted")
+    await write(context, WAYS[way].replace("URL", url))
+    assert (await click(context, "Go")).effect.new_tab
+    assert await active(context) == 1
+    await turn_to(context, 0)
+    again = await click(context, "Go")
+    seen = await context.observe()
+    assert (len(seen.tabs), seen.active_tab, seen.title) == (2, 1, "Second")
+    assert not again.effect.new_tab
+    assert again.effect.url is not None and again.effect.url.startswith(url)
+
+
+async def test_a_tab_that_sends_itself_somewhere_stays_in_the_background(context: Context, site: Site) -> None:
+    await context.goto(f"{site.url}/wanted")
+    await write(context, f"<a href='{site.url}/second' target=shop>Go</a><p>Nothing</p>")
+    await click(context, "Go")
+    await context.read(f"() => {{ setTimeout(() => {{ location = '{site.url}/wanted?later' }}, 200) }}")
+    await turn_to(context, 0)
+    await context.act(Action("noop", {"wait_ms": 600}))
+    seen = await context.observe()
+    assert (seen.active_tab, seen.tabs[1].url) == (0, f"{site.url}/wanted?later")
+
+
+async def test_a_tab_that_closes_gives_way_to_the_one_before_it(context: Context, site: Site) -> None:
+    """Which is not its neighbour on the left: a payment window leads back to the shop, wherever its tab is."""
+    await context.goto(f"{site.url}/wanted")
+    opens = "".join(f"<a href='{site.url}/second' target=w{n}>Open {n}</a> " for n in (1, 2))
+    await write(context, opens)
+    await click(context, "Open 1")
+    await turn_to(context, 0)
+    await click(context, "Open 2")
+    assert await active(context) == 2
+    await write(context, "<button onclick='window.close()'>Close</button>")
+    await click(context, "Close")
+    async with asyncio.timeout(5):
+        while len((seen := await context.observe()).tabs) == 3:
+            pass
+    assert (seen.active_tab, seen.url) == (0, f"{site.url}/wanted")
+
+
+async def test_a_window_cannot_bring_its_opener_forward(context: Context, site: Site) -> None:
+    """Chromium heeds `opener.focus()` as little as a person sees of it."""
+    await context.goto(f"{site.url}/wanted")
+    await write(context, f"<a href='{site.url}/second' target=shop>Go</a>")
+    await click(context, "Go")
+    await write(context, "<button onclick='opener.focus()'>Back</button>")
+    await click(context, "Back")
+    assert await active(context) == 1
