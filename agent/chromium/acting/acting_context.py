@@ -446,8 +446,8 @@ class ActingContext:
         return None
 
     async def _arrives(self, tab: Tab) -> None:
-        """Returns once the tab is at its document, or when the action's time is over."""
-        with contextlib.suppress(TimeoutError):
+        """Returns once the tab is at its document or closed, or when the action's time is over."""
+        with contextlib.suppress(TimeoutError, PlaywrightError):
             async with asyncio.timeout(self._stage.left_ms / 1000):
                 await (await tab.navigation()).arrival()
 
