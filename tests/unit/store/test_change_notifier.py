@@ -36,6 +36,7 @@ async def test_every_write_of_another_process_is_heard_of(store: Store, tmp_path
 
 
 async def test_a_file_that_rests_is_not_asked(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    await store.put_state("known", {})  # a file that nothing has written to yet has no log to look at
     seen = await store.changed(0.3)
     asked: list[PollingNotifier] = []
     monkeypatch.setattr(PollingNotifier, "_look", lambda look, log_is: asked.append(look))
