@@ -136,7 +136,7 @@ class SimulatedWorker:
         self._world = world
         self._queue: list[Work] = []
         self._running: dict[int, Work] = {}
-        self._outbox = Outbox(hungry=lambda: len(self._running) + len(self._queue) <= self._slots)
+        self._outbox = Outbox(needs_work=lambda: len(self._running) + len(self._queue) <= self._slots)
 
     @property
     def name(self) -> str:
@@ -303,7 +303,7 @@ def jain(values: Sequence[float]) -> float:
 async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, store: Store) -> None:
     """Looks until it is canceled."""
     served, spent = Counter[str](), dict[str, float]()  # at the last comparison
-    hungry: set[str] = set()  # tenants that have waited for slots since then
+    waiting_tenants: set[str] = set()  # tenants that have waited for slots since then
     tell_at = time.monotonic()
     while True:
         await asyncio.sleep(LOOK_S)
@@ -318,14 +318,14 @@ async def look(dispatcher: Dispatcher, world: World, slots: int, seen: Seen, sto
         seen.waiting.update(snapshot.get("lanes_waiting", {}))
         if snapshot.get("size"):
             seen.causes_of_size[snapshot["size"]["why"]] += 1
-        hungry &= set(snapshot.get("tenants", {}))
-        ended = sum(world.served[name] - served[name] for name in hungry)
+        waiting_tenants &= set(snapshot.get("tenants", {}))
+        ended = sum(world.served[name] - served[name] for name in waiting_tenants)
         full = seen.utilisation[-1] >= FULL
-        if not hungry or not full or ended >= ENOUGH * len(hungry):
-            if len(hungry) > 1 and full:
-                seen.fairness.append(jain([world.spent[name] - spent.get(name, 0.0) for name in hungry]))
+        if not waiting_tenants or not full or ended >= ENOUGH * len(waiting_tenants):
+            if len(waiting_tenants) > 1 and full:
+                seen.fairness.append(jain([world.spent[name] - spent.get(name, 0.0) for name in waiting_tenants]))
             served, spent = Counter(world.served), dict(world.spent)
-            hungry = set(snapshot.get("tenants", {}))
+            waiting_tenants = set(snapshot.get("tenants", {}))
 
 
 def figures(options: argparse.Namespace, world: World, seen: Seen, virtual_s: float, work_s: float) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Outbox:
         self._reports: OrderedDict[int, Report] = OrderedDict()  # by serial number
         self._serial = 0
         self._newest: dict[tuple[int, int], int] = {}  # by session and fence: its last checkpoint, not pulled yet
-        self._news = asyncio.Event()
+        self._new_reports = asyncio.Event()
         self._hurry = asyncio.Event()  # what there is must be pulled now
         self._acks: dict[int, asyncio.Future[_Ack]] = {}
         self._session_s = 0.0  # what a session takes, smoothed
@@ -60,7 +60,7 @@ class Outbox:
             self._newest[attempt] = self._serial
         if report.outcome is not None:
             self._session_s += (report.outcome.seconds - self._session_s) * 0.1
-        self._news.set()
+        self._new_reports.set()
         if report.wants_ack or self._needs_work():
             self._hurry.set()
         return self._serial
@@ -94,9 +94,9 @@ class Outbox:
         """
         found = self._after(seen)
         if not found:
-            self._news.clear()
+            self._new_reports.clear()
             self._hurry.clear()
-            if not await _within(timeout_s, self._news):
+            if not await _within(timeout_s, self._new_reports):
                 return ReportBatch(b"")
             await _within(self._batch_delay_s, self._hurry)
             found = self._after(seen)
