@@ -123,9 +123,10 @@ def _yes(holds: bool) -> str:
 
 
 def _all(base: type[AgentError]) -> Iterator[type[AgentError]]:
-    """The classes below `base`, each before those below it."""
+    """The product's classes below `base`, each before those below it."""
     for error in base.__subclasses__():
-        yield error
+        if error.__module__.startswith("shoal."):
+            yield error
         yield from _all(error)
 
 

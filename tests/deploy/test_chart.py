@@ -191,6 +191,19 @@ def test_environment_names_are_known_and_values_are_accepted(case: Case) -> None
     )
 
 
+def test_a_gateway_is_called_by_its_own_address_where_people_look_at_sessions() -> None:
+    def variables(values: Json) -> dict[str, Json]:
+        (gateway,) = [pod for pod in pods(helm.render(EXTERNAL | values)) if pod.owner == "Deployment/shoal-gateway"]
+        return {entry["name"]: entry for entry in gateway.spec["containers"][0]["env"]}
+
+    shown = variables({"help": {"enabled": True}})
+    assert shown["POD_IP"]["valueFrom"] == {"fieldRef": {"fieldPath": "status.podIP"}}
+    assert shown["SHOAL_LIVE_URL"]["value"] == "http://$(POD_IP):8700"
+    assert "SHOAL_LIVE_URL" not in variables({"help": {"enabled": False}})
+    own = {"help": {"enabled": True}, "settings": {"live_url": "http://[fd00::1]:8700"}}
+    assert "SHOAL_LIVE_URL" not in variables(own)
+
+
 def _settings(objects: list[Json]) -> dict[str, str]:
     found = [obj for obj in of_kind(objects, "ConfigMap") if obj["metadata"]["name"].endswith("-settings")]
     data: dict[str, str] = found[0]["data"]

@@ -40,6 +40,13 @@ spec:
             secretKeyRef: {name: {{ . | quote }}, key: {{ $.Values.gateway.existingWebhookSecretKey | quote }}}
         {{- end }}
         {{- include "shoal.helpEnv" . | nindent 8 }}
+        {{- if and .Values.help.enabled (not .Values.settings.live_url) }}
+        # A worker that shows a session to people calls the very gateway that they look at, not the Service.
+        - name: POD_IP
+          valueFrom:
+            fieldRef: {fieldPath: status.podIP}
+        - {name: SHOAL_LIVE_URL, value: "http://$(POD_IP):8700"}
+        {{- end }}
         {{- include "shoal.s3Env" . | nindent 8 }}
       startupProbe:
         httpGet: {path: /healthz, port: http}
