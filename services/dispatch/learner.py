@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from importlib import import_module
 
 import structlog
 
 from shoal.agent.workflows.judging.phase import LearningStep, Phase
-from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
-from shoal.agent.workflows.learning.loop import Lessons, next_step
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.dispatch.dispatch_state import DispatchState
 from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
@@ -74,29 +72,22 @@ class Learner:
     async def _next(self, known: LearningDue) -> LearningStep:
         if self._artifacts is None:
             return LearningStep(Phase.OFF, "this dispatcher has no artifact store to read evidence from")
-        runs = await _evidence(self._artifacts, known)
-        return await asyncio.to_thread(next_step, _lessons(known, runs))
+        evidence = await _evidence(self._artifacts, known)
+        return await asyncio.to_thread(_computed, known, evidence)
 
 
-async def _evidence(artifacts: ArtifactStore, known: LearningDue) -> list[SessionEvidence]:
-    """The evidence of a loop's last items. Evidence that is gone, or says nothing, teaches nothing."""
-    runs = []
+async def _evidence(artifacts: ArtifactStore, known: LearningDue) -> list[bytes]:
+    """The evidence of a loop's last items. Evidence that is gone teaches nothing."""
+    kept = []
     for key in known.lessons:
         try:
-            runs.append(unpacked(await artifacts.get(key)))
-        except (ArtifactMissing, ValueError) as error:
+            kept.append(await artifacts.get(key))
+        except ArtifactMissing as error:
             log.warning(LogEvent.EVIDENCE_UNREAD, loop=known.loop, key=key, error=str(error))
-    return runs
+    return kept
 
 
-def _lessons(known: LearningDue, runs: Sequence[SessionEvidence]) -> Lessons:
-    return Lessons(
-        phase=known.phase,
-        runs=runs,
-        ended=known.ended,
-        figures=known.figures,
-        rounds=known.rounds,
-        version=known.version,
-        record_schema=known.record_schema,
-        at=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
+def _computed(known: LearningDue, evidence: Sequence[bytes]) -> LearningStep:
+    # It imports what reads pages: a dispatcher waits for that only once a loop learns.
+    step: LearningStep = import_module("shoal.services.dispatch.learned_step").learned_step(known, evidence)
+    return step

@@ -97,7 +97,7 @@ async def test_a_dispatcher_tells_nobody_what_it_was_made_of() -> None:
     parts = DispatcherParts(f"postgresql://u:{CANARY}@db/shoal", DispatchConfig(), worker)
     assert CANARY not in repr(parts)
     actor = object.__new__(DispatcherActor)  # without its start, which needs a cluster
-    actor._parts, actor._store, actor._dispatcher = parts, None, None
+    actor._parts, actor._store, actor._dispatcher, actor._artifacts = parts, None, None, None
     assert not hasattr(actor, "parts")
     answers = [await actor.alive(), await actor.made_of(parts), await actor.workers(), await actor.stop()]
     assert answers == [None, True, [], None]

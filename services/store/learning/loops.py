@@ -17,9 +17,9 @@ from shoal.agent.types import LearningLoop, LoopItem, Outcome
 from shoal.agent.worker_messages import LearnedUse
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.format.workflow import Scope, Workflow, write_workflow
-from shoal.agent.workflows.judging.audit import is_audited
 from shoal.agent.workflows.judging.phase import FIRST_ITEMS, MOST_LESSONS, Phase
 from shoal.agent.workflows.judging.promotion import CANARY_ITEMS, SHADOW_ITEMS
+from shoal.agent.workflows.judging.sampling import is_audited
 from shoal.services.errors import NotFound
 from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx

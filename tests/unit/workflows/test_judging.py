@@ -14,14 +14,12 @@ from shoal.agent.workflows.format.node import ExtractNode
 from shoal.agent.workflows.format.version import State, Version
 from shoal.agent.workflows.judging.audit import (
     AuditOutcome,
-    audit_bound,
-    audits_needed,
     differences,
-    is_audited,
     judge_audits,
 )
 from shoal.agent.workflows.judging.promotion import VersionFigures, next_state
 from shoal.agent.workflows.judging.repair import weakened, with_branch
+from shoal.agent.workflows.judging.sampling import audit_bound, audits_needed, is_audited
 
 # --- audits -------------------------------------------------------------------------------------------
 

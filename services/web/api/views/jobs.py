@@ -10,7 +10,7 @@ from pydantic import Field
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.masking import shown_spec
-from shoal.agent.workflows.judging.audit import audit_bound
+from shoal.agent.workflows.judging.sampling import audit_bound
 from shoal.services.store import ids
 from shoal.services.store.learning.records import LearningRow
 from shoal.services.store.records import EventRow, JobRow

@@ -1,0 +1,76 @@
+"""The sample of records that a model reads again, and what it proves of all records."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+CONFIDENCE = 0.95
+_STEPS = 60  # of a bisection: more than a float can tell
+
+
+@dataclass(frozen=True, slots=True)
+class AuditBound:
+    """What the audits of the uniform share prove."""
+
+    audited: int
+    wrong: int
+    at_most: float  # share of wrong records, at 95 %
+
+    def __str__(self) -> str:
+        """The bound as a job's result says it."""
+        if not self.audited:
+            return "no record was audited: nothing is known of how many are wrong"
+        records = "record" if self.audited == 1 else "records"
+        most = _percent_up(self.at_most)
+        return f"{self.wrong} of {self.audited} audited {records} wrong: at most {most} % wrong at {CONFIDENCE:.0%}"
+
+
+def _percent_up(share: float) -> str:
+    """`share` in percent, rounded up, so that the sentence stays true."""
+    percent = math.ceil(round(share * 1000, 9)) / 10
+    return f"{percent:g}"
+
+
+def audits_needed(at_most: float) -> int:
+    """How many audits without a wrong record bound the share of wrong records by `at_most` at 95 %."""
+    return math.ceil(math.log(1 - CONFIDENCE) / math.log(1 - at_most))
+
+
+def audit_bound(audited: int, wrong: int) -> AuditBound:
+    """The largest share of wrong records with which so few wrong ones are still seen in 5 % of all cases.
+
+    Exact (Clopper and Pearson), for audits that were drawn uniformly.
+    """
+    if not 0 <= wrong <= audited:
+        raise ValueError(f"{wrong} wrong of {audited} audited")
+    if not audited or wrong == audited:
+        return AuditBound(audited, wrong, 1.0)
+    low, high = wrong / audited, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if _at_most(wrong, audited, middle) > 1 - CONFIDENCE:
+            low = middle
+        else:
+            high = middle
+    return AuditBound(audited, wrong, high)
+
+
+def _at_most(wrong: int, audited: int, share: float) -> float:
+    """How likely at most `wrong` of `audited` are wrong where `share` of all are. In logarithms: nothing overflows."""
+    terms = (
+        math.lgamma(audited + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(audited - k + 1)
+        + k * math.log(share)
+        + (audited - k) * math.log1p(-share)
+        for k in range(wrong + 1)
+    )
+    return math.fsum(math.exp(term) for term in terms) if 0 < share < 1 else float(share == 0)
+
+
+def is_audited(job: int, index: int, share: float) -> bool:
+    """Whether item `index` is of the uniform share that is audited. It does not depend on what its page says."""
+    drawn = int.from_bytes(hashlib.sha256(f"audit/{job}/{index}".encode()).digest()[:8], "big")
+    return drawn < share * 2**64
