@@ -227,6 +227,7 @@ async def test_a_job_that_is_done_in_part_does_not_look_like_one_that_lacks_noth
     assert listed.count("completed in part") == 1 and listed.count("incomplete: 10 of 57") == 1
     page = (await here.client.get(f"/jobs/{part}")).text
     assert "completed in part" in page and "incomplete: 10 of 57" in page
+    assert "completed in part" in (await here.client.get(f"/jobs/{part}/history")).text
     assert "completed in part" not in (await here.client.get(f"/jobs/{whole}")).text
     job = (await here.client.get(f"/v1/jobs/{part}")).json()
     assert (job["status"], job["incomplete"]) == ("completed", {"lists": 1, "found": 10, "shown": 57})
