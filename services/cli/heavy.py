@@ -58,6 +58,11 @@ def learning() -> Any:
     return import_module("shoal.services.cli.commands.job.learning")
 
 
+def exchanging() -> Any:
+    """The module `shoal.services.cli.commands.job.exchanging`."""
+    return import_module("shoal.services.cli.commands.job.exchanging")
+
+
 def watching() -> Any:
     """The module `shoal.services.cli.commands.cluster.watching`."""
     return import_module("shoal.services.cli.commands.cluster.watching")

@@ -33,11 +33,6 @@ def _percent_up(share: float) -> str:
     return f"{percent:g}"
 
 
-def audits_needed(at_most: float) -> int:
-    """How many audits without a wrong record bound the share of wrong records by `at_most` at 95 %."""
-    return math.ceil(math.log(1 - CONFIDENCE) / math.log(1 - at_most))
-
-
 def audit_bound(audited: int, wrong: int) -> AuditBound:
     """The largest share of wrong records with which so few wrong ones are still seen in 5 % of all cases.
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Element
 from shoal.agent.workflows.elements.finding import is_enough
 from shoal.agent.workflows.format.condition import Condition
 from shoal.agent.workflows.format.node import ActionNode, NodeEvidence
@@ -208,15 +207,3 @@ def _said_in_all(runs: Sequence[SessionEvidence]) -> list[str]:
     """The headings of the last page that are the same in all runs, the first of them."""
     common = [text for text in runs[0].said if all(text in run.said for run in runs)]
     return common[:1]
-
-
-def headings_of(root: Element) -> tuple[str, ...]:
-    """The texts of an observation's headings and messages, for `SessionEvidence.said`."""
-    found: list[str] = []
-    left = [root]
-    while left:
-        element = left.pop()
-        if element.role in ("heading", "status", "alert") and element.visible:
-            found.append(" ".join((element.name or element.text).split())[:120])
-        left.extend(reversed(element.children))
-    return tuple(dict.fromkeys(text for text in found if text))

@@ -88,8 +88,3 @@ def raw_text(place: Place) -> str:
         return str(place.value)
     text = place.text if place.plain is None or not place.plain.strip() else place.plain
     return text.strip() or place.exact or place.href
-
-
-def shapes_of(places: Iterable[Place], prop: Property) -> tuple[str, ...]:
-    """The shapes on the pages that were learned from, each once."""
-    return tuple(dict.fromkeys(shape for place in places if (shape := shape_at(place, prop))))

@@ -17,6 +17,7 @@ from shoal.agent.workflows.learning.page_sample import PageSample, SampleChannel
 from tests.gateway_world import loop_of
 from tests.unit.cli.conftest import Served
 from tests.unit.gateway.test_workflows import BOOKS, edited
+from tests.unit.workflows.test_exchange import RECORDING
 
 Shoal = Callable[..., Result]
 
@@ -38,6 +39,36 @@ def test_a_file_is_imported_shown_activated_compared_exported_and_deleted(
     shoal("workflows", "retire", "books", "2")
     assert "deleted" in shoal("workflows", "delete", "books").stderr
     shoal("workflows", "show", "books", code=2)
+
+
+def test_files_of_other_programs_are_imported_and_written_and_what_they_cannot_say_is_told(
+    served: Served, shoal: Shoal, tmp_path: Path
+) -> None:
+    recording = tmp_path / "quote.json"
+    recording.write_text(json.dumps(RECORDING))
+    taken = shoal("workflows", "import", str(recording), "--format", "recorder")
+    assert "quote" in taken.stderr and "not taken over: steps[3]: how many" in taken.stderr
+    script = shoal("workflows", "export", "quote", "--format", "playwright")
+    assert "https://forms.example/quote" in script.stdout and "not exported: " in script.stderr
+    compile(script.stdout, "quote.py", "exec")
+    for kind in ("recorder", "automa"):
+        written = tmp_path / f"{kind}.json"
+        written.write_text(shoal("workflows", "export", "quote", "--format", kind).stdout)
+        shoal("workflows", "import", str(written), "--format", kind, "--name", f"again-{kind}")
+    names = [json.loads(line)["name"] for line in shoal("workflows", "list", "--json").stdout.splitlines()]
+    assert names == ["again-automa", "again-recorder", "quote"]
+
+
+def test_a_file_of_another_program_that_cannot_be_read_is_refused_by_place(
+    served: Served, shoal: Shoal, tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.json"
+    bad.write_bytes(b"\xff")
+    assert "no UTF-8" in shoal("workflows", "import", str(bad), "--format", "recorder", code=2).stderr
+    bad.write_text('{"steps": [{"type": "navigate", "url": "https://a.example/"}, 7]}')
+    assert "steps[1]" in shoal("workflows", "import", str(bad), "--format", "recorder", code=2).stderr
+    assert "--name" in shoal("workflows", "import", "-", "--format", "automa", code=2).stderr
+    assert "--name" in shoal("workflows", "import", str(bad), "--name", "x", code=2).stderr
 
 
 def test_what_is_no_workflow_is_refused_with_its_fault(served: Served, shoal: Shoal, tmp_path: Path) -> None:

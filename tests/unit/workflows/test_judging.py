@@ -1,4 +1,4 @@
-"""Audits and their bound, drift over a batch, promotion and rollback, and repairs that count."""
+"""Audits and their bound, promotion and rollback, and repairs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from shoal.agent.workflows.judging.audit import (
 )
 from shoal.agent.workflows.judging.promotion import VersionFigures, next_state
 from shoal.agent.workflows.judging.repair import weakened, with_branch
-from shoal.agent.workflows.judging.sampling import audit_bound, audits_needed, is_audited
+from shoal.agent.workflows.judging.sampling import audit_bound, is_audited
 
 # --- audits -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("at_most", "audits"), [(0.05, 59), (0.02, 149), (0.01, 299)])
 def test_so_many_good_audits_bound_the_share_of_wrong_records(at_most: float, audits: int) -> None:
-    assert audits_needed(at_most) == audits
     assert audit_bound(audits, 0).at_most <= at_most < audit_bound(audits - 1, 0).at_most
 
 

@@ -18,6 +18,7 @@ from shoal.services.cli.ending import Exit, Usage, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_table
+from shoal.services.cli.workflow_formats import ExportFormat, ImportFormat
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the workflow.")]
 Number = Annotated[int, typer.Argument(metavar="VERSION", min=1, help="Number of the version.")]
@@ -140,13 +141,30 @@ def _move(name: str, version: int, verb: str, gateway: str, *, as_json: bool) ->
 
 def take(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The workflow's file; - for standard input.")],
+    kind: Annotated[
+        ImportFormat,
+        typer.Option("--format", help="shoal, a recording of Chrome's DevTools Recorder, or a file of Automa."),
+    ] = ImportFormat.SHOAL,
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="Name of the workflow, where the format has none. Default: the file's.")
+    ] = "",
     gateway: Gateway = "",
     as_json: AsJson = False,
 ) -> None:
-    """Import a workflow; its versions are drafts until one is activated."""
+    """Import a workflow; its versions are drafts until one is activated. What the file says and a workflow cannot is
+    told."""
 
     async def work() -> Exit:
+        if name and kind is ImportFormat.SHOAL:
+            raise Usage("--name: a workflow's own file says its name")
+        if file == "-" and not name and kind is not ImportFormat.SHOAL:
+            raise Usage("--name NAME is needed: standard input has no name")
         body = _bytes_of(file)
+        if kind is not ImportFormat.SHOAL:
+            workflow, lost = heavy.exchanging().taken(kind, body, name or Path(file).stem)
+            body = json.dumps(workflow).encode()
+            for one in lost:
+                tell(f"not taken over: {one}")
         async with client_of(settings_of_process(), gateway) as client:
             _print(await client.take_workflow(body), as_json=as_json)
         return Exit.DONE
@@ -163,16 +181,35 @@ def _bytes_of(file: str) -> bytes:
 
 def export(
     name: Name,
-    version: Annotated[int | None, typer.Option(min=1, help="This version alone. Default: all.")] = None,
+    version: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="This version alone. Default: all; for other formats the active one, else the newest."
+        ),
+    ] = None,
+    kind: Annotated[
+        ExportFormat,
+        typer.Option("--format", help="shoal can be imported again; recorder, automa; playwright: a Python script."),
+    ] = ExportFormat.SHOAL,
     gateway: Gateway = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print a workflow as a file that can be imported."""
+    """Print a workflow as a file. What another program's format cannot say is told."""
 
     async def work() -> Exit:
+        chosen = version
         async with client_of(settings_of_process(), gateway) as client:
-            found = await client.workflow(name, "export", version=version)
-        print(json.dumps(found, ensure_ascii=False, indent=None if as_json else 2))
+            if chosen is None and kind is not ExportFormat.SHOAL:
+                row = await client.workflow(name)
+                chosen = row["active"] or row["versions"][-1]["number"]
+            found = await client.workflow(name, "export", version=chosen)
+        if kind is ExportFormat.SHOAL:
+            print(json.dumps(found, ensure_ascii=False, indent=None if as_json else 2))
+            return Exit.DONE
+        written = heavy.exchanging().given(kind, found)
+        for one in written.lost:
+            tell(f"not exported: {one}")
+        print(written.text)
         return Exit.DONE
 
     finish(work())

@@ -1,0 +1,22 @@
+"""The formats of workflow files, as options name them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ImportFormat(StrEnum):
+    """Formats that are read."""
+
+    SHOAL = "shoal"
+    RECORDER = "recorder"
+    AUTOMA = "automa"
+
+
+class ExportFormat(StrEnum):
+    """Formats that are written."""
+
+    SHOAL = "shoal"
+    RECORDER = "recorder"
+    AUTOMA = "automa"
+    PLAYWRIGHT = "playwright"
