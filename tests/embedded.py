@@ -1,4 +1,4 @@
-"""`shoal up` and the demo shop as processes of their own, for tests that kill parts of them."""
+"""`shoal up`, the demo shop and its oracle as processes of their own, for tests that kill parts of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,10 +150,20 @@ def up(**settings: str) -> Iterator[Up]:
         wait_until(one.nothing_left, 20, f"nothing is left: {one.tree()} {list(one.temp.iterdir())}")
 
 
-@contextmanager
-def demo_shop(*options: str) -> Iterator[str]:
+def demo_shop(*options: str) -> AbstractContextManager[str]:
     """The demo shop; gives its address."""
-    command = [sys.executable, str(ROOT / "load-tests" / "site"), "--port", "0", *options]
+    return _server("site", "--port", "0", *options)
+
+
+def oracle() -> AbstractContextManager[str]:
+    """A model server that knows the truth of the demo shop's drift pages; gives its address."""
+    return _server("oracle.py")
+
+
+@contextmanager
+def _server(program: str, *options: str) -> Iterator[str]:
+    """A program of `load-tests` that prints its address; gives that address."""
+    command = [sys.executable, str(ROOT / "load-tests" / program), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

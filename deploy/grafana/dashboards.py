@@ -44,6 +44,11 @@ def quantile(q: float, buckets: str, by: str = "le") -> str:
     return f"histogram_quantile({q}, sum by (le) (max by ({by}) (rate({buckets}[$__rate_interval]))))"
 
 
+def rates(label: str, counter: str) -> dict[str, str]:
+    """How fast one of our counters grows, a line for each value of its label; every gateway tells the same figures."""
+    return {f"{{{{{label}}}}}": f"max by ({label}) (rate({counter}[$__rate_interval]))"}
+
+
 _STATUS = "{{status}}"
 
 OVERVIEW = Dashboard(
@@ -170,7 +175,7 @@ LOOPS = Dashboard(
                 ),
                 Panel(
                     "What is read without a browser?",
-                    {"{{outcome}}": "max by (outcome) (rate(shoal_documents_total[$__rate_interval]))"},
+                    rates("outcome", "shoal_documents_total"),
                     unit="ops",
                     help="different: a browser read something else, so the site's pages are opened in a browser again.",
                 ),
@@ -189,30 +194,30 @@ LOOPS = Dashboard(
                 ),
                 Panel(
                     "What becomes of items with a workflow?",
-                    {"{{outcome}}": "max by (outcome) (rate(shoal_replays_total[$__rate_interval]))"},
+                    rates("outcome", "shoal_replays_total"),
                     unit="ops",
                     help="missed: the page was not as it was learned, and the model went on.",
                 ),
                 Panel(
                     "Why are items missed?",
-                    {"{{reason}}": "max by (reason) (rate(shoal_replay_misses_total[$__rate_interval]))"},
+                    rates("reason", "shoal_replay_misses_total"),
                     unit="ops",
                 ),
                 Panel(
                     "What do audits say?",
-                    {"{{result}}": "max by (result) (rate(shoal_audits_total[$__rate_interval]))"},
+                    rates("result", "shoal_audits_total"),
                     unit="ops",
                     help="wrong: a model read something else twice. The version is given up.",
                 ),
                 Panel(
                     "What do loops that learn go on with?",
-                    {"{{phase}}": "max by (phase) (rate(shoal_learning_decisions_total[$__rate_interval]))"},
+                    rates("phase", "shoal_learning_decisions_total"),
                     unit="ops",
                     help="off: nothing was learned, and the model does all items. items, after replay: a repair.",
                 ),
                 Panel(
                     "What are records read by?",
-                    {"{{tier}}": "max by (tier) (rate(shoal_records_read_total[$__rate_interval]))"},
+                    rates("tier", "shoal_records_read_total"),
                     unit="ops",
                 ),
             ),
@@ -361,7 +366,7 @@ MODEL = Dashboard(
                 ),
                 Panel(
                     "How do model calls end?",
-                    {"{{outcome}}": "max by (outcome) (rate(shoal_model_seconds_count[$__rate_interval]))"},
+                    rates("outcome", "shoal_model_seconds_count"),
                     unit="ops",
                 ),
                 Panel(
@@ -371,7 +376,7 @@ MODEL = Dashboard(
                 ),
                 Panel(
                     "How many tokens per second?",
-                    {"{{kind}}": "max by (kind) (rate(shoal_tokens_total[$__rate_interval]))"},
+                    rates("kind", "shoal_tokens_total"),
                 ),
                 Panel(
                     "How much of the prompts comes from the prefix cache?",

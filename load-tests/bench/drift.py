@@ -22,7 +22,6 @@ from _site import demo_site
 from shoal.agent.browser import Context, ObserveOptions
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.observe.tree import clickable_elements
-from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.elements.describing import describe
 from shoal.agent.workflows.format.branch import Branch
@@ -33,18 +32,11 @@ from shoal.agent.workflows.replay.pages import replay_page
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
 
-from shop.drift import START, Drift, article, truth
+from shop.drift import RECORD_SCHEMA, START, Drift, article, truth
 
 SAMPLES = 4
 UNDRIFTED = range(SAMPLES, START)
 DRIFTED = (START, START + 1)
-TYPES = {"name": "string", "price": "number", "sku": "string", "weight_g": "integer", "available": "boolean"}
-SCHEMA: Json = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": list(TYPES),
-    "properties": {name: {"type": kind} for name, kind in TYPES.items()},
-}
 
 
 def item_of(site: str, seed: int, kind: Drift, n: int) -> LoopItem:
@@ -61,7 +53,7 @@ async def learned(page: Context, site: str, seed: int, report: Report) -> Branch
         began = time.monotonic()
         seen = await page.observe(ObserveOptions(screenshot=True))
         observed = time.monotonic()
-        samples.append(await sample_page(page, truth(seed, Drift.NONE, n) or {}, SCHEMA, item))
+        samples.append(await sample_page(page, truth(seed, Drift.NONE, n) or {}, RECORD_SCHEMA, item))
         sampled = time.monotonic()
         await snapshot_of(page)
         kept = time.monotonic()
@@ -72,7 +64,7 @@ async def learned(page: Context, site: str, seed: int, report: Report) -> Branch
         report.add("evidence_of_a_page_ms", 1000 * (kept - observed))
         report.add("evidence_of_an_action_ms", 1000 * (described - kept))
         report.add("sample_ms", 1000 * (sampled - observed))
-    made = compile_pages(samples, SCHEMA).branches
+    made = compile_pages(samples, RECORD_SCHEMA).branches
     return made[0] if made else None
 
 
@@ -100,7 +92,7 @@ async def measure(site: str, seeds: range, report: Report) -> None:
                 item = item_of(site, seed, kind, n)
                 await page.goto(item.value)
                 began = time.monotonic()
-                got = await replay_page(page, (at(branch, kind),), item, SCHEMA)
+                got = await replay_page(page, (at(branch, kind),), item, RECORD_SCHEMA)
                 report.add("replay_ms", 1000 * (time.monotonic() - began))
                 undrifted += kind is Drift.NONE
                 if got.record is None:

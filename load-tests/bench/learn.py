@@ -17,33 +17,29 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 import lxml.html
+from _cluster import bench_cluster, run_job
 from _report import Report, Target, arguments
 from _site import demo_site
 from pages import floor
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
 
-from shop.drift import REDESIGN_AT, Drift, truth
+from shop.drift import RECORD_SCHEMA, REDESIGN_AT, Drift, truth
 
 from shoal.agent.support.json_value import Json
-from shoal.services.cluster.embedded import Cluster, embedded_cluster
-from shoal.services.settings import load_settings
+from shoal.services.cluster.embedded import Cluster
+from tests.embedded import oracle
 
-_LOOK_S = 0.5
 _MICRODATA = "microdata"
 FIELDS: dict[str, dict[str, Json]] = {
     "name": {"select": "h1[itemprop=name]"},
@@ -59,18 +55,6 @@ SCHEMA: dict[str, Json] = {
     "required": ["name", "price", "currency"],
 }
 SEED = 1
-DRIFT_SCHEMA: dict[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["name", "price", "sku", "weight_g", "available"],
-    "properties": {
-        "name": {"type": "string"},
-        "price": {"type": "number"},
-        "sku": {"type": "string"},
-        "weight_g": {"type": "integer"},
-        "available": {"type": "boolean"},
-    },
-}
 CALLS = "model calls per item"
 WRONG = "wrong records"
 HTTP = "tier http, to httpx and lxml"
@@ -105,24 +89,6 @@ async def plain(urls: list[str], concurrency: int) -> float:
     return len(urls) / (time.perf_counter() - started)
 
 
-@asynccontextmanager
-async def cluster_of(concurrency: int, model: str = "") -> AsyncIterator[Cluster]:
-    """An embedded cluster with one worker; `model`: the address of its model server."""
-    with tempfile.TemporaryDirectory(prefix="shoal-bench-") as data:
-        settings = load_settings(
-            data_dir=Path(data),
-            port=0,
-            allow_private=True,
-            workers=1,
-            slots_per_worker=concurrency,
-            log_level="error",
-            per_domain=64,
-            **({"model_url": model, "model": "oracle"} if model else {}),
-        )
-        async with embedded_cluster(settings) as cluster:
-            yield cluster
-
-
 async def shoal(
     cluster: Cluster, urls: list[str], truth: dict[str, dict[str, Any]], *, pictures: bool
 ) -> tuple[float, Counter[str]]:
@@ -136,14 +102,8 @@ async def shoal(
     }
     started = time.time()
     async with httpx.AsyncClient(base_url=cluster.url, timeout=60) as client:
-        answer = await client.post("/v1/jobs", json=spec)
-        answer.raise_for_status()
-        job = answer.json()["id"]
-        row: dict[str, Any] = {"finished_at": None}
-        while not row["finished_at"]:
-            await asyncio.sleep(_LOOK_S)
-            row = (await client.get(f"/v1/jobs/{job}")).json()
-        lines = (await client.get(f"/v1/jobs/{job}/results")).text.splitlines()
+        row = await run_job(client, spec)
+        lines = (await client.get(f"/v1/jobs/{row['id']}/results")).text.splitlines()
     seconds = datetime.fromisoformat(row["finished_at"]).timestamp() - started
     tiers: Counter[str] = Counter()
     for line in map(json.loads, lines):
@@ -155,38 +115,22 @@ async def shoal(
     return len(urls) / seconds, tiers
 
 
-@contextmanager
-def oracle() -> Iterator[str]:
-    """A model server that knows the truth of the drift site; gives its address."""
-    command = [sys.executable, str(Path(__file__).resolve().parents[1] / "oracle.py")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield json.loads(process.stdout.readline())["url"]
-    finally:
-        process.terminate()
-        process.wait(15)
-
-
 async def learned(site: str, model: str, kind: Drift, items: int, concurrency: int, report: Report) -> None:
     """One loop that learns by itself; its records are compared with the truth. A redesign comes in its middle."""
     first = max(0, REDESIGN_AT - items // 2)
     spec = {
         "url": f"{site}/drift/{SEED}/{kind}/",
         "loop": {"values": [f"{site}/drift/{SEED}/{kind}/i/{first + n}" for n in range(items)], "is_link": True},
-        "extract": {"schema": DRIFT_SCHEMA},
+        "extract": {"schema": RECORD_SCHEMA},
         "artifacts": {"screenshots": "none"},
         "politeness": {"robots": False},
     }
-    async with cluster_of(concurrency, model) as cluster, httpx.AsyncClient(base_url=cluster.url, timeout=60) as client:
-        answer = await client.post("/v1/jobs", json=spec)
-        answer.raise_for_status()
-        job = answer.json()["id"]
-        row: dict[str, Any] = {"finished_at": None}
-        while not row["finished_at"]:
-            await asyncio.sleep(_LOOK_S)
-            row = (await client.get(f"/v1/jobs/{job}")).json()
-        lines = [json.loads(line) for line in (await client.get(f"/v1/jobs/{job}/results")).text.splitlines()]
+    async with (
+        bench_cluster(concurrency, model_url=model, model="oracle") as cluster,
+        httpx.AsyncClient(base_url=cluster.url, timeout=60) as client,
+    ):
+        row = await run_job(client, spec)
+        lines = [json.loads(line) for line in (await client.get(f"/v1/jobs/{row['id']}/results")).text.splitlines()]
     said = {line["item"]["index"]: line["record"] for line in lines}
     wrong = sum(record is not None and record != truth(SEED, kind, first + n) for n, record in said.items())
     (told,) = row["learning"]
@@ -202,12 +146,12 @@ async def measure(site: str, pages: int, rounds: int, concurrency: int, report: 
     many, few = (good * (pages // len(good) + 1))[:pages], (good * 10)[: max(40, pages // 20)]
     for number in range(rounds):
         bare = await plain(many, concurrency)
-        async with cluster_of(concurrency) as cluster:
+        async with bench_cluster(concurrency) as cluster:
             await shoal(cluster, many[: concurrency * 4], truth, pictures=False)
             rate, tiers = await shoal(cluster, many, truth, pictures=False)
         reused, _ = await floor(few, concurrency, fresh=False, shots=False)
         pictured, _ = await floor(few, concurrency, fresh=False, shots=True)
-        async with cluster_of(concurrency) as cluster:
+        async with bench_cluster(concurrency) as cluster:
             await shoal(cluster, few[: concurrency * 4], truth, pictures=True)
             paged, _ = await shoal(cluster, few, truth, pictures=True)
         report.add("httpx and lxml: pages/s", bare)

@@ -13,23 +13,20 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
-from typing import Any
 
 import httpx
 import psutil
+from _cluster import bench_cluster, run_job
 from _processes import cpu_s
 from _report import Report, Target, arguments
 from _site import demo_site
 from playwright.async_api import Browser, Page, async_playwright
 
 from shoal.agent.chromium.process.find import find_chromium
-from shoal.services.cluster.embedded import Cluster, embedded_cluster
-from shoal.services.settings import load_settings
+from shoal.services.cluster.embedded import Cluster
 
 _LOOK_S = 1.0
 """The clock is the server's `finished_at`, so looking seldom costs no precision, and next to no CPU."""
@@ -120,15 +117,6 @@ async def shoal(cluster: Cluster, urls: list[str], *, fresh: bool, shots: bool) 
     """Pages per second and CPU seconds per page of one loop job, from its submission to its end."""
     me = psutil.Process()
     cpu, started = _cpu(me), time.time()
-    job = await _submit(cluster, urls, fresh, shots)
-    final = await _final(cluster, job)
-    seconds, spent = datetime.fromisoformat(final["finished_at"]).timestamp() - started, _cpu(me) - cpu
-    counts = final["counts"]
-    assert counts["completed"] == len(urls), counts
-    return len(urls) / seconds, spent / len(urls)
-
-
-async def _submit(cluster: Cluster, urls: list[str], fresh: bool, shots: bool) -> str:
     spec = {
         "url": urls[0],
         "loop": {"values": urls, "is_link": True},
@@ -138,19 +126,11 @@ async def _submit(cluster: Cluster, urls: list[str], fresh: bool, shots: bool) -
         "browser": {"isolation": "fresh" if fresh else "reset"},
     }
     async with httpx.AsyncClient(base_url=cluster.url) as client:
-        answer = await client.post("/v1/jobs", json=spec)
-        answer.raise_for_status()
-        return str(answer.json()["id"])
-
-
-async def _final(cluster: Cluster, job: str) -> dict[str, Any]:
-    """The job once it is final."""
-    async with httpx.AsyncClient(base_url=cluster.url) as client:
-        while True:
-            row: dict[str, Any] = (await client.get(f"/v1/jobs/{job}")).json()
-            if row["finished_at"]:
-                return row
-            await asyncio.sleep(_LOOK_S)
+        final = await run_job(client, spec, look_s=_LOOK_S)
+    seconds, spent = datetime.fromisoformat(final["finished_at"]).timestamp() - started, _cpu(me) - cpu
+    counts = final["counts"]
+    assert counts["completed"] == len(urls), counts
+    return len(urls) / seconds, spent / len(urls)
 
 
 def _cpu(process: psutil.Process) -> float:
@@ -180,20 +160,10 @@ async def measure(site: str, pages: int, rounds: int, concurrency: int, report: 
 
 async def _ours(urls: list[str], concurrency: int, *, fresh: bool, shots: bool) -> tuple[float, float]:
     """`shoal` on a warm cluster of its own; right after its floor, since machines change from minute to minute."""
-    with tempfile.TemporaryDirectory(prefix="shoal-bench-") as data:
-        workers = max(1, concurrency // 4)
-        settings = load_settings(
-            data_dir=Path(data),
-            port=0,
-            allow_private=True,
-            workers=workers,
-            slots_per_worker=concurrency // workers,
-            log_level="error",
-            per_domain=64,
-        )
-        async with embedded_cluster(settings) as cluster:
-            await shoal(cluster, urls[: concurrency * 4], fresh=fresh, shots=shots)
-            return await shoal(cluster, urls, fresh=fresh, shots=shots)
+    workers = max(1, concurrency // 4)
+    async with bench_cluster(concurrency // workers, workers=workers) as cluster:
+        await shoal(cluster, urls[: concurrency * 4], fresh=fresh, shots=shots)
+        return await shoal(cluster, urls, fresh=fresh, shots=shots)
 
 
 def main() -> None:

@@ -16,10 +16,8 @@ from __future__ import annotations
 import asyncio
 import os
 import statistics
-import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -27,12 +25,10 @@ from typing import Any
 
 import httpx
 import psutil
+from _cluster import bench_cluster, run_job
 from _processes import cpu_s
 from _report import Report, arguments
 from _site import demo_site, loopback, products
-
-from shoal.services.cluster.embedded import Cluster, embedded_cluster
-from shoal.services.settings import load_settings
 
 _LOOK_S = 0.5
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
@@ -73,21 +69,12 @@ class Family:
         return [self._worker, *self._worker.children(recursive=True)]
 
 
-async def submit(client: httpx.AsyncClient, urls: list[str]) -> str:
+async def loop(client: httpx.AsyncClient, urls: list[str]) -> dict[str, Any]:
+    """The job that reads all of these pages, once it has ended."""
     spec = {"url": urls[0], "loop": {"values": urls, "is_link": True}, "extract": {"schema": SCHEMA}}
-    answer = await client.post("/v1/jobs", json=spec)
-    answer.raise_for_status()
-    return str(answer.json()["id"])
-
-
-async def final(client: httpx.AsyncClient, job: str) -> dict[str, Any]:
-    """The job once it is final."""
-    while True:
-        row: dict[str, Any] = (await client.get(f"/v1/jobs/{job}")).json()
-        if row["finished_at"]:
-            assert row["counts"]["completed"] == row["counts"]["expected"], row["counts"]
-            return row
-        await asyncio.sleep(_LOOK_S)
+    row = await run_job(client, spec, look_s=_LOOK_S)
+    assert row["counts"]["completed"] == row["counts"]["expected"], row["counts"]
+    return row
 
 
 async def watch(family: Family, seen: list[float]) -> None:
@@ -97,13 +84,13 @@ async def watch(family: Family, seen: list[float]) -> None:
 
 
 async def one_size(urls: list[str], slots: int, report: Report) -> None:
-    async with _cluster(slots) as cluster, httpx.AsyncClient(base_url=cluster.url, timeout=30) as client:
-        await final(client, await submit(client, (urls * slots)[: 3 * slots]))  # every slot has had a page
+    async with bench_cluster(slots) as cluster, httpx.AsyncClient(base_url=cluster.url, timeout=30) as client:
+        await loop(client, (urls * slots)[: 3 * slots])  # every slot has had a page
         family, seen = Family(), [0.0]
         idle, browsers = family.pss_mib(), family.browsers()
         cpu, started = family.cpu_s(), time.time()
         watching = asyncio.create_task(watch(family, seen))
-        row = await final(client, await submit(client, urls))
+        row = await loop(client, urls)
         spent, seconds = family.cpu_s() - cpu, datetime.fromisoformat(row["finished_at"]).timestamp() - started
         replaced = family.browsers() != browsers
         watching.cancel()
@@ -117,22 +104,6 @@ async def one_size(urls: list[str], slots: int, report: Report) -> None:
         return
     report.add(f"{name}: CPU s/page", spent / len(urls))
     report.add(f"{name}: cores", spent / seconds)
-
-
-@asynccontextmanager
-async def _cluster(slots: int) -> AsyncIterator[Cluster]:
-    with tempfile.TemporaryDirectory(prefix="shoal-bench-") as data:
-        settings = load_settings(
-            data_dir=Path(data),
-            port=0,
-            allow_private=True,
-            workers=1,
-            slots_per_worker=slots,
-            log_level="error",
-            per_domain=64,
-        )
-        async with embedded_cluster(settings) as cluster:
-            yield cluster
 
 
 class _Heavy(BaseHTTPRequestHandler):

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -20,13 +19,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from _cluster import bench_cluster
 from _report import arguments, machine
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from shoal.services.cluster.embedded import embedded_cluster  # noqa: E402
-from shoal.services.settings import load_settings  # noqa: E402
 from tests.sites.registry.cache import Unreachable  # noqa: E402
 from tests.sites.registry.judging import Verdict  # noqa: E402
 from tests.sites.registry.running import verdicts  # noqa: E402
@@ -42,25 +40,15 @@ async def measured(names: Sequence[str]) -> tuple[dict[str, list[Verdict]], list
     """The verdicts by site, and a note for each site that could not be tried."""
     found: dict[str, list[Verdict]] = {}
     notes = []
-    with tempfile.TemporaryDirectory(prefix="shoal-bench-") as data:
-        settings = load_settings(
-            data_dir=Path(data),
-            port=0,
-            allow_private=True,
-            workers=1,
-            slots_per_worker=4,
-            log_level="error",
-            per_domain=64,
-        )
-        async with embedded_cluster(settings) as cluster:
-            for name in names:
-                started = time.monotonic()
-                try:
-                    with ALL[name]() as cases:
-                        found[name] = await verdicts(cluster.url, cases)
-                except Unreachable as error:
-                    notes.append(f"{name} was not tried: {error}")
-                print(f"{name}: {len(found.get(name, ()))} jobs, {time.monotonic() - started:.0f} s", file=sys.stderr)
+    async with bench_cluster(4) as cluster:
+        for name in names:
+            started = time.monotonic()
+            try:
+                with ALL[name]() as cases:
+                    found[name] = await verdicts(cluster.url, cases)
+            except Unreachable as error:
+                notes.append(f"{name} was not tried: {error}")
+            print(f"{name}: {len(found.get(name, ()))} jobs, {time.monotonic() - started:.0f} s", file=sys.stderr)
     return found, notes
 
 

@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
 from shoal.agent.support.json_value import Json
-from tests.embedded import ROOT, Up, demo_shop, up
+from tests.embedded import ROOT, Up, demo_shop, oracle, up
 
 sys.path.insert(0, str(ROOT / "load-tests" / "site"))
 
-from shop.drift import ITEMS, Drift, truth
+from shop.drift import ITEMS, RECORD_SCHEMA, Drift, truth
 
 pytestmark = pytest.mark.timeout(400)  # a cluster has to start, and real pages take their time
 
 SEED = 7
-SCHEMA: Json = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["name", "price", "sku", "weight_g", "available"],
-    "properties": {
-        "name": {"type": "string"},
-        "price": {"type": "number"},
-        "sku": {"type": "string"},
-        "weight_g": {"type": "integer"},
-        "available": {"type": "boolean"},
-    },
-}
 FIRST, SHADOW = 3, 5
 SLOTS = 2
-
-
-@contextmanager
-def oracle() -> Iterator[str]:
-    """A model server that knows the truth of the drift site; gives its address."""
-    command = [sys.executable, str(ROOT / "load-tests" / "oracle.py")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield json.loads(process.stdout.readline())["url"]
-    finally:
-        process.terminate()
-        process.wait(15)
-        process.stdout.close()
 
 
 def learning(row: Json) -> Json:
@@ -71,7 +41,7 @@ def test_a_loop_is_learned_from_three_items_and_a_later_job_begins_with_what_was
         spec: Json = {
             "url": f"{site}/drift/{SEED}/{Drift.PLAIN}/",
             "loop": {"from": {"select": "a.link"}},
-            "extract": {"schema": SCHEMA},
+            "extract": {"schema": RECORD_SCHEMA},
             "artifacts": {"screenshots": "none"},
         }
         job = cluster.submit(spec)

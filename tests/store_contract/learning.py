@@ -65,6 +65,20 @@ def shadowed(records: Sequence[Claimed]) -> list[tuple[Claimed, Outcome]]:
     return done
 
 
+async def replaying(w: World, *, begins: Phase = Phase.ITEMS) -> tuple[int, int]:
+    """A loop whose other items may begin, to be replayed; `begins`: its first phase. Gives the job and the loop."""
+    job, root = await learning_loop(w)
+    await end_all(w)
+    assert (await w.store.learning.of_job(job))[0].phase is begins
+    if begins is Phase.ITEMS:
+        await decide(w, root, SHADOW)
+        await w.finish(*shadowed(await w.claim()))
+    await decide(w, root, REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    return job, root
+
+
 SHADOW = LearningStep(Phase.SHADOW, "compiled", let_go=5, version=VERSION, state="shadow")
 REPLAY = LearningStep(Phase.REPLAY, "the same", state="canary")
 
@@ -135,13 +149,7 @@ async def test_a_loop_goes_from_items_to_shadow_to_replay(w: World) -> None:
 
 
 async def test_a_record_that_is_confirmed_to_be_wrong_is_to_be_decided_on_at_once(w: World) -> None:
-    _, root = await learning_loop(w)
-    await end_all(w)
-    await decide(w, root, SHADOW)
-    await w.finish(*shadowed(await w.claim()))
-    await decide(w, root, REPLAY)
-    while (await w.store.run_bulk_operations()).more:
-        pass
+    _, root = await replaying(w)
     rest = await w.claim(2)
     await w.finish((rest[0], replayed(rest[0])))
     assert await w.store.learning.due() == []
@@ -157,13 +165,7 @@ async def test_a_record_that_is_confirmed_to_be_wrong_is_to_be_decided_on_at_onc
 
 
 async def test_records_since_the_last_good_audit_are_opened_again_when_one_is_confirmed_to_be_wrong(w: World) -> None:
-    job, root = await learning_loop(w)
-    await end_all(w)
-    await decide(w, root, SHADOW)
-    await w.finish(*shadowed(await w.claim()))
-    await decide(w, root, REPLAY)
-    while (await w.store.run_bulk_operations()).more:
-        pass
+    job, root = await replaying(w)
     rest = await w.claim()
     assert len(rest) == N - 8
     await w.finish(*((one, replayed(one)) for one in rest[:4]), (rest[4], replayed(rest[4], audit="right")))
@@ -204,13 +206,7 @@ async def test_a_later_loop_begins_with_what_was_learned_and_another_tenants_doe
 
 
 async def test_an_item_that_goes_on_from_its_own_checkpoint_is_the_models(w: World) -> None:
-    _, root = await learning_loop(w)
-    await end_all(w)
-    await decide(w, root, SHADOW)
-    await w.finish(*shadowed(await w.claim()))
-    await decide(w, root, REPLAY)
-    while (await w.store.run_bulk_operations()).more:
-        pass
+    await replaying(w)
     (one,) = await w.claim(1)
     checkpoint = loop(links(1)).fan_out
     assert checkpoint is not None and one.work.spec.policy.startswith("workflow:")
@@ -253,22 +249,9 @@ async def test_the_loops_own_concurrency_holds_while_it_learns(w: World) -> None
     assert (await w.check_sums(job)).counts.completed == 1
 
 
-async def replaying(w: World, *, tenant: str = "acme") -> tuple[int, int, list[Claimed]]:
-    """A loop whose other items are claimed to be replayed; gives the job, the loop and those items."""
-    job, root = await learning_loop(w, tenant=tenant)
-    await end_all(w)
-    phase = (await w.store.learning.of_job(job))[0].phase
-    if phase is Phase.ITEMS:
-        await decide(w, root, SHADOW)
-        await w.finish(*shadowed(await w.claim()))
-    await decide(w, root, REPLAY)
-    while (await w.store.run_bulk_operations()).more:
-        pass
-    return job, root, await w.claim(6, job=job)
-
-
 async def test_a_cluster_of_misses_holds_the_other_items_back_for_a_repair_by_one_loop_at_a_time(w: World) -> None:
-    _, first, some = await replaying(w)
+    job, first = await replaying(w)
+    some = await w.claim(6, job=job)
     await w.finish(*((one, replayed(one, "signature")) for one in some[:3]))
     assert await w.store.learning.due() == [first]
     known = await lent(w, first)
@@ -282,7 +265,8 @@ async def test_a_cluster_of_misses_holds_the_other_items_back_for_a_repair_by_on
     known = await lent(w, first)
     assert (known.phase, known.rounds) == (Phase.ITEMS, 1)
 
-    job, second, others = await replaying(w)
+    job, second = await replaying(w, begins=Phase.SHADOW)
+    others = await w.claim(6, job=job)
     await w.finish(*((one, replayed(one, "signature")) for one in others[:3]))
     await lent(w, second)
     assert (await w.store.learning.decide(second, "d", repair)).written

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
 from random import Random
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -28,6 +29,19 @@ ITEMS = 40
 REDESIGN_AT = 500
 """Where the redesign comes in a long loop (`long_redesign`)."""
 HYDRATION_MS = 350
+RECORD_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["name", "price", "sku", "weight_g", "available"],
+    "properties": {
+        "name": {"type": "string"},
+        "price": {"type": "number"},
+        "sku": {"type": "string"},
+        "weight_g": {"type": "integer"},
+        "available": {"type": "boolean"},
+    },
+}
+"""What a job asks of each item: a JSON Schema of the record that `truth` gives."""
 
 
 class Drift(StrEnum):

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shop.drift import Drift, article, truth
+from shop.drift import RECORD_SCHEMA, Drift, article, truth
 
 from shoal.agent.browser import Context
-from shoal.agent.support.json_value import Json
 from shoal.agent.types import LoopItem
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.learning.compile_fields import CompiledPages, compile_pages
 from shoal.agent.workflows.learning.page_sample import sample_page
 from shoal.agent.workflows.replay.pages import replay_page
 from shoal.agent.workflows.verdict import PageRead
-
-SCHEMA: Json = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["name", "price", "sku", "weight_g", "available"],
-    "properties": {
-        "name": {"type": "string"},
-        "price": {"type": "number"},
-        "sku": {"type": "string"},
-        "weight_g": {"type": "integer"},
-        "available": {"type": "boolean"},
-    },
-}
 
 
 def item_of(site: str, seed: int, kind: Drift, n: int) -> LoopItem:
@@ -43,10 +29,10 @@ async def learn(
         landing = await page.goto(item.value)
         record = truth(seed, kind, n)
         assert record is not None
-        samples.append(await sample_page(page, record, SCHEMA, item, status=landing.status))
-    return compile_pages(samples, SCHEMA)
+        samples.append(await sample_page(page, record, RECORD_SCHEMA, item, status=landing.status))
+    return compile_pages(samples, RECORD_SCHEMA)
 
 
 async def replay(page: Context, branches: Sequence[Branch], item: LoopItem) -> PageRead:
     landing = await page.goto(item.value)
-    return await replay_page(page, branches, item, SCHEMA, status=landing.status)
+    return await replay_page(page, branches, item, RECORD_SCHEMA, status=landing.status)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from shop.drift import COLOURS, ITEMS, Drift, truth
+from shop.drift import COLOURS, ITEMS, RECORD_SCHEMA, Drift, truth
 from shop.oracle import Oracle
 
 from shoal.agent.models.settings import ModelSettings
@@ -31,7 +31,6 @@ from shoal.services.dispatch.dispatcher import Dispatcher
 from shoal.services.store.learning.records import LearningRow
 from shoal.services.store.records import JobRow, NewJob, ResultRow
 from shoal.services.store.store import Store, open_store
-from tests.integration.workflows.learned import SCHEMA
 from tests.model_server import ModelServer, serving
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
@@ -88,7 +87,7 @@ def pages(site: str, seed: int, kind: Drift) -> Json:
     return {
         "url": f"{site}/drift/{seed}/{kind}/",
         "loop": {"from": {"select": "a.link"}},
-        "extract": {"schema": SCHEMA},
+        "extract": {"schema": RECORD_SCHEMA},
         "artifacts": {"screenshots": "none"},
         "politeness": {"robots": False},
     }

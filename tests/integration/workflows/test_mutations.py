@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from shop.drift import START, Drift, truth
+from shop.drift import RECORD_SCHEMA, START, Drift, truth
 
 from shoal.agent.browser import Context
 from shoal.agent.spec import FieldPlace
 from shoal.agent.workflows.format.branch import Branch, Channel
 from shoal.agent.workflows.replay.pages import replay_page
-from tests.integration.workflows.learned import SCHEMA, item_of, learn
+from tests.integration.workflows.learned import item_of, learn
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 READERS = ("text", "number", "integer", "price", "currency", "boolean", "date", "url")
@@ -59,7 +59,7 @@ async def test_a_corrupted_branch_misses_or_is_right(page: Context, site: str, k
     await page.goto(item.value)
     misses = right = 0
     for one in corrupted(branch):
-        got = await replay_page(page, (one,), item, SCHEMA)
+        got = await replay_page(page, (one,), item, RECORD_SCHEMA)
         if got.record is None:
             misses += 1
         else:

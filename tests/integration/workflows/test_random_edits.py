@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from shop.drift import Drift, truth
+from shop.drift import RECORD_SCHEMA, Drift, truth
 
 from shoal.agent.browser import Context
 from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.replay.pages import replay_page
-from tests.integration.workflows.learned import SCHEMA, item_of, learn
+from tests.integration.workflows.learned import item_of, learn
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -49,7 +49,7 @@ async def test_a_record_is_what_the_edited_page_states(page: Context, site: str,
         item = item_of(site, 4, kind, 6)
         await page.goto(item.value)
         told = json.loads(str(await page.read(EDIT_JS, edits)))
-        got = await replay_page(page, (branch,), item, SCHEMA)
+        got = await replay_page(page, (branch,), item, RECORD_SCHEMA)
         if got.record is None:
             return
         records += 1

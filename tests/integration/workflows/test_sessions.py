@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from shop.drift import COLOURS, START, Drift, truth
+from shop.drift import COLOURS, RECORD_SCHEMA, START, Drift, truth
 from shop.oracle import Oracle
 
 from shoal.agent.browser import Browser
@@ -36,7 +36,7 @@ from shoal.agent.worker_messages import Work
 from shoal.agent.workflows.exchange.playwright_script import write_playwright
 from shoal.agent.workflows.learning.compile_version import compile_version
 from shoal.agent.workflows.learning.evidence import SessionEvidence, unpacked
-from tests.integration.workflows.learned import SCHEMA, item_of
+from tests.integration.workflows.learned import item_of
 from tests.model_server import ModelServer, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -103,7 +103,7 @@ async def test_pages_are_read_without_the_model_once_it_has_read_some(
     policy, server = model
     spec: Json = {
         "url": f"{site}/drift/1/moved/",
-        "extract": {"schema": SCHEMA},
+        "extract": {"schema": RECORD_SCHEMA},
         "loop": {"from": {"select": "a.link"}},
         "artifacts": {"screenshots": "none"},
     }
@@ -113,7 +113,7 @@ async def test_pages_are_read_without_the_model_once_it_has_read_some(
         assert outcome.status is Status.COMPLETED, outcome.error
         assert around.artifacts["snapshot"]
         runs.append(evidence(around))
-    compiled = compile_version(runs, SCHEMA)
+    compiled = compile_version(runs, RECORD_SCHEMA)
     assert compiled.version is not None, compiled.open
     asked = len(server.requests)
 

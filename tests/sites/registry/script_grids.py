@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
-from tests.sites.registry import cache, serving
+from tests.sites.registry import serving
 from tests.sites.registry.case import Case, records
 from tests.sites.registry.script_tables import people
 
@@ -75,12 +73,7 @@ _DEFAULT_ROWS = 57
 @contextmanager
 def site() -> Iterator[list[Case]]:
     """The cases, while the pages are served."""
-    packages = {name: cache.npm(package) for name, package in _PACKAGES.items()}
-    with tempfile.TemporaryDirectory(prefix="shoal-grids-") as temp:
-        root = Path(temp)
-        (root / "lib").mkdir()
-        for name, folder in packages.items():
-            (root / "lib" / name).symlink_to(folder)
+    with serving.npm_folder(_PACKAGES) as root:
         for name, body in _PAGES.items():
             (root / f"{name}.html").write_text(_HEAD.format(title=name) + body, encoding="utf-8")
         for count in {*_ROWS.values(), _DEFAULT_ROWS}:

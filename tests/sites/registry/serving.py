@@ -17,6 +17,7 @@ from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
 from tests import loopback
+from tests.sites.registry import cache
 
 START_S = 60
 
@@ -35,6 +36,22 @@ def folder(path: Path) -> Iterator[str]:
     """The address under which the files below `path` can be had."""
     with loopback.served(functools.partial(_Quiet, directory=str(path))) as url:
         yield url
+
+
+@contextmanager
+def npm_folder(packages: Mapping[str, str]) -> Iterator[Path]:
+    """A folder to serve, with packages from npm below its `lib`, each under its name in `packages`.
+
+    Raises:
+        Unreachable: a package cannot be had.
+    """
+    folders = {name: cache.npm(package) for name, package in packages.items()}
+    with tempfile.TemporaryDirectory(prefix="shoal-npm-") as temp:
+        root = Path(temp)
+        (root / "lib").mkdir()
+        for name, installed in folders.items():
+            (root / "lib" / name).symlink_to(installed)
+        yield root
 
 
 def free_port() -> int:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
-from tests.sites.registry import cache, serving
+from tests.sites.registry import serving
 
 _PACKAGES = {
     "jquery": "jquery@3.7.1",
@@ -94,12 +92,7 @@ def pages() -> Iterator[Mapping[str, str]]:
     Raises:
         Unreachable: a library cannot be had.
     """
-    packages = {name: cache.npm(package) for name, package in _PACKAGES.items()}
-    with tempfile.TemporaryDirectory(prefix="shoal-suggestions-") as temp:
-        root = Path(temp)
-        (root / "lib").mkdir()
-        for name, folder in packages.items():
-            (root / "lib" / name).symlink_to(folder)
+    with serving.npm_folder(_PACKAGES) as root:
         for name, body in PAGES.items():
             text = _HEAD.format(name=name, towns=list(TOWNS)) + body
             (root / f"{name}.html").write_text(text, encoding="utf-8")
