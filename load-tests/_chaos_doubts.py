@@ -54,7 +54,7 @@ def unexplained(doubts: Sequence[Doubt], kills: Sequence[Kill]) -> list[str]:
 
 
 def could_break(kill: Kill, doubt: Doubt) -> bool:
-    """Whether a kill may be why nobody knows how an action ended."""
+    """Whether a kill may be why the cluster does not know how an action ended."""
     reach_s = REACH_S.get(kill.kind)
     if reach_s is None:
         return False
@@ -65,7 +65,7 @@ def could_break(kill: Kill, doubt: Doubt) -> bool:
 
 
 def _nearest(doubt: Doubt, kills: Sequence[Kill]) -> str:
-    """For whoever has to find out why."""
+    """The last kill before the doubt, for the person who looks for its cause."""
     before = [kill for kill in kills if kill.at <= doubt.ended]
     if not before:
         return "; nothing was killed before"

@@ -61,7 +61,7 @@ def _doubt(cluster: ChaosCluster, row: Json, processes: Mapping[str, int]) -> Do
 
 
 def last_steps(cluster: ChaosCluster, rows: Sequence[Json]) -> list[str]:
-    """What the sessions that failed did at last, for whoever has to find out why."""
+    """What the sessions that failed did at last, for the person who looks for the cause."""
     told = []
     for row in [row for row in rows if row["status"] not in ("completed", "unsure")][:5]:
         attempts = cluster.get(f"/v1/sessions/{row['session']}")["attempts"]

@@ -250,7 +250,7 @@ def show(told: dict[str, Json]) -> None:
 
 
 def tell(text: str) -> None:
-    """A line for whoever watches."""
+    """Shows the person who watches a line."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -67,7 +67,7 @@ class JumpingSelector(selectors.DefaultSelector):
 
     def __init__(self) -> None:
         super().__init__()
-        self.skipped = 0.0  # seconds that nobody worked
+        self.skipped = 0.0  # seconds in which no call was at work
         self.at_work = 0  # calls in threads: what they take is real
 
     def select(self, timeout: float | None = None) -> Any:
@@ -197,7 +197,7 @@ class SimulatedWorker:
         self._outbox.confirm(committed, refused, answers)
 
     async def cancel(self, sessions: Sequence[int]) -> None:
-        """Nobody cancels here."""
+        """The simulation cancels no job."""
 
     async def limit(self, limits: Mapping[int, JobLimits]) -> None:
         """No job has a deadline or a budget here."""

@@ -361,7 +361,7 @@ class StoreMachine(RuleBasedStateMachine):
         return self.is_over(job) or self.do(self.w.store.job(job)).error is not None
 
     def is_doomed(self, session: Session) -> bool:
-        """Whether it is not over, and a slice that nobody has done yet will end it."""
+        """Whether it is not over, and a slice that is not done yet will end it."""
         if session.status in FINAL:
             return False
         if session.job in self.late or session.status is S.RUNNING:
@@ -594,7 +594,9 @@ class StoreMachine(RuleBasedStateMachine):
         crowded = {self.sessions[parent].job for parent in self.crowded}
         for partition in self.do(self.w.store.partitions()):
             cursor = self.known.cursors.get((partition.job, partition.domain))
-            assert partition.job in crowded or (cursor is not None and cursor <= partition.cursor), "nobody was told"
+            assert partition.job in crowded or (cursor is not None and cursor <= partition.cursor), (
+                "no dispatcher was told"
+            )
 
     def run_everything_out(self) -> None:
         """Whatever happened before, everything can still be brought to its end: no session is lost."""

@@ -68,7 +68,7 @@ class Metered:
         raise Asked
 
     async def close(self) -> None:
-        """Nothing: the model belongs to somebody else."""
+        """Nothing: the caller closes the model."""
 
 
 class Asked(ModelError):
@@ -76,7 +76,7 @@ class Asked(ModelError):
 
 
 def page_of(dice: random.Random, words: int) -> Observation:
-    """A page nobody has seen: some controls, text, and a screenshot of noise, which no cache knows."""
+    """A page that is new to the server: some controls, text, and a screenshot of noise, which no cache knows."""
     controls = tuple(
         Element(str(n), "a", name=" ".join(dice.choices(WORDS, k=3)), role="link", clickable=True) for n in range(1, 41)
     )
@@ -216,7 +216,7 @@ def main() -> None:
     report.notes.append(
         f"{model.strip()}: {options.steps} steps of {options.reply_tokens} tokens a session; random weights."
     )
-    # The server is a process group of its own: whoever ends this program by a signal ends it, too.
+    # The server is a process group of its own: a signal that ends this program ends it, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     asyncio.run(measure(options, report))
     report.show(as_json=options.json)

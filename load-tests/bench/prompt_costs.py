@@ -259,7 +259,7 @@ def main() -> None:
     }
     report = Report("prompts", targets)
     report.notes.append(f"{options.items} items.")
-    # The server is a process group of its own: whoever ends this program by a signal ends it, too.
+    # The server is a process group of its own: a signal that ends this program ends it, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     asyncio.run(measure(options, report))
     report.show(as_json=options.json)

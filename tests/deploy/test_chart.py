@@ -151,7 +151,7 @@ def test_ray_is_locked_drains_and_keeps_the_browsers_sandbox(case: Case) -> None
     settings = _settings(objects)
     for pod in (pod for pod in pods([cluster])):
         (container,) = pod.spec["containers"]
-        assert container["command"][0] == "/usr/bin/tini", "nobody else reaps what Chromium leaves"
+        assert container["command"][0] == "/usr/bin/tini", "no other process reaps what Chromium leaves"
         assert pod.spec["restartPolicy"] == ("Never" if spec["enableInTreeAutoscaling"] else "Always")
         shm = next(v for v in pod.spec["volumes"] if v["name"] == "shared-memory")["emptyDir"]
         assert shm["medium"] == "Memory" and "sizeLimit" in shm
@@ -276,7 +276,7 @@ def test_every_pod_is_held_by_a_policy_and_policies_hold_some_pod(case: Case) ->
         if "podSelector" in peer and "app" not in peer["podSelector"].get("matchLabels", {})
     ]
     for selector in peers:
-        assert any(matches(selector, pod.labels) for pod in everything), f"a policy names nobody: {selector}"
+        assert any(matches(selector, pod.labels) for pod in everything), f"a policy names no pod: {selector}"
 
 
 # --- single parts --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Servers whose answers have no end, or unpack to gigabytes: whoever fetches something takes in a bounded part."""
+"""Servers whose answers have no end, or unpack to gigabytes: each part that fetches takes in a bounded part."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ async def site(handler: Handler) -> AsyncIterator[int]:
 
 @asynccontextmanager
 async def opened(url: str, request: str = "") -> AsyncIterator[asyncio.StreamReader]:
-    """A connection to a listener of the proxy with a request under way, whose answer nobody has read yet."""
+    """A connection to a listener of the proxy with a request under way, whose answer the test has not read yet."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]), limit=4096)
     writer.write(request.encode())
     try:
@@ -91,7 +91,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     ],
 )
 async def test_an_answer_without_an_end_does_not_fill_the_proxys_memory(start: bytes, again: bytes) -> None:
-    """Nobody reads it: what comes is held back at the site, or the answer is refused."""
+    """The client does not read it: what comes is held back at the site, or the answer is refused."""
     handler, sent = endless(start, again)
     async with site(handler) as port, EgressProxy(LOOPBACK) as proxy:
         gc.collect()

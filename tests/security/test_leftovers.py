@@ -1,4 +1,4 @@
-"""Nothing of a deleted job stays in the artifact store, whoever put it there and whenever."""
+"""Nothing of a deleted job stays in the artifact store, whichever part put it there and whenever."""
 
 from __future__ import annotations
 

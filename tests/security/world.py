@@ -72,7 +72,7 @@ def hostile_site() -> Iterator[Site]:
                 self.close_connection = True  # the browser had enough
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nobody reads it."""
+            """The site keeps no log."""
 
     with served(Handler) as url:
         site.url = url
@@ -87,7 +87,7 @@ class Visitors:
         self._artifacts = artifacts
         self._numbers = count(1)
         self._seen = 0
-        self._ended: dict[int, Outcome] = {}  # of sessions that nobody has asked about yet
+        self._ended: dict[int, Outcome] = {}  # of sessions that `run` has not asked about yet
 
     async def run(
         self, spec: Mapping[str, Json], *, item: LoopItem | None = None, checkpoint: Checkpoint | None = None

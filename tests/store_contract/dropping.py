@@ -86,7 +86,7 @@ async def test_a_deleted_job_is_gone_at_once_and_its_rows_go_in_slices(
 
     pieces = []
     while (piece := await w.store.droppable(job, 2)).sessions:
-        assert await w.store.deleted() == [job], "whoever comes next goes on"
+        assert await w.store.deleted() == [job], "the next gateway goes on"
         pieces.append(piece)
         assert await w.store.drop(job, piece.sessions)
     assert [len(piece.sessions) for piece in pieces] == [2, 2, 1]
@@ -152,7 +152,7 @@ async def test_an_archived_job_is_dropped_in_slices_and_its_row_stays(w: World) 
     assert not await w.store.archived(job, "archive/y"), "the first one stays"
     pieces, more = [], True
     while more:
-        assert await w.store.expired(None) == [job], "whoever comes next goes on"
+        assert await w.store.expired(None) == [job], "the next gateway goes on"
         pieces.append(await w.store.droppable(job, 2))
         assert await w.store.droppable(job, 2) == pieces[-1], "nothing is gone before it is dropped"
         more = await w.store.drop(job, pieces[-1].sessions)

@@ -43,7 +43,7 @@ async def test_no_lease_runs_out_while_the_store_is_away(w: World) -> None:
     job = await w.submit()
     held = await w.claim_one()
     assert await looked_after(w, 20) == 0
-    w.clock.now += 3600  # nobody could write for an hour
+    w.clock.now += 3600  # no process could write for an hour
     assert await looked_after(w, 2) == 0
     done = await w.finish((held, DONE))
     assert done.accepted == {held.work.session} and not done.late
@@ -63,7 +63,7 @@ async def test_a_lease_of_after_an_outage_is_not_made_longer_by_it(w: World) -> 
     await w.submit()
     assert await looked_after(w, 2) == 0
     w.clock.now += 3600
-    await w.claim_one()  # before anybody looked
+    await w.claim_one()  # before any dispatcher looked
     assert await looked_after(w, 58) == 0
     assert await looked_after(w, 4) == 1
 
@@ -107,7 +107,7 @@ async def test_a_clock_that_is_set_back_keeps_no_try_and_no_message_waiting_for_
 
 
 async def test_what_is_said_of_a_lost_lease_is_what_happened(w: World) -> None:
-    """Nobody knows that a worker died of whom only the lease ran out."""
+    """Of a worker whose lease ran out the store does not know that it died."""
     said = []
     for lose in ("its worker", "time", "deadline"):
         await w.submit(repeatable=False, **({"deadline_s": 30} if lose == "deadline" else {}))
@@ -210,7 +210,7 @@ async def test_a_reaped_last_child_lets_its_parent_go_on(w: World) -> None:
 
 
 async def test_a_checkpoint_and_a_reap_at_once_agree(w: World) -> None:
-    """Whoever is told that "an unrepeatable action begins" was kept must not see his session tried again."""
+    """A worker that is told that "an unrepeatable action begins" was kept must not see its session tried again."""
     other = await w.another()
     for _ in range(10):
         job = await w.submit()

@@ -172,7 +172,7 @@ async def test_pages_that_ask_together_get_their_turns_one_behind_the_other(w: W
     w.clock.now += 5
     assert await waits(w, wish(2)) == [1]
     w.clock.now += 60
-    assert await waits(w, wish(2)) == [0], "who comes late enough waits for nobody"
+    assert await waits(w, wish(2)) == [0], "a page that comes late enough waits for no other"
 
 
 async def test_a_job_s_pages_keep_their_distance_over_all_dispatchers(w: World) -> None:
@@ -216,7 +216,7 @@ async def test_a_page_gets_no_place_so_far_ahead_that_others_of_its_job_wait_for
     assert await w.store.rate_slots([wish(3600)]) == [RateSlot(3600 - LONGEST_LINE_S, given=False)]
     assert await waits(w, wish(1)) == [1]
     w.clock.now += 1 + 3600 - LONGEST_LINE_S
-    assert await waits(w, wish(3600)) == [LONGEST_LINE_S], "nobody came in between: it keeps all of its distance"
+    assert await waits(w, wish(3600)) == [LONGEST_LINE_S], "no page came in between: it keeps all of its distance"
 
 
 async def test_who_finds_a_long_line_asks_again_and_gets_the_next_place(w: World) -> None:

@@ -256,7 +256,7 @@ async def test_dispatchers_that_die_or_come_at_once_reopen_each_session_once(w: 
 async def test_a_parent_that_was_held_when_it_was_retried_goes_on_though_its_loop_is_stopped(
     w: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has begun: whoever stops a loop cancels only those that have not."""
+    """It has begun: the end of a loop cancels only those that have not."""
     monkeypatch.setattr(ending, "SLICE", 1)
     job, root = await w.open_loop(3, stop=True, loop={"values": ["a"], "concurrency": 2, "loop": {"values": ["b"]}})
     one, two = await w.claim()

@@ -19,7 +19,7 @@ WANTED = bool(os.environ.get("TEST_VLLM"))
 collect_ignore_glob = [] if WANTED else ["test_*.py"]
 
 if WANTED:
-    # Whoever ends these tests by a signal ends their servers too: each has a process group of its own.
+    # A signal that ends these tests ends their servers too: each has a process group of its own.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 

@@ -112,7 +112,7 @@ class Attendance:
     def __init__(self) -> None:
         self._page: Context | None = None
         self._hidden = Redactor()
-        self._closed_to = ""  # why nobody may take this session over; "": they may
+        self._closed_to = ""  # why people may not take this session over; "": they may
         self._takeover: _Takeover | None = None
         self._dialog: tuple[DialogAsked, asyncio.Future[DialogAnswer]] | None = None
         self._withheld = False
@@ -173,7 +173,7 @@ class Attendance:
             AgentError: what `act` raises; the person is told it too.
         """
         takeover = self._takeover
-        assert takeover is not None, "nobody waits for the page"
+        assert takeover is not None, "no takeover of the session runs"
         takeover.leads = True
         self._told()
         try:
@@ -217,7 +217,7 @@ class Attendance:
         self._told()
 
     async def answer_dialog(self, asked: DialogAsked) -> DialogAnswer | None:
-        """What the person who leads says to a dialog of the page; None where nobody leads, or no answer comes."""
+        """What the person who leads says to a dialog of the page; None where no person leads, or no answer comes."""
         takeover = self._takeover
         if takeover is None or not takeover.leads or self._dialog is not None:
             return None

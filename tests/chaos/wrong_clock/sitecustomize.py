@@ -45,7 +45,7 @@ class _Like(type):
 
 
 class _Datetime(_true_datetime, metaclass=_Like):
-    """Makes true datetimes, so that whoever looks at their type sees what it knows."""
+    """Makes true datetimes, so that code that looks at their type sees what it knows."""
 
     __slots__ = ()  # of the size that modules in C expect
 

@@ -59,8 +59,8 @@ async def test_encryption_is_asked_for(shared_s3: Any) -> None:
 
 
 async def test_a_missing_bucket_is_named_with_what_to_do(shared_s3: Any) -> None:
-    store = S3Artifacts("nobody-made-this", "", options(shared_s3))
-    with pytest.raises(ArtifactStoreAway, match="no bucket nobody-made-this; create it"):
+    store = S3Artifacts("not-created", "", options(shared_s3))
+    with pytest.raises(ArtifactStoreAway, match="no bucket not-created; create it"):
         await store.check()
     await store.close()
 

@@ -101,7 +101,7 @@ class Letter(Task):
 
     def setup(self, page: Blocking) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         page.set_content("<title>Letter</title><label>Name <input id=name></label><my-tag role=button>Go</my-tag>")
-        page.locator("#name").fill("nobody")
+        page.locator("#name").fill("Ada")
         image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}
         return [{"type": "text", "text": "Write Ann."}, image], {"written": str(page.locator("#name").input_value())}
 
@@ -126,14 +126,14 @@ def test_an_environment_of_gymnasium_with_the_observations_of_browsergym(
 ) -> None:
     seen, info = env.reset(seed=7)
     assert env.observation_space.contains(seen)
-    assert info["task_info"] == {"written": "nobody"}
+    assert info["task_info"] == {"written": "Ada"}
     assert seen["goal_object"][0] == {"type": "text", "text": "Write Ann."}
     assert [one["role"] for one in seen["chat_messages"]] == ["assistant", "user", "user_image"]
     assert seen["screenshot"].shape == (480, 640, 3)
     assert (seen["url"], seen["open_pages_titles"]) == ("about:blank", ("Letter",))
     assert seen["active_page_index"].tolist() == [0]
     field = next(one for one in seen["axtree_object"]["nodes"] if one["role"]["value"] == "textbox")
-    assert (field["name"]["value"], field["value"]["value"]) == ("Name", "nobody")
+    assert (field["name"]["value"], field["value"]["value"]) == ("Name", "Ada")
     bid = field["browsergym_id"]
     told = seen["extra_element_properties"][bid]
     assert (told["visibility"], told["clickable"], told["set_of_marks"], len(told["bbox"])) == (1.0, True, True, 4)

@@ -215,7 +215,7 @@ def behind(context: Context) -> object:
 
 
 async def grant(context: Context, site: str, *permissions: str) -> None:
-    """What a browser asks its user for, and nobody answers here."""
+    """Grants what a browser asks its user for: these browsers have no user."""
     if isinstance(context, ReadingContext):
         asked = {"origin": site, "permissions": permissions, "browserContextId": context.page.raw.context}
         await context.page.raw.root.send("Browser.grantPermissions", asked)
@@ -236,7 +236,7 @@ async def probed(context: Context, site: str) -> dict[str, Any]:
 
 
 def unlike(found: dict[str, Any], nothing: dict[str, Any]) -> set[str]:
-    """What is not as in a context that nobody used."""
+    """What is not as in an unused context."""
     return {name for name in nothing if found.get(name) != nothing[name]}
 
 

@@ -154,8 +154,8 @@ def test_what_cannot_be_done_is_told_in_a_sentence(page: str) -> None:
     assert "answered with 404" in shoal("observe", page + "next").stderr
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}/"
-        assert nobody in shoal("observe", nobody, code=1).stderr
+        unanswered = f"http://127.0.0.1:{closed.getsockname()[1]}/"
+        assert unanswered in shoal("observe", unanswered, code=1).stderr
     assert shoal("act", page, "no call at all(", code=1).stderr.strip()
     assert "there is no action set 'odd'" in shoal("actions", "--set", "odd", code=2).stderr.lower()
 

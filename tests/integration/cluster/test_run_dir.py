@@ -1,4 +1,4 @@
-"""Nothing of a cluster stays behind, whoever was killed."""
+"""Nothing of a cluster stays behind, whichever process was killed."""
 
 from __future__ import annotations
 

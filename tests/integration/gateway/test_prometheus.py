@@ -42,7 +42,7 @@ def _good() -> Outcome:
 
 
 _BAD = Outcome(Status.FAILED, error=NavigationTimeout("slow").info(), seconds=3.0)
-_BUG = Outcome(Status.FAILED, error=Unexpected("nobody foresaw this").info(), seconds=3.0)
+_BUG = Outcome(Status.FAILED, error=Unexpected("no rule foresaw this").info(), seconds=3.0)
 
 
 @dataclass
@@ -104,7 +104,7 @@ def _see_what_goes_wrong(seen: Prometheus, played: Played) -> None:
 
 
 async def _many_messages(store: Store) -> None:
-    """More webhook messages than are well, and nobody who sends them."""
+    """More webhook messages than are well, and no gateway that sends them."""
     hook = {"url": "http://127.0.0.1:9/hook"}
     spec = JobSpec.model_validate({"url": "http://127.0.0.1/", "goal": "x", "webhook": hook})
     for one in await store.submit([NewJob("default", spec, "127.0.0.1")] * 1_001):

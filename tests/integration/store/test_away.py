@@ -28,7 +28,7 @@ def own_server() -> Iterator[postgres.Server]:
 
 async def test_a_server_that_does_not_answer_is_away() -> None:
     with pytest.raises(StoreAway):
-        await open_store("postgresql://nobody@127.0.0.1:1/none")
+        await open_store("postgresql://shoal@127.0.0.1:1/none")
 
 
 async def test_a_store_comes_back_with_its_server(own_server: postgres.Server) -> None:
@@ -43,7 +43,7 @@ async def test_a_store_comes_back_with_its_server(own_server: postgres.Server) -
         own_server.start()
         written = await w.finish((held, DONE))
         assert written.finished_jobs == (job,)
-        # Whoever listened hears again.
+        # A listener hears again.
         while (now := await asyncio.wait_for(w.store.changed(30.0, since=seen), 40)) <= seen:
             pass
         await w.submit()

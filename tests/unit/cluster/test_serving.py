@@ -17,7 +17,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 
 async def test_headers_without_end_are_cut_off() -> None:
-    """They come before any key is looked at: whoever reaches the gateway could fill its memory."""
+    """They come before any key is looked at: any client that reaches the gateway could fill its memory."""
     with listening("127.0.0.1", 0) as listener:
         async with served(app, listener, "test server") as url:
             where = urlsplit(url)

@@ -229,7 +229,7 @@ async def test_the_same_death_repeats_an_action_that_may_be_repeated() -> None:
 
 
 async def test_an_item_that_fails_by_a_bug_after_such_an_action_does_not_repeat_it() -> None:
-    failures = [RuntimeError("nobody foresaw this")]
+    failures = [RuntimeError("no rule foresaw this")]
 
     def read(*_: object) -> dict[str, int]:
         if failures:

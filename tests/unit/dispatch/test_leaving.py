@@ -1,4 +1,4 @@
-"""Workers that go: whoever waits for them must not be the housekeeper, and no session may pay for it."""
+"""Workers that go: the housekeeper must not wait for them, and no session may pay for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store that is away for longer than leases last: nobody's session is taken away, nothing is done twice."""
+"""A store that is away for longer than leases last: no worker loses its session, nothing is done twice."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def lock_out(path: Path) -> None:
 
 
 async def test_sessions_outlive_a_lock_of_the_store_and_run_once(tmp_path: Path) -> None:
-    """Leases of all ages: those that were not due yet when the lock began are renewed by nobody while it lasts."""
+    """Leases of all ages: those that were not due yet when the lock began are not renewed while it lasts."""
     config = DispatchConfig(lease_s=LEASE_S, per_domain=50, name="first")
     pages = shop(40, seconds=OUTAGE_S / 2)
     url = f"sqlite:///{tmp_path}/shoal.db"

@@ -233,7 +233,7 @@ async def test_a_dispatcher_ends_what_others_began_to_end(
             assert await before.store.expire_deadlines() == [job]
         else:
             await before.store.finish([Finish(one.work.session, one.work.fence, BROKEN)])
-        assert (await before.store.job(job)).counts.final < 60, "whoever began it has gone"
+        assert (await before.store.job(job)).counts.final < 60, "the dispatcher that began it has gone"
 
     async with world(shop(1), store_url=url) as w:
         row = await w.final(job)

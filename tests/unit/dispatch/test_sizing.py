@@ -66,6 +66,6 @@ def test_the_size_stays_within_its_bounds_and_more_backlog_never_means_fewer(loa
 def test_what_is_ready_is_shared_by_the_slots_that_dispatchers_may_still_fill() -> None:
     assert share(100, mine=50, elsewhere=0) == 100
     assert share(100, mine=50, elsewhere=50) == 50
-    assert share(100, mine=10, elsewhere=20) == 34, "nothing is left to nobody"
+    assert share(100, mine=10, elsewhere=20) == 34, "rounded up: no session is left without a dispatcher"
     assert share(100, mine=0, elsewhere=20) == 0
-    assert share(100, mine=0, elsewhere=0) == 100, "nobody has room: the operator's limit says so"
+    assert share(100, mine=0, elsewhere=0) == 100, "no dispatcher has room: the operator's limit says so"

@@ -88,7 +88,7 @@ async def test_a_store_that_fails_for_another_reason_than_being_away_loses_no_ou
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with world(shop(20)) as w:
-        its_own, failures = w.store.finish, [ValueError("nobody foresaw this")]
+        its_own, failures = w.store.finish, [ValueError("no rule foresaw this")]
 
         async def finish(group: Sequence[Finish], **more: Any) -> CommitResult:
             if len(group) > 1 and failures:

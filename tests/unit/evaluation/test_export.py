@@ -1,4 +1,4 @@
-"""One finished job as a record, whoever ran it."""
+"""One finished job as a record."""
 
 from __future__ import annotations
 

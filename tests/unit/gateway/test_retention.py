@@ -82,7 +82,7 @@ async def test_two_gateways_that_sweep_at_once_lose_no_result(monkeypatch: pytes
 
         assert (await w.client.get(path)).text == before
         assert len(before.splitlines()) == 12
-        assert len(w.artifacts.keys) == 1, "whoever came second keeps nothing"
+        assert len(w.artifacts.keys) == 1, "the second gateway keeps nothing"
 
 
 async def test_a_job_that_was_deleted_meanwhile_leaves_no_archive(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ async def test_a_job_that_cannot_be_archived_holds_up_no_other(monkeypatch: pyte
             nonlocal tried
             if key.split("/")[1] in broken:
                 tried += 1
-                raise RuntimeError("nobody foresaw this")
+                raise RuntimeError("no rule foresaw this")
             await put(key, data, content_type)
 
         monkeypatch.setattr(w.artifacts, "put", breaks)

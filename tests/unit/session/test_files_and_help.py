@@ -1,4 +1,4 @@
-"""Files that pages give a session, and help that nobody gives it."""
+"""Files that pages give a session, and help that does not come."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Looks(Clicks):
 
 
 async def test_help_that_nobody_gives_ends_the_session_and_says_why() -> None:
-    page = FakePage(refuses=HelpMissing("nobody answered within 5 s"))
+    page = FakePage(refuses=HelpMissing("no person answered within 5 s"))
     outcome, browser, _ = await run(work(goal="click", repeatable=False), {URL: page}, policy=Clicks(times=9))
     assert outcome.status is Status.FAILED
     assert outcome.error is not None
-    assert (outcome.error.code, outcome.reason) == ("help_missing", "nobody answered within 5 s")
+    assert (outcome.error.code, outcome.reason) == ("help_missing", "no person answered within 5 s")
     assert len(browser.performed) == 1
 
 

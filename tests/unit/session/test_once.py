@@ -74,7 +74,7 @@ async def test_what_may_send_is_marked_whatever_policy_decided_it(
     assert marks(notes) == []
 
 
-@pytest.mark.parametrize("error", [HelpMissing("nobody"), None], ids=["nobody helped", "no such argument"])
+@pytest.mark.parametrize("error", [HelpMissing("no answer"), None], ids=["no help came", "no such argument"])
 async def test_the_mark_of_an_action_that_did_nothing_is_taken_back(error: HelpMissing | None) -> None:
     pages = {URL: FakePage(actions={}, refuses=error or ActionInvalid("no"))}
     outcome, _, notes = await run(work(**SEND), pages, policy=Does(Action("enter_verification_code", {"bid": "1"})))
@@ -165,7 +165,7 @@ async def test_a_session_that_fails_after_it_sent_is_unsure_or_tried_again(error
 
 
 async def test_rules_know_which_of_their_actions_send() -> None:
-    """A banner that was closed leaves no doubt about a form that was never sent; of a model nobody knows."""
+    """A banner that was closed leaves no doubt about a form that was never sent; a model's clicks do."""
     pages = {URL: FakePage(actions={"click 1": ""})}
     closed = Does(Action("click", {"bid": "1"}, "close what covers the page"), FormIncomplete("a field has no detail"))
     outcome, _, notes = await run(work(**SEND), pages, policy=closed)
