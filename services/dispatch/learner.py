@@ -15,7 +15,7 @@ import structlog
 from shoal.agent.workflows.judging.phase import LearningStep, Phase
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.dispatch.dispatch_state import DispatchState
-from shoal.services.errors import ArtifactMissing, ArtifactStoreAway
+from shoal.services.errors import ArtifactMissing, ArtifactStoreAway, WrongState
 from shoal.services.events import LogEvent
 from shoal.services.store.learning.records import LearningDue
 from shoal.services.store.store import Store
@@ -59,7 +59,11 @@ class Learner:
         except Exception as error:  # held-back items must not wait for what cannot be computed
             log.exception(LogEvent.LOOP_FAILED, loop="learner")
             step = LearningStep(Phase.OFF, f"learning failed: {type(error).__name__}: {error}")
-        decided = await self._store.learning.decide(loop, self._owner, step)
+        try:
+            decided = await self._store.learning.decide(loop, self._owner, step)
+        except WrongState as refused:  # the version cannot be stored: the model does the items
+            step = LearningStep(Phase.OFF, f"what was learned cannot be kept: {refused.message}")
+            decided = await self._store.learning.decide(loop, self._owner, step)
         if not decided.written:
             return
         self._state.metrics.delta.add("shoal_learning_decisions", step.phase.value)

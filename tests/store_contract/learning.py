@@ -15,7 +15,7 @@ from shoal.services.store.learning.records import LearningDue
 from shoal.services.store.records import Claimed
 from shoal.services.store.waiting_causes import WaitingCause
 from tests.store_contract.workflows import learned
-from tests.store_world import DONE, World, links, loop
+from tests.store_world import BROKEN, DONE, World, links, loop
 
 FOR = LearningLoop("h0.example", "g", "s")
 VERSION = learned().versions[0]
@@ -278,3 +278,36 @@ async def test_a_cluster_of_misses_holds_the_other_items_back_for_a_repair_by_on
     assert await decide(w, first, LearningStep(Phase.SHADOW, "repaired", 5, better, "shadow"))
     (stored,) = await w.store.workflows.some("acme")
     assert [(one.version.parent, one.version.state) for one in stored.versions] == [(None, "canary"), (1, "shadow")]
+
+
+async def test_items_in_doubt_of_a_loop_that_learns_no_more_are_done_by_the_model(w: World) -> None:
+    job, root, some = await replaying(w)
+    await w.finish(*((one, replayed(one, "signature")) for one in some[:3]), (some[3], replayed(some[3])))
+    await decide(w, root, LearningStep(Phase.OFF, "missed too often", state="broken"))
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    await w.finish(*((one, DONE) for one in await w.claim()))
+    await w.finish((some[4], replayed(some[4], "audit", audit="wrong")))
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    again = await w.claim()
+    assert [(one.work.session, one.work.learned) for one in again] == [(some[3].work.session, None)]
+    await w.finish((again[0], DONE), (some[5], replayed(some[5])))
+    await w.run_out()
+    assert (await w.check_sums(job)).counts.completed == N
+
+
+async def test_a_retry_after_the_loop_has_learned_opens_doubtful_records_and_the_model_reads_them(w: World) -> None:
+    job, _, some = await replaying(w)
+    await w.finish((some[0], BROKEN), *((one, replayed(one)) for one in some[1:]))
+    while rest := await w.claim(job=job):
+        await w.finish(*((one, DONE if one.work.depth == 0 else replayed(one)) for one in rest))
+    assert (await w.check_sums(job)).counts.failed == 1
+    await w.store.retry(job)
+    (failed,) = await w.claim(job=job)
+    await w.finish((failed, replayed(failed, "audit", audit="wrong")))
+    await w.run_out()
+    row = await w.check_sums(job)
+    assert (row.status, row.counts.completed) == (Status.COMPLETED, N)
+    (told,) = await w.store.learning.of_job(job)
+    assert (told.phase, told.why) == (Phase.OFF, "a record was confirmed to be wrong")

@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from shoal.agent.browser import Context, Frame, FrameOptions
@@ -248,8 +248,16 @@ class Attendance:
             control=control,
             holder=takeover.name if takeover is not None else "",
             withheld=self._withheld,
-            dialog=self._dialog[0] if self._dialog is not None else None,
+            dialog=self._shown_dialog(),
         )
+
+    def _shown_dialog(self) -> DialogAsked | None:
+        """The dialog of the page, without secrets."""
+        if self._dialog is None:
+            return None
+        asked = self._dialog[0]
+        told = self._hidden.told
+        return replace(asked, message=told(asked.message), default=told(asked.default))
 
     @property
     def ended(self) -> bool:

@@ -23,6 +23,7 @@ _MOST_ROUNDS = 4
 """So often may one loop begin to learn anew."""
 _RISE = 0.3
 """Share of items that a version misses from which on it is repaired."""
+_GIVEN_UP = "the version was given up by another loop or by a person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ def _compared(known: Lessons) -> LearningStep:
     """A version that ran in the model's shadow."""
     assert known.version is not None
     figures = known.figures
+    if known.version.state == "broken":
+        return _broken(known, _GIVEN_UP)
     if figures.items < SHADOW_ITEMS and not figures.wrong:
         if known.ended >= 2 * SHADOW_ITEMS:
             told = f"{figures.items} of {known.ended} items could be compared with the model"
@@ -124,6 +127,11 @@ def _replayed(known: Lessons) -> LearningStep:
     promotion = next_state(version.state, figures)
     if promotion.to == "broken":
         return _broken(known, promotion.why)
+    # Another loop, or a person, may have moved the version on: this loop replays it no more either.
+    if version.state == "broken":
+        return _broken(known, _GIVEN_UP)
+    if figures.wrong:
+        return _broken(known, f"{figures.wrong} of its records were confirmed to be wrong")
     return LearningStep(Phase.REPLAY, promotion.why, state=promotion.to)
 
 

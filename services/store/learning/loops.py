@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,6 +141,7 @@ class Noted:
 
     open: bool  # something may have to be decided of one of them
     doubtful: Mapping[int, Sequence[int]]  # completed items by loop that a version has read which is known to err
+    over: Set[int]  # loops of which nothing is decided any more
 
 
 def note_items(tx: Tx, ended: Sequence[EndedItem]) -> Noted:
@@ -159,6 +160,8 @@ def note_items(tx: Tx, ended: Sequence[EndedItem]) -> Noted:
             lessons += [item.session] if _teaches(item) else []
             _note_audit(figures, item)
         if figures["audits_wrong"] > was_wrong:
+            if not row.open:  # the version must not read again what it has read wrong
+                tx.run("learning_is_off", loop=row.loop, why="a record was confirmed to be wrong")
             doubtful[row.loop] = _doubtful(tx, row, figures[_GOOD])
             figures.update(reopened=len(doubtful[row.loop]))
         due = row.phase == Phase.REPLAY and row.open and _is_due(figures, before)
@@ -169,7 +172,11 @@ def note_items(tx: Tx, ended: Sequence[EndedItem]) -> Noted:
             lessons=json.dumps(lessons[-MOST_LESSONS:]),
             due=bool(due or row.due),
         )
-    return Noted(any(row.open for row in rows), {loop: items for loop, items in doubtful.items() if items})
+    return Noted(
+        open=any(row.open for row in rows),
+        doubtful={loop: items for loop, items in doubtful.items() if items},
+        over={row.loop for row in rows if not row.open},
+    )
 
 
 def _note_audit(figures: Counter[str], item: EndedItem) -> None:

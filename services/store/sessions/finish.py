@@ -294,7 +294,8 @@ def _loops(tx: Tx, parents: set[int]) -> dict[int, Loop]:
 def _note_items(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Mapping[int, LockedJob]) -> Noted:
     """Adds ended items to what their loops have learned; opens those again whose records are in doubt by that.
 
-    They are held back until it is decided how the loop goes on, and the loop waits for them.
+    They are held back until it is decided how the loop goes on, and the loop waits for them. The items of a loop that
+    learns no more are let go by `shoal.services.store.jobs.bulk_operations`, and the model does them.
     """
     noted = note_items(
         tx,
@@ -310,6 +311,8 @@ def _note_items(tx: Tx, ends: Sequence[End], loops: Mapping[int, Loop], jobs: Ma
         tx.run("reopen_items", ids=tx.many(items), state=State.HELD)
         loops[loop].pending += len(items)
         jobs[loops[loop].job].ended[State.COMPLETED] -= len(items)
+        if loop in noted.over:
+            tx.run("reseat", id=loop, seat_limit=loops[loop].seat_limit, seats=loops[loop].seats, reseating=True)
     return noted
 
 

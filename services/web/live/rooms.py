@@ -146,7 +146,8 @@ class Room:
                 except TimeoutError:
                     yield Ping()
                     continue
-                if order is not None:
+                # Of an order that has been answered already, its person was told that it was not done.
+                if order is not None and order.id in self._pending:
                     yield order
         finally:
             if self._link is link:

@@ -13,8 +13,8 @@ import pytest
 
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import Work
-from shoal.services.errors import QuotaExceeded
-from shoal.services.live_messages import PREFIX
+from shoal.services.errors import QuotaExceeded, WrongState
+from shoal.services.live_messages import PREFIX, Act, Done, Keep
 from shoal.services.web.live import rooms, viewing
 from tests.gateway_world import World, completed, world
 
@@ -100,6 +100,25 @@ async def test_a_person_takes_over_and_each_order_reaches_the_worker(here: World
     assert (take["kind"], take["name"], take["lease"]) == ("take", "Ada", lease)
     assert (click["action"], click["args"]) == ("mouse_click", {"x": 3.0, "y": 4.0, "button": "left"})
     await worker.close()
+
+
+async def test_an_order_that_was_answered_with_a_failure_is_not_given_to_the_next_worker() -> None:
+    room = rooms.Room(1, "acme")
+    room.touch()
+    first = room.down()
+    await anext(first)  # it is linked, and takes no order yet
+    click = asyncio.create_task(room.order(Act(id="1", lease="l", action="mouse_click", args={"x": 1, "y": 1})))
+    await asyncio.sleep(0)
+    await first.aclose()
+    with pytest.raises(WrongState, match="worker is gone"):
+        await click
+    second = room.down()
+    await anext(second)
+    keep = asyncio.create_task(room.order(Keep(id="2", lease="l")))
+    assert await anext(second) == Keep(id="2", lease="l")
+    room.take(Done(id="2"))
+    assert (await keep).id == "2"
+    await second.aclose()
 
 
 @pytest.mark.parametrize(

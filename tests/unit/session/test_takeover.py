@@ -220,6 +220,21 @@ async def test_a_dialog_waits_for_the_person_who_leads() -> None:
     assert await Attendance().answer_dialog(DialogAsked("alert", "x")) is None, "nobody leads"
 
 
+async def test_a_dialog_is_shown_without_secrets() -> None:
+    async def do(people: Attendance) -> None:
+        people._hidden.learn("<secret:password>", "hunter2secret")
+        asked = DialogAsked("prompt", "Is hunter2secret right?", "hunter2secret")
+        asking = asyncio.create_task(people.answer_dialog(asked))
+        await until(lambda: people.standing.dialog is not None)
+        shown = people.standing.dialog
+        people.answer("lease", DialogAnswer(False))
+        await asking
+        people.hand_back("lease", "", done=False)
+        assert shown == DialogAsked("prompt", "Is <secret:password> right?", "<secret:password>")
+
+    await led(do)
+
+
 @pytest.mark.parametrize(("kind", "error"), [("captcha", None), ("question", None), ("code", ActionError)])
 async def test_a_person_who_comes_answers_what_was_asked(kind: Any, error: type[Exception] | None) -> None:
     people = Attendance()

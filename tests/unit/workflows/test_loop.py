@@ -83,6 +83,13 @@ def test_a_version_does_not_replay_when_the_model_did_something_else() -> None:
     assert "the runs did different things" in next_step(shadow(VersionFigures(items=5), mixed)).why
 
 
+def test_a_version_that_another_loop_gave_up_is_not_replayed_after_its_comparison() -> None:
+    known = shadow(VersionFigures(items=5))
+    gone = version().model_copy(update={"state": "broken"})
+    step = next_step(replace(known, version=gone))
+    assert (step.phase, step.state) == (Phase.ITEMS, "broken") and "another loop" in step.why
+
+
 def test_learning_ends_when_too_many_versions_broke() -> None:
     step = next_step(replace(shadow(VersionFigures(items=5, wrong=1)), rounds=3))
     assert (step.phase, step.state) == (Phase.OFF, "broken")
@@ -100,6 +107,9 @@ def test_learning_ends_when_too_many_versions_broke() -> None:
         ("active", VersionFigures(items=2, wrong=1), Phase.ITEMS, "broken"),
         ("active", VersionFigures(items=5, misses=3, wrong=1), Phase.ITEMS, "broken"),
         ("active", VersionFigures(items=20, misses=2), Phase.REPLAY, None),
+        ("broken", VersionFigures(items=20), Phase.ITEMS, "broken"),
+        ("broken", VersionFigures(items=3, wrong=1), Phase.ITEMS, "broken"),
+        ("retired", VersionFigures(items=3, wrong=1), Phase.ITEMS, "broken"),
     ],
 )
 def test_a_version_that_replays_is_promoted_kept_or_given_up(

@@ -55,6 +55,10 @@ update learning set phase = :phase, gated = :gated, open = :open, due = false, w
   version = :version, body = :body, rounds = :rounds, before = :before, lessons = :lessons, owner = '', until = 0
 where loop = :loop
 
+-- name: learning_is_off
+-- Has a model do the items of a loop from now on, of which nothing is decided any more.
+update learning set phase = 'off', why = :why where loop = :loop and not open
+
 -- name: end_learning
 -- Nothing is decided any more of some loops: they are over.
 update learning set open = false, gated = false where loop in many(:ids, bigint)
