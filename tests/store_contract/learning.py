@@ -65,9 +65,9 @@ def shadowed(records: Sequence[Claimed]) -> list[tuple[Claimed, Outcome]]:
     return done
 
 
-async def replaying(w: World, *, begins: Phase = Phase.ITEMS) -> tuple[int, int]:
+async def replaying(w: World, *, begins: Phase = Phase.ITEMS, **fields: object) -> tuple[int, int]:
     """A loop whose other items may begin, to be replayed; `begins`: its first phase. Gives the job and the loop."""
-    job, root = await learning_loop(w)
+    job, root = await learning_loop(w, **fields)  # type: ignore[arg-type]
     await end_all(w)
     assert (await w.store.learning.of_job(job))[0].phase is begins
     if begins is Phase.ITEMS:
@@ -281,7 +281,8 @@ async def test_a_cluster_of_misses_holds_the_other_items_back_for_a_repair_by_on
 
 
 async def test_items_in_doubt_of_a_loop_that_learns_no_more_are_done_by_the_model(w: World) -> None:
-    job, root, some = await replaying(w)
+    job, root = await replaying(w)
+    some = await w.claim(6)
     await w.finish(*((one, replayed(one, "signature")) for one in some[:3]), (some[3], replayed(some[3])))
     await decide(w, root, LearningStep(Phase.OFF, "missed too often", state="broken"))
     while (await w.store.run_bulk_operations()).more:
@@ -298,7 +299,8 @@ async def test_items_in_doubt_of_a_loop_that_learns_no_more_are_done_by_the_mode
 
 
 async def test_a_retry_after_the_loop_has_learned_opens_doubtful_records_and_the_model_reads_them(w: World) -> None:
-    job, _, some = await replaying(w)
+    job, _ = await replaying(w)
+    some = await w.claim(6)
     await w.finish((some[0], BROKEN), *((one, replayed(one)) for one in some[1:]))
     while rest := await w.claim(job=job):
         await w.finish(*((one, DONE if one.work.depth == 0 else replayed(one)) for one in rest))

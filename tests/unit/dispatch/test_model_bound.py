@@ -60,7 +60,7 @@ async def test_many_jobs_policies_are_learned_by_one_query_and_not_asked_for_aga
 async def test_items_that_are_replayed_wait_for_no_model_and_those_of_a_loop_that_still_learns_do() -> None:
     rules = AdmissionConfig(("http://model.example/v1",), AdmissionRules(start=5, most=5))
     async with world("sqlite://") as w:
-        replayed, _, _ = await replaying(w, tenant="other")
+        replayed, _ = await replaying(w, tenant="other")
         learning, _ = await learning_loop(w)
         scarce = await ModelBound(Admission(rules), w.store).scarce({learning, replayed}, 2)
         assert scarce is not None
