@@ -30,7 +30,7 @@ _MOST: Mapping[ChannelFamily, int] = {
     "column": 1,
     "attribute": 3,
     "css": 8,
-    "structure": 3,
+    "structure": 6,
     "request": 0,
 }
 """Places of one family that are kept for one field: those beyond say the same in other words."""
@@ -143,14 +143,16 @@ def _of_leaf(leaf: Mapping[str, Json], looks: Sequence[str]) -> Iterator[Proposa
             yield from _made("column", {"column": leaf["column"]})
         for css in leaf["css"]:
             yield from _made("microdata" if "[itemprop=" in css.split(" ")[-1] else "css", {"select": css})
-        yield from _made("structure", {"select": leaf["structure"]})
+        for position in leaf["positions"]:
+            yield from _made("structure", {"select": position})
     for name, value in leaf["attributes"]:
         if not _holds(str(value), looks):
             continue
         for css in leaf["css"][:3]:
             micro = "[itemprop=" in css.split(" ")[-1]
             yield from _made("microdata" if micro else "attribute", {"select": css, "attribute": name})
-        yield from _made("structure", {"select": leaf["structure"], "attribute": name})
+        for position in leaf["positions"]:
+            yield from _made("structure", {"select": position, "attribute": name})
 
 
 def _holds(text: str, looks: Sequence[str]) -> bool:

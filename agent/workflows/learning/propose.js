@@ -9,21 +9,23 @@
   const esc = (name) => CSS.escape(name);
   const single = (css) => { try { return document.querySelectorAll(css).length === 1; } catch { return false; } };
   const idOf = (el) => el.id && !made(el.id) && single('#' + esc(el.id)) ? '#' + esc(el.id) : '';
-  const paths = new Map();
-  function structure(el) {
-    // By position, from the root or the nearest id.
+  function position(el, anchored, known) {
+    // By position, from the root, or (`anchored`) from the nearest id.
     if (el === document.body) return 'body';
     if (!el || el === document.documentElement) return 'html';
-    if (paths.has(el)) return paths.get(el);
-    let path = idOf(el);
+    if (known.has(el)) return known.get(el);
+    let path = anchored ? idOf(el) : '';
     if (!path) {
       let nth = 1;
       for (let s = el.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === el.localName) nth += 1;
-      path = (el.parentElement ? structure(el.parentElement) + ' > ' : '') + `${el.localName}:nth-of-type(${nth})`;
+      path = (el.parentElement ? position(el.parentElement, anchored, known) + ' > ' : '') + `${el.localName}:nth-of-type(${nth})`;
     }
-    paths.set(el, path);
+    known.set(el, path);
     return path;
   }
+  const fromIds = new Map(), fromRoot = new Map();
+  // Both: a template may give the block around a value an id of the item's own, which no other page has.
+  const positions = (el) => [...new Set([position(el, true, fromIds), position(el, false, fromRoot)])];
   function simple(el) {
     // Ways to name the element itself, without its position.
     const names = [];
@@ -120,7 +122,7 @@
     const kept = attributes.filter(([, value]) => wanted(value));
     const said = text && wanted(text);
     if (!said && !kept.length) continue;
-    out.push({text: said ? text : '', attributes: kept, css: selectors(el), structure: structure(el), labels: said ? labels(el) : [],
+    out.push({text: said ? text : '', attributes: kept, css: selectors(el), positions: positions(el), labels: said ? labels(el) : [],
       column: said ? column(el) : '', micro: el.getAttribute('itemprop') || ''});
     if (out.length >= 600) break;
   }

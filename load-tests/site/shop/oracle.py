@@ -1,4 +1,4 @@
-"""An oracle that answers as a model would, and knows the truth of the drift site: `POST /v1/chat/completions`.
+"""An oracle that answers as a model would, and knows the truth of its pages: `POST /v1/chat/completions`.
 
 It reads the prompt as a model does: which page is shown, which ids its elements have, what the job's row says. With an
 error rate it reads a number wrongly, for some pages, the same ones in every run.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.applications import Starlette
@@ -18,6 +19,7 @@ from starlette.routing import Route
 
 from shop.drift import Drift, truth
 
+_ADDRESS = re.compile(r"^url: (\S+)$", re.M)
 _ITEM = re.compile(r"/drift/(\d+)/([a-z_0-9]+)/i/(\d+)")
 _ELEMENT = re.compile(r'\[(\w+) (\w+) "([^"]*)"')
 _REPEATED = re.compile(r"^([0-9]+): (.*)$", re.M)
@@ -30,10 +32,12 @@ class Oracle:
 
     Args:
         error_rate: share of readings, from 0 to 1, in which a number is wrong.
+        truths: what each page states, by its address; None: it knows the drift site.
     """
 
-    def __init__(self, error_rate: float = 0.0) -> None:
+    def __init__(self, error_rate: float = 0.0, truths: Mapping[str, dict[str, Any]] | None = None) -> None:
         self.error_rate = error_rate
+        self.truths = truths
         self.calls = 0
 
     def reply(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -48,6 +52,9 @@ class Oracle:
         return {**_blank(shape["schema"]), **said}
 
     def _extract(self, text: str) -> dict[str, Any]:
+        if self.truths is not None:
+            stated = self.truths.get(_ADDRESS.findall(text)[-1])
+            return {"records": [stated] if stated is not None else []}
         found = _ITEM.findall(text)
         if not found:
             return {"records": []}

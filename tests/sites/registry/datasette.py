@@ -24,18 +24,25 @@ _COUNT = 130
 @contextmanager
 def site() -> Iterator[list[Case]]:
     """The cases, while the database is served."""
+    with birds(_COUNT) as (url, database):
+        yield list(_cases(url, database))
+
+
+@contextmanager
+def birds(count: int) -> Iterator[tuple[str, Path]]:
+    """The address of a database with so many sightings of birds, and its file, while it is served."""
     python = cache.pypi("datasette", _PACKAGES)
     with tempfile.TemporaryDirectory(prefix="shoal-datasette-") as temp:
         database = Path(temp) / "birds.db"
-        _seed(database)
+        _seed(database, count)
         port = serving.free_port()
         command = [str(python), "-m", "datasette", "serve", str(database), "--port", str(port), "--setting",
                    "num_sql_threads", "1"]  # fmt: skip
         with serving.program(command, port, cwd=Path(temp)) as url:
-            yield list(_cases(url, database))
+            yield url, database
 
 
-def _seed(database: Path) -> None:
+def _seed(database: Path, count: int) -> None:
     chance = random.Random(18)
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("CREATE TABLE station (id INTEGER PRIMARY KEY, name TEXT, height INTEGER)")
@@ -45,7 +52,7 @@ def _seed(database: Path) -> None:
         )
         stations = [(n, name, 10 * n) for n, name in enumerate(_STATIONS, 1)]
         connection.executemany("INSERT INTO station VALUES (?, ?, ?)", stations)
-        for n in range(1, _COUNT + 1):
+        for n in range(1, count + 1):
             note = "ringed" if n % 4 == 0 else None
             values = (n, f"{chance.choice(_BIRDS)} {n}", chance.randrange(200, 90000) / 10, chance.randrange(1, 4),
                       f"2026-{chance.randrange(1, 10):02d}-{chance.randrange(1, 28):02d}", note)  # fmt: skip

@@ -1,0 +1,87 @@
+"""Loops learn by themselves on sites that were not written here; every record is compared with truth of other means.
+
+The model is an oracle that knows the truth, so each wrong record would be the workflow's. `make test-sites`
+(REGISTRY_SITES=all) runs them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from shoal.agent.support.json_value import Json
+from tests.acceptance.test_known_loops import folder, manual, pages  # noqa: F401
+from tests.embedded import oracle, up
+from tests.sites.registry import cache, datasette
+from tests.sites.registry.case import record
+from tests.sites.registry.database import rows
+
+pytestmark = [
+    pytest.mark.timeout(800),
+    pytest.mark.skipif(os.environ.get("REGISTRY_SITES") != "all", reason="takes minutes: make test-sites"),
+]
+
+SIGHTINGS = 160
+LEAST_REPLAYED = 0.8
+"""Of a loop's items. The first eight are the model's, and pages that were not like the first ones."""
+
+
+def learned(tmp_path: Path, truths: Mapping[str, Json], schema: Json) -> Json:
+    """Runs a loop over the pages of `truths`, holds every record to them, and gives what the loop says of learning."""
+    file = tmp_path / "truths.json"
+    file.write_text(json.dumps(truths))
+    spec: Json = {
+        "url": next(iter(truths)),
+        "loop": {"values": list(truths), "is_link": True},
+        "extract": {"schema": schema},
+        "artifacts": {"screenshots": "none"},
+    }
+    with oracle(file) as model, up(workers="1", slots_per_worker="2", model_url=model, model="oracle") as cluster:
+        job = cluster.submit(spec)
+        final = cluster.final(job, 600)
+        results = cluster.results(job)
+    given = {row["item"]["value"]: row["record"] for row in results}
+    assert len(results) == len(given) == len(truths)
+    wrong = {url: (row, truths[url]) for url, row in given.items() if row is not None and stated(row) != truths[url]}
+    assert wrong == {}
+    assert final["counts"]["completed"] == len(truths), final["counts"]
+    (told,) = final["learning"]
+    print(json.dumps({"calls": final["usage"]["model_calls"], **told}))
+    return told
+
+
+def stated(row: Mapping[str, Json]) -> Json:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+@contextmanager
+def birds() -> Iterator[Mapping[str, Json]]:
+    try:
+        with datasette.birds(SIGHTINGS) as (url, database):
+            found = rows(database, "SELECT id, name, weight, seen FROM sighting ORDER BY id")
+            yield {f"{url}/birds/sighting/{row['id']}": dict(row) for row in found}
+    except cache.Unreachable as error:
+        pytest.skip(str(error))
+
+
+def test_rows_of_a_database(tmp_path: Path) -> None:
+    fields = {"id": "integer", "name": "string", "weight": "number", "seen": "string"}
+    with birds() as truths:
+        told = learned(tmp_path, truths, record(fields, required=["name"]))
+    assert told["phase"] == "replay", told
+    assert told["figures"]["replays"] >= LEAST_REPLAYED * SIGHTINGS, told
+
+
+def test_pages_of_a_manual(tmp_path: Path, folder: Path, manual: str) -> None:  # noqa: F811
+    truths = {
+        f"{manual}/{path}": {"title": row["title"], "source": row["source"]} for path, row in pages(folder).items()
+    }
+    assert len(truths) >= 150
+    told = learned(tmp_path, truths, record({"title": "string", "source": "string"}, required=["title"]))
+    assert told["phase"] == "replay", told
+    assert told["figures"]["replays"] >= LEAST_REPLAYED * len(truths), told
