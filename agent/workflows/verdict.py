@@ -70,7 +70,6 @@ class PageRead:
     branch: str = ""  # that was used; "" for none
     misses: tuple[Miss, ...] = ()
     hits: Mapping[str, tuple[ChannelFamily, ...]] = field(default_factory=dict)  # channels that agreed, by field
-    weak: tuple[str, ...] = ()  # fields that have to be audited more, with the reason
     raw: Mapping[str, str] = field(default_factory=dict)  # the text that each value was read from
 
 

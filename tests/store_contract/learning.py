@@ -11,10 +11,12 @@ from shoal.agent.types import LearningLoop, Outcome, Replay
 from shoal.agent.worker_messages import LearnedUse
 from shoal.agent.workflows.format.workflow import read_workflow
 from shoal.agent.workflows.judging.phase import FIRST_ITEMS, LearningStep, Phase
+from shoal.agent.workflows.judging.sampling import is_audited
+from shoal.services.store.learning.loops import AUDITED
 from shoal.services.store.learning.records import LearningDue
 from shoal.services.store.records import Claimed
 from shoal.services.store.waiting_causes import WaitingCause
-from tests.store_contract.workflows import learned
+from tests.store_contract.workflows import BRANCH, learned
 from tests.store_world import BROKEN, DONE, World, links, loop
 
 FOR = LearningLoop("h0.example", "g", "s")
@@ -162,6 +164,20 @@ async def test_a_record_that_is_confirmed_to_be_wrong_is_to_be_decided_on_at_onc
     (stored,) = await w.store.workflows.some("acme")
     assert [one.version.state for one in stored.versions] == ["broken"]
     assert {one.work.spec.policy for one in await w.claim()} == {"auto"}
+
+
+async def test_a_version_with_weak_fields_is_audited_more(w: World) -> None:
+    field = {**BRANCH["fields"][0], "weak": "only its position is known"}
+    weak = learned("books", {"state": "active", "branches": [{**BRANCH, "fields": [field]}]}, site="h0.example")
+    await w.store.workflows.keep("acme", weak)
+    job, root = await learning_loop(w, n=300)
+    await w.finish(*shadowed(await w.claim()))
+    await decide(w, root, REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    rest = await w.claim(job=job)
+    audited = {one.work.item.index for one in rest if one.work.item and one.work.learned is LearnedUse.AUDIT}
+    assert audited == {n for n in range(5, 300) if is_audited(job, n, 5 * AUDITED)}
 
 
 async def test_records_since_the_last_good_audit_are_opened_again_when_one_is_confirmed_to_be_wrong(w: World) -> None:

@@ -39,7 +39,6 @@ class ReplayReport:
     branch: str = ""  # that the record was read by
     channels: Mapping[str, tuple[ChannelFamily, ...]] | None = None  # that agreed, by field
     locators: Mapping[str, tuple[Family, ...]] | None = None  # that agreed, by node
-    weak: tuple[str, ...] = ()  # fields that have to be audited more
     audit: Audited = ""  # what the model's own reading said of the record
     differing: tuple[str, ...] = ()  # fields that it read otherwise
 
@@ -137,7 +136,7 @@ class WorkflowPolicy:
         schema = state.spec.extract.record_schema if state.spec.extract is not None else self._version.record_schema
         item = state.item if not self._version.acts else None  # after actions the page is no longer the item's link
         read = await replay_page(state.page, branches, item, schema, locale=state.spec.browser.locale or "")
-        self._report = replace(self._report, branch=read.branch, channels=read.hits, weak=read.weak)
+        self._report = replace(self._report, branch=read.branch, channels=read.hits)
         if read.record is None:
             for miss in read.misses[1:]:
                 self._report = replace(self._report, misses=(*self._report.misses, miss))

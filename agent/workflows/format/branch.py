@@ -49,7 +49,10 @@ class FieldNode(Part):
     is_label: bool = Field(
         False, description="on all pages that were learned from it was what the list calls the item: else it is a miss"
     )
-    weak: str = Field("", description="why it is audited more than others; empty: it is not weak")
+    weak: str = Field(
+        "",
+        description="why it is less sure than others, and is audited more; empty: it is not weak",
+    )
     may_be_null: bool = Field(False, description="the record may lack it, where `absent` says so")
     absent: str = Field("", description="CSS selector of the positive sign that the page has no such value")
     proof: bool = Field(True, description="the value has to be stated by the visible page")

@@ -82,7 +82,6 @@ def _read(
         Record(value, sources, view.url, at),
         branch.id,
         hits=hits,
-        weak=tuple(f"{field.name}: {field.weak}" for field in branch.fields if field.weak),
         raw={name: one.raw for name, one in read.items()},
     )
 

@@ -30,6 +30,8 @@ AUDITED = 0.02
 """Share of the replayed items that a model reads again."""
 _LEAST_AUDITS = 6
 _MOST_AUDITED = 0.2
+_WEAK = 5
+"""So many times as often are the records of a version audited that has weak fields."""
 _MOST_REOPENED = 10_000
 _GOOD = "_good"
 """Among the figures: the last session whose record an audit confirmed."""
@@ -101,9 +103,14 @@ class Learned:
         return LearnedUse.AUDIT if audited else LearnedUse.REPLAY
 
 
-def audited_share(items: int) -> float:
-    """The share of a loop's items that is audited: of a short loop more, so that there are some."""
-    return max(AUDITED, min(_MOST_AUDITED, _LEAST_AUDITS / max(items, 1)))
+def audited_share(items: int, *, weak: bool = False) -> float:
+    """The share of a loop's items that is audited: of a short loop more, so that there are some.
+
+    Args:
+        weak: the version has fields that are less sure than others.
+    """
+    share = AUDITED * _WEAK if weak else AUDITED
+    return max(share, min(_MOST_AUDITED, _LEAST_AUDITS / max(items, 1)))
 
 
 def learned_by(tx: Tx, loops: Iterable[int], specs: Mapping[int, JobSpec]) -> dict[int, Learned]:
@@ -119,10 +126,13 @@ def learned_by(tx: Tx, loops: Iterable[int], specs: Mapping[int, JobSpec]) -> di
 
 def _learned(row: Row[Any], spec: JobSpec) -> Learned:
     shadow = row.phase == Phase.SHADOW
-    given: dict[str, Json] = {"workflow": codec.load_json(row.body)}
+    workflow = codec.load_json(row.body)
+    given: dict[str, Json] = {"workflow": workflow}
     if not shadow:
         given["policy"] = f"workflow:{row.workflow}@{row.version}"
-    return Learned(spec.model_copy(update=given), shadow, audited_share(row.items))
+    (version,) = workflow["versions"]
+    weak = any(field.get("weak") for branch in version.get("branches", ()) for field in branch["fields"])
+    return Learned(spec.model_copy(update=given), shadow, audited_share(row.items, weak=weak))
 
 
 @dataclass(frozen=True, slots=True)
