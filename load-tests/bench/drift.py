@@ -37,6 +37,7 @@ from shop.drift import RECORD_SCHEMA, START, Drift, article, truth
 SAMPLES = 4
 UNDRIFTED = range(SAMPLES, START)
 DRIFTED = (START, START + 1)
+_STEADY = (Drift.NONE, Drift.PLAIN, Drift.OWN_IDS)  # kinds of pages that never change
 
 
 def item_of(site: str, seed: int, kind: Drift, n: int) -> LoopItem:
@@ -87,7 +88,7 @@ async def measure(site: str, seeds: range, report: Report) -> None:
                 report.notes.append(f"seed {seed}: nothing was learned")
                 continue
             pages = [(Drift.NONE, n) for n in UNDRIFTED]
-            pages += [(kind, n) for kind in Drift if kind not in (Drift.NONE, Drift.PLAIN) for n in DRIFTED]
+            pages += [(kind, n) for kind in Drift if kind not in _STEADY for n in DRIFTED]
             for kind, n in pages:
                 item = item_of(site, seed, kind, n)
                 await page.goto(item.value)

@@ -43,3 +43,13 @@ async def test_nothing_is_missed_where_nothing_drifts(page: Context, site: str) 
             got = await replay(page, branches, item_of(site, seed, Drift.NONE, n))
             assert got.record is not None, got.misses
             assert got.record.value == truth(seed, Drift.NONE, n)
+
+
+async def test_a_place_in_an_element_with_an_id_of_its_own_is_known_from_the_root(page: Context, site: str) -> None:
+    learned = await learn(page, site, 2, Drift.OWN_IDS)
+    [branch] = learned.branches
+    assert {field.name for field in branch.fields if "structure" not in field.families} == set()
+    for n in range(4, 8):
+        got = await replay(page, learned.branches, item_of(site, 2, Drift.OWN_IDS, n))
+        assert got.record is not None, got.misses
+        assert got.record.value == truth(2, Drift.OWN_IDS, n)
