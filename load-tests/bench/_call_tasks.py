@@ -25,18 +25,9 @@ def _wob(site: str, name: str, acts: Any) -> Task:
     )
 
 
-def _quoted(prompt: Prompt) -> list[str]:
-    return re.findall(r'"([^"\n]+)"', prompt.page.split("\n", 2)[1] if prompt.page.startswith("\n") else prompt.page)
-
-
-def _query(prompt: Prompt) -> str:
-    """The field at the top of a MiniWoB++ page: its text before the first control."""
-    return " ".join(re.split(r"\[\d", prompt.page, maxsplit=1)[0].split())
-
-
 def _choose(role: str, button: str = "Submit") -> Any:
     def acts(prompt: Prompt) -> list[dict[str, Json]]:
-        wanted = re.sub(r"^.*?Select ", "", _query(prompt)).split(" and click")[0]
+        wanted = re.sub(r"^.*?Select ", "", prompt.query).split(" and click")[0]
         names = [name.strip() for name in wanted.split(",") if name.strip() != "nothing"]
         clicks = [click(role, f"^{re.escape(name)}$")(prompt) for name in names]
         return [*clicks, click("button", button)(prompt)]
@@ -45,7 +36,7 @@ def _choose(role: str, button: str = "Submit") -> Any:
 
 
 def _from_list(prompt: Prompt) -> list[dict[str, Json]]:
-    wanted = re.sub(r"^.*?Select ", "", _query(prompt)).split(" from the list")[0].strip()
+    wanted = re.sub(r"^.*?Select ", "", prompt.query).split(" from the list")[0].strip()
     field = prompt.find("combobox|listbox|select", "")
     return [
         {"action_type": "SELECT_OPTION", "id": field.id, "option": {"label": wanted}},
@@ -55,7 +46,7 @@ def _from_list(prompt: Prompt) -> list[dict[str, Json]]:
 
 def _enter(fields: int, button: str) -> Any:
     def acts(prompt: Prompt) -> list[dict[str, Json]]:
-        values = re.findall(r'"\s*([^"]+?)\s*"', _query(prompt))
+        values = re.findall(r'"\s*([^"]+?)\s*"', prompt.query)
         boxes = [one for one in prompt.elements if one.role in ("textbox", "searchbox", "input")][:fields]
         texts = values if len(values) >= fields else values * fields
         typed = zip(boxes, texts, strict=False)
@@ -67,7 +58,7 @@ def _enter(fields: int, button: str) -> Any:
 
 def _named_in_query(role: str) -> Any:
     def acts(prompt: Prompt) -> list[dict[str, Json]]:
-        wanted = re.findall(r'"\s*([^"]+?)\s*"', _query(prompt))[0]
+        wanted = re.findall(r'"\s*([^"]+?)\s*"', prompt.query)[0]
         return [click(role, f"^{re.escape(wanted)}$")(prompt)]
 
     return acts
@@ -210,12 +201,6 @@ def _how_many_suppliers(prompt: Prompt) -> Json:
     names = [name for name in ("Arndt", "Bello", "Cerny", "Dahl", "Estrada") if name in prompt.page]
     computed = {"operation": "count", "values": names, "result": len(names)}
     return {"text": f"{len(names)} suppliers", "computed": computed}
-
-
-def _cell(prompt: Prompt, label: str) -> str:
-    found = re.search(rf"{label}\W+([A-Z]{{2}}-\d+|\w[\w .-]*)", prompt.page)
-    assert found is not None, prompt.page[:2000]
-    return found[1].strip()
 
 
 def flask_admin(site: str) -> list[Task]:

@@ -58,6 +58,11 @@ class Prompt:
         return _LINES.sub(lines, shown)
 
     @cached_property
+    def query(self) -> str:
+        """The field at the top of a MiniWoB++ page: its text before the first control."""
+        return " ".join(re.split(r"\[\d", self.page, maxsplit=1)[0].split())
+
+    @cached_property
     def url(self) -> str:
         return _after(self.page, r"^url: (.*)$")
 
@@ -118,6 +123,21 @@ class Task:
     right: Callable[[Mapping[str, Json]], bool] = lambda told: True  # whether what a run gave is right
     loop: bool = False
 
+    def is_over(self, prompt: Prompt) -> bool:
+        """Whether the work on pages is done."""
+        return not self.over or re.search(self.over, f"{prompt.page}\n{prompt.done}") is not None
+
+    def move(self, prompt: Prompt) -> Move:
+        """The step that this page is for.
+
+        Raises:
+            LookupError: the task has none for it.
+        """
+        for move in self.moves:
+            if re.search(move.here, prompt.page):
+                return move
+        raise LookupError(f"{self.name}: no move fits {prompt.url}: {prompt.page[:1500]}")
+
 
 @dataclass
 class Counted:
@@ -161,7 +181,7 @@ class Solver:
                 return _achieved("all items were read")
             return _planned(prompt, "the same for each", "loop", items_only_read=True)
         read = re.search(r"^\d+\. extract, completed", prompt.done, re.MULTILINE) is not None
-        if not self._is_over(prompt, task):
+        if not task.is_over(prompt):
             return self._navigate(prompt, task)
         if task.record is not None and not read:
             return _planned(prompt, "Read the data off this page", "extract", require_extraction=True)
@@ -171,33 +191,24 @@ class Solver:
             return _planned(prompt, "Tell it", "navigate")
         return _achieved("the page shows it")
 
-    def _is_over(self, prompt: Prompt, task: Task) -> bool:
-        return not task.over or re.search(task.over, f"{prompt.page}\n{prompt.done}") is not None
-
     def _navigate(self, prompt: Prompt, task: Task) -> Json:
-        move = self._move(prompt, task)
+        move = task.move(prompt)
         ends = task.answer is None and task.record is None
         more: dict[str, Json] = {}
         if "actions" in prompt.schema["properties"]:
             more = {"actions": move.acts(prompt), "then_done": move.then if move.last else None}
         return _planned(prompt, prompt.goal, "navigate", ends_goal=ends, wants_answer=task.answer is not None, **more)
 
-    def _move(self, prompt: Prompt, task: Task) -> Move:
-        for move in task.moves:
-            if re.search(move.here, prompt.page):
-                return move
-        raise LookupError(f"{task.name}: no move fits {prompt.url}: {prompt.page[:1500]}")
-
     # --- step, extract, … -----------------------------------------------------------------------------
 
     def _step(self, prompt: Prompt, task: Task) -> Json:
-        if self._is_over(prompt, task):
+        if task.is_over(prompt):
             if task.answer is not None:
                 told = task.answer(prompt)["text"]
                 call = {"action_type": "CALL", "call": {"name": "answer", "args": {"text": told}}}
                 return _stepped(prompt, [call], "the page tells it")
             return _stepped(prompt, [{"action_type": "COMPLETE"}], "the page shows it", achieved=True)
-        move = self._move(prompt, task)
+        move = task.move(prompt)
         return _stepped(prompt, move.acts(prompt), "on the way", then=move.then if move.last else None)
 
     def _extract(self, prompt: Prompt, task: Task) -> Json:

@@ -10,6 +10,10 @@ Each state runs from a checkout of its own:
 
     git worktree add /some/folder 6c308a5
     python load-tests/bench/agent_calls.py --before /some/folder [--only NAME] [--quick] [--json]
+
+With `--browser-use PYTHON` (`_browser_use_side.py` says how it is installed) the same solvers do the tasks by
+browser-use, as it is by default but for pictures and the judge of its answers. Left out are loops, which it does not
+have, and two tasks whose solvers know a product by its heading, which its prompts do not mark.
 """
 
 from __future__ import annotations
@@ -25,17 +29,20 @@ import sys
 import tempfile
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from _call_tasks import datasette, flask_admin, manual, miniwob, shop
 from _pages import START_MINIWOB, miniwob_folder
+from _peer_solver import PeerSolver
 from _report import Report, Target, arguments
 from _site import ROOT, demo_site, products
 from _solver import CHARS_PER_TOKEN, Counted, Solver, Task
 
+from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.support.json_value import Json
 from tests import loopback
 from tests.model_server import ModelServer, serving
 from tests.sites.registry import cache, sphinx
@@ -43,6 +50,8 @@ from tests.sites.registry import flask_admin as flask_site
 from tests.sites.registry import serving as sites
 
 SIDE = Path(__file__).with_name("_agent_calls_side.py")
+PEER = Path(__file__).with_name("_browser_use_calls_side.py")
+NEEDS_HEADINGS = ("shop price", "shop record")
 BLOCK_CHARS = 64  # of a prefix cache: 16 tokens
 ONE_CLICK = ("click-button", "click-test", "click-test-2", "click-link", "focus-text", "shop cookies", "admin open")
 LIMIT_S = 400
@@ -138,8 +147,46 @@ def run(tree: Path, only: str) -> tuple[dict[str, Counted], dict[str, Any], list
         return solver.counted, told, tasks
 
 
+def run_peer(python: Path, only: str) -> tuple[dict[str, Counted], dict[str, Any], list[Task]]:
+    """The same by browser-use, for the tasks that it can be compared in."""
+    with all_tasks() as every:
+        tasks = [
+            task for task in every if task.name.startswith(only) and not task.loop and task.name not in NEEDS_HEADINGS
+        ]
+        solver = PeerSolver(tasks)
+        with _model(solver) as url:
+            goals = [{"name": task.name, "url": task.spec["url"], "goal": _peer_goal(task)} for task in tasks]
+            done = subprocess.run(
+                [str(python), str(PEER)],
+                input=json.dumps({"model": url, "chromium": str(find_chromium()), "tasks": goals}),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                timeout=LIMIT_S * 2,
+                check=True,
+            )
+        told: dict[str, Any] = {}
+        for line in done.stdout.splitlines():
+            told |= json.loads(line)
+        for task in tasks:
+            if task.record is not None and told[task.name]["answer"]:
+                told[task.name]["records"] = json.loads(told[task.name]["answer"])
+        return solver.counted, told, tasks
+
+
+def _peer_goal(task: Task) -> str:
+    """All that the job says, in words: it has a goal and no further fields."""
+    data, extract = task.spec.get("data"), task.spec.get("extract")
+    parts = [
+        task.spec["goal"],
+        f"Data: {json.dumps(data)}" if data else "",
+        f"Give the records as a JSON array by this schema: {json.dumps(extract['schema'])}" if extract else "",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
 @contextmanager
-def _model(solver: Solver) -> Iterator[str]:
+def _model(solver: Callable[[Mapping[str, Json]], str]) -> Iterator[str]:
     """The address of a server whose answers the solver makes, in a thread of its own."""
     begun, over = threading.Event(), threading.Event()
     at: list[str] = []
@@ -204,6 +251,24 @@ def tell(report: Report, state: str, counted: dict[str, Counted], told: dict[str
         report.notes.append(f"{state}: not solved: {json.dumps(wrong)[:3000]}")
 
 
+def _beside_peer(report: Report, now: dict[str, Counted], python: Path, only: str) -> None:
+    """Adds what browser-use cost, and ours as a share of it over the tasks that it solved."""
+    counted, told, tasks = run_peer(python, only)
+    tell(report, "browser-use", counted, told, tasks)
+    both = [task.name for task in tasks if _is_right(task, told[task.name])]
+    for figure, words, bound in (
+        ("calls", "calls", 1.0),
+        ("prompt", "prompt tokens", 0.6),
+        ("reply", "reply tokens", None),
+    ):
+        name = f"{words}, of browser-use, over the {len(both)} tasks that it solved"
+        report.add(
+            name, sum(getattr(now[one], figure) for one in both) / sum(getattr(counted[one], figure) for one in both)
+        )
+        if bound is not None:
+            report.targets[name] = Target(bound, at_least=False)
+
+
 def _is_right(task: Task, told: dict[str, Any]) -> bool:
     return set(told["statuses"]) == {"completed"} and task.right(told)
 
@@ -213,12 +278,18 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="a checkout of the state to compare with")
     parser.add_argument("--only", default="", help="tasks whose name begins so")
     parser.add_argument("--rounds", type=int, help="not used: a deterministic model gives the same each time")
+    parser.add_argument("--browser-use", type=Path, metavar="PYTHON", help="the Python of an environment that has it")
     options = parser.parse_args()
     only = "click" if options.quick else options.only
     report = Report("agent_calls")
     states = {"now": ROOT, **({"before": options.before} if options.before else {})}
+    counted_now: dict[str, Counted] = {}
     for state, tree in states.items():
-        tell(report, state, *run(tree, only))
+        counted, *rest = run(tree, only)
+        tell(report, state, counted, *rest)
+        counted_now = counted_now or counted
+    if options.browser_use:
+        _beside_peer(report, counted_now, options.browser_use, only)
     if options.before:
         for figure, bound in (("calls", 0.55), ("prompt tokens", 0.6), ("reply tokens", 1.0)):
             report.add(f"{figure}, of before", report.median(f"now: {figure}") / report.median(f"before: {figure}"))

@@ -1,0 +1,78 @@
+"""Runs tasks by browser-use, by the Python of a virtual environment that has it: one JSON object on standard input.
+
+Writes one line of JSON for each task: what it ended with, and what the page says of the episode.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+
+# It would report its use, ask its cloud, and set up logging on standard output.
+os.environ |= {
+    "ANONYMIZED_TELEMETRY": "false",
+    "BROWSER_USE_CLOUD_SYNC": "false",
+    "BROWSER_USE_SETUP_LOGGING": "false",
+    "BROWSER_USE_LOGGING_LEVEL": "error",
+    "SKIP_LLM_API_KEY_VERIFICATION": "true",
+}
+
+from browser_use import Agent, BrowserProfile, BrowserSession, ChatOpenAI
+
+_STEPS = 8
+_TASK_S = 60.0
+
+
+async def main() -> None:
+    asked = json.load(sys.stdin)
+    model = ChatOpenAI(model="solver", base_url=asked["model"], api_key="none")
+    for task in asked["tasks"]:
+        profile = BrowserProfile(
+            executable_path=asked["chromium"],
+            headless=True,
+            chromium_sandbox=False,
+            viewport={"width": 1280, "height": 800},
+            enable_default_extensions=False,
+            keep_alive=True,  # its last page is looked at
+        )
+        session = BrowserSession(browser_profile=profile)
+        began = time.monotonic()
+        told = {"statuses": ["failed"], "answer": "", "records": [], "url": "", "reward": ""}
+        try:
+            async with asyncio.timeout(_TASK_S):
+                told |= await run(task, model, session)
+        except TimeoutError:
+            told["reasons"] = [f"not done within {_TASK_S:.0f} s"]
+        finally:
+            await session.kill()
+        print(json.dumps({task["name"]: {**told, "seconds": time.monotonic() - began}}), flush=True)
+
+
+async def run(task: dict[str, str], model: ChatOpenAI, session: BrowserSession) -> dict[str, object]:
+    """One task, with the settings that it has by default, but for pictures and the judge of its answers."""
+    agent = Agent(
+        task=task["goal"],
+        llm=model,
+        browser_session=session,
+        initial_actions=[{"navigate": {"url": task["url"], "new_tab": False}}],
+        use_vision=False,
+        use_judge=False,
+        directly_open_url=False,
+    )
+    history = await agent.run(max_steps=_STEPS)
+    page = await session.get_current_page()
+    reward = await page.evaluate("() => document.documentElement.dataset.reward || ''") if page else ""
+    return {
+        "statuses": ["completed" if history.is_successful() else "failed"],
+        "reasons": [str(error) for error in history.errors() if error],
+        "answer": history.final_result() or "",
+        "url": await session.get_current_page_url(),
+        "reward": reward,
+    }
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
