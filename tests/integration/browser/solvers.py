@@ -143,7 +143,8 @@ def movie(seen: Observation) -> str:
     values = {"genre": genre, "direct": director, "year": year, "date": year}
     calls = []
     for element in by_role(seen, "textbox"):
-        value = next(value for word, value in values.items() if word in element.name.lower())
+        label = element.name or next(line for line in lines(seen) if f"[{element.bid} " in line)
+        value = next(value for word, value in values.items() if word in label.lower())
         calls.append(f"fill('{element.bid}', {value!r})")
     last = [element for element in controls(seen) if element.role != "textbox"][-1]
     return "\n".join([*calls, f"click('{last.bid}')"])
@@ -153,7 +154,8 @@ def coloured(seen: Observation) -> str:
     said = between(seen.goal, "Click on the ", " colored")
     seen_as = {"lime": "green", "magenta": "pink", "olive": "dark yellow"}
     colour = seen_as.get(said, said)
-    return f"click('{next(element.bid for element in controls(seen) if element.name.startswith(f'{colour} '))}')"
+    boxes = [element for element in controls(seen) if element.name.startswith(f"{colour} ")]
+    return f"click('{boxes[-1].bid}')"  # the goal may show the colour as a box of its own, before the others
 
 
 def moved_time(seen: Observation) -> str:
@@ -169,7 +171,8 @@ def in_case(seen: Observation) -> str:
 
 
 def copied(seen: Observation) -> str:
-    text, answer = by_role(seen, "textbox")
+    text = next(e for e in by_role(seen, "textbox") if e.attributes.get("value"))
+    answer = next(e for e in by_role(seen, "textbox") if e is not text)
     return f"fill('{answer.bid}', {text.attributes['value']!r})\n{click(seen, 'Submit')}"
 
 

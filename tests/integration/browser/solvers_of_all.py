@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import walk_elements
@@ -63,7 +63,8 @@ water
 """.strip().splitlines()
 _COLOURS = {"red": "FF0000", "lime": "00FF00", "green": "008000", "blue": "0000FF", "yellow": "FFFF00"} | {
     "white": "FFFFFF", "black": "000000", "aqua": "00FFFF", "magenta": "FF00FF", "olive": "808000", "purple": "800080",
-    "orange": "FFA500", "grey": "808080", "gray": "808080", "pink": "FFC0CB", "cyan": "00FFFF",
+    "orange": "FFA500", "maroon": "800000", "navy": "000080", "silver": "C0C0C0", "teal": "008080", "gold": "FFD700",
+    "grey": "808080", "gray": "808080", "pink": "FFC0CB", "cyan": "00FFFF",
 }  # fmt: skip
 
 
@@ -109,8 +110,9 @@ def cheapest(seen: Observation) -> str:
             minutes = int(found[1] or 0) * 60 + int(found[2] or 0)
         if found := re.search(r'\[(\d+) button "Book [^"]*\$(\d+)"', line):
             offers.append((int(found[2]), minutes, found[1]))
-    by_time = "shortest" in seen.goal
-    return f"click('{min(offers, key=lambda one: one[1] if by_time else one[0])[2]}')"
+    column = 1 if "duration" in seen.goal else 0
+    best = max if re.search("longest|expensive", seen.goal) else min
+    return f"click('{best(offers, key=lambda offer: offer[column])[2]}')"
 
 
 def dated(seen: Observation, field: str, wanted: str) -> Script:
@@ -157,6 +159,11 @@ def menu(seen: Observation) -> Script:
     yield f"click('{bid(seen, leaf)}')"
 
 
+def shows_an_icon(seen: Observation) -> bool:
+    """Whether the goal names a thing of a menu by a picture."""
+    return "with the" in seen.goal
+
+
 def playback(seen: Observation) -> Script:
     name = quoted(seen)[1]
     seen = yield f"{click(seen, 'Menu')}\nnoop(300)"
@@ -188,7 +195,7 @@ def dragged(seen: Observation) -> str:
 
 def to_position(seen: Observation) -> Script:
     """Drags an item of a list or grid to its place."""
-    name, place = re.findall(r"Drag (\w+) (?:to the )?(.+?)\.", seen.goal)[0]
+    name, place = re.findall(r"Drag ([\w-]+) (?:to the )?(.+?)\.", seen.goal)[0]
     items = [e for e in controls(seen) if e.role == "listitem"]
     at = next(index for index, e in enumerate(items) if e.name == name)
     wide = 3 if len(items) == 9 else 1
@@ -220,14 +227,14 @@ def sorted_numbers(seen: Observation) -> Script:
     yield click(seen, "Submit")
 
 
-_SENDS = re.compile(r"forward", re.IGNORECASE)
+_VERBS = ["Find", "Forward", "Get", "Give", "Go", "Locate", "Look", "Navigate", "Please", "Search", "Send", "The"]
 
 
 def email(seen: Observation) -> Script:
     """One of four things to be done with the email of a sender; in words of many kinds."""
     rows = _emails(seen)
     goal = seen.goal
-    sender = next(name for name in rows if re.search(rf"\b{name}\b", goal))
+    sender = _sender(goal, rows)
     text = quoted(seen)
     if re.search(r"delete|trash|\bbin\b|remove|get rid", goal, re.IGNORECASE):
         yield f"click('{rows[sender][1]}')"
@@ -235,13 +242,21 @@ def email(seen: Observation) -> Script:
         yield f"click('{rows[sender][2]}')"
     else:
         seen = yield f"click('{rows[sender][0]}')"
-        forward = bool(_SENDS.search(goal)) and not text
+        forward = not text
         word = "forward" if forward else "reply"
         seen = yield f"click('{next(e.bid for e in controls(seen) if word in e.name.lower())}')"
-        told = text[-1] if text else next(w for w in re.findall(r"\b[A-Z][a-z]+\b", goal[1:]) if w != sender)
+        names = [word for word in re.findall(r"\b[A-Z][\w-]+", goal) if word not in (sender, *_VERBS)]
+        told = text[-1] if text else names[-1]
         place = by_role(seen, "textbox")[0 if forward else -1]
         seen = yield f"fill('{place.bid}', {told!r})"
         yield f"click('{next(e.bid for e in controls(seen) if 'send' in e.name.lower())}')"
+
+
+def _sender(goal: str, rows: Iterable[str]) -> str:
+    """Whose email is meant: there may be one too of the person that it goes to."""
+    names = [name for name in rows if re.search(rf"\b{name}\b", goal)]
+    meant = [n for n in names if re.search(rf"\b(?:by|from|Get) {n}\b|\b{n} (?:sent|wants his)\b", goal)]
+    return (meant or names)[0]
 
 
 def _emails(seen: Observation) -> dict[str, tuple[str, str, str]]:
@@ -407,10 +422,8 @@ def signed(seen: Observation) -> Script:
     if "enter the name" not in seen.goal:
         yield click(seen, "Cancel")
     area, name = by_role(seen, "textbox")
-    for _ in range(20):
-        if "disabled" not in by_role(seen, "textbox")[1].states:
-            break
-        seen = yield f"scroll_element('{area.bid}', 'down')\nnoop(100)"
+    while "disabled" in by_role(seen, "textbox")[1].states:
+        seen = yield "\n".join([f"scroll_element('{area.bid}', 'down')"] * 4)
     yield f"fill('{name.bid}', {quoted(seen)[0]!r})\n{click(seen, quoted(seen)[1])}"
 
 
@@ -437,8 +450,7 @@ def many_posts(seen: Observation) -> str:
 def deleted(seen: Observation) -> Script:
     target = by_role(seen, "textbox")[0].bid
     seen = yield f"focus('{target}')\nkeyboard_type('ls')\nkeyboard_press('Enter')\nnoop(200)"
-    said = next(e.name for e in controls(seen) if e.name.startswith("terminal Welcome"))
-    files = between(said, " ls ", " user$").split()
+    files = between(" ".join(lines(seen)), " ls ", " user$").split()
     wanted = re.findall(r"extension (\.[\w.]+)", seen.goal)
     file = next(f for f in files if (f.endswith(wanted[0]) if wanted else "." not in f))
     yield f"keyboard_type('rm {file}')\nkeyboard_press('Enter')"
@@ -485,12 +497,14 @@ def coloured_field(seen: Observation) -> Script:
 
 
 def bought(seen: Observation) -> Script:
-    limit = float(between(seen.goal + " ", "less than $", ". "))
+    """The price goes on while it is read, by up to 1.5 each tenth of a second."""
+    limit = float(between(seen.goal + " ", "less than $", ". ")) - 2
+    x, y = middle(next(e for e in controls(seen) if e.name == "Buy"))
     while True:
         shown = re.search(r"Stock price: \$([\d.]+)", " ".join(lines(seen)))
         if shown is not None and float(shown[1]) < limit:
-            yield click(seen, "Buy")
-        seen = yield "noop(50)"
+            yield f"mouse_click({x}, {y})"
+        seen = yield "noop(20)"
 
 
 def tabs(seen: Observation) -> list[Element]:
@@ -549,6 +563,9 @@ ALL: Mapping[str, Solver] = {
     "use-slider-2": sliders,
 }
 """Every task that can be solved without sight, as far as a script solves it."""
+
+NEEDS_SIGHT: Mapping[str, Callable[[Observation], bool]] = {"click-menu-2": shows_an_icon}
+"""Tasks of which some episodes need sight, and which those are."""
 
 SHORT = (
     *SOLVERS,
