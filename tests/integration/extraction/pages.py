@@ -82,6 +82,18 @@ document.getElementById('on').onclick = () => setTimeout(() => { at += 2; draw()
 draw();
 </script>"""
 
+_PAGER_LATE = """<h1>Staff</h1><table id="grid"><thead><tr><th>No</th><th>Word</th></tr></thead>
+<tbody></tbody></table><div id="foot"></div>
+<script>
+let at = 0; const all = [['1','yes'],['2','no'],['3','yes'],['4','no'],['5','yes']];
+const draw = () => { document.querySelector('tbody').innerHTML =
+  all.slice(at, at + 2).map((r) => `<tr><td>${r[0]}</td><td>${r[1]}</td></tr>`).join(''); };
+const foot = () => { document.getElementById('foot').innerHTML = `SAID<button id="on">Next</button><button>1</button>`;
+  document.getElementById('on').disabled = at + 2 >= all.length;
+  document.getElementById('on').onclick = () => { at += 2; draw(); foot(); }; };
+draw(); setTimeout(foot, 200);
+</script>"""
+
 _GRID = """<div role="grid"><div role="rowgroup"><div role="row"><div role="columnheader">Make</div>
 <div role="columnheader">Model</div><div role="columnheader">Price</div></div></div><div role="rowgroup">
 <div role="row"><div role="gridcell" aria-colindex="1">Ford</div>
@@ -109,6 +121,8 @@ PAGES: dict[str, str] = {
     "/scripted": _SCRIPTED,
     "/grid": _page(_GRID),
     "/late": _page(_LATE),
+    "/pager-late": _page(_PAGER_LATE.replace("SAID", "Showing 1 to 2 of 5 ")),
+    "/pager-late-uncounted": _page(_PAGER_LATE.replace("SAID", "")),
     "/spoken": _page(
         "<p>A catalogue raises an error where no parts were found for a name; what calls it may give another name, and "
         "goes on with the part that it gets for that one instead.</p>"

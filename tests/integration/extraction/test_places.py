@@ -309,6 +309,7 @@ async def test_a_bound_on_pages_is_said(page: Context, site: str) -> None:
     assert "up to page 2" in found.why
 
 
+WORDS_FOUND = schema(many=True, required=["no", "word"], no=TEXT, word=TEXT)
 WORDS = {"fields": {"no": {"column": "No"}, "word": {"column": "Word"}}, "records": "#grid tbody tr"}
 
 
@@ -318,6 +319,15 @@ async def test_a_button_of_a_script_leads_through_the_list(page: Context, site: 
     assert [record.value["no"] for record in found.records] == ["1", "2", "3", "4", "5"]
     assert [record.value["word"] for record in found.records] == ["yes", "no", "yes", "no", "yes"]
     assert found.complete
+
+
+@pytest.mark.parametrize("path", ["/pager-late", "/pager-late-uncounted"])
+@pytest.mark.parametrize("asked", [{**WORDS, "next": "#on"}, {"schema": WORDS_FOUND}], ids=["given", "found"])
+async def test_a_pager_that_is_drawn_after_the_rows_is_waited_for(
+    page: Context, site: str, path: str, asked: dict[str, Any]
+) -> None:
+    found = await read(page, f"{site}{path}", **asked)
+    assert [record.value["no"] for record in found.records] == ["1", "2", "3", "4", "5"]
 
 
 async def test_a_button_that_sends_a_form_is_not_pressed(page: Context, site: str) -> None:

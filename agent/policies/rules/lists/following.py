@@ -64,7 +64,7 @@ async def read_whole_list(
     following = _Following(state, read, first, asked, held)
     while following.pages < most and not _is_whole(first, len(following.records)):
         try:
-            if not await following.go_on():
+            if not await following.go_on() and not await following.look_again():
                 break
         except PlaceMissing as error:
             following.why = f"page {following.pages + 1:,} shows no records: {error.message}"
@@ -106,6 +106,7 @@ class _Following:
     _of_page: Counter[str] = field(default_factory=Counter)  # the records of the page that is open
     _inner: InnerList | None = None  # the region of the page in which the list is scrolled
     _grew: bool = False  # scrolling brought further records, so a link to more of them brings no others
+    _looked_again: bool = False  # at the first page, after it came to rest
     _scrolled: bool = False  # the page that is open was scrolled to the end of that region, or has none
     why: str = ""  # why the caller's way on did not lead to the list's end
 
@@ -132,6 +133,21 @@ class _Following:
         if step.url:
             return await self._open(page, step)
         return not step.sends and await press(self.state, step) and await self._take_changed()
+
+    async def look_again(self) -> bool:
+        """Whether the first page shows by now how long its list is, or a way on: scripts draw rows before a pager."""
+        start = self._start
+        if self._looked_again or self.pages > 1 or self._others or self._short or start is None or not start.scripted:
+            return False
+        self._looked_again = True
+        await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        shown = (await self.read(self.state)).shown
+        if shown is not None and shown != self.first.shown:
+            self.first = replace(self.first, shown=shown)
+            return self._short
+        page = await read_ways_on(self.state.page, self.asked)
+        step = asked_step(page, self.asked) if self.asked else next_step(page, None)
+        return step is not None and (bool(self.asked) or is_pager(page, step))
 
     async def _go_as_asked(self, page: ListPage, asked: str) -> bool:
         """Goes on by the link or button that the caller named; what keeps it from there is noted."""
