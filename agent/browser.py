@@ -39,6 +39,7 @@ class ContextOptions:
     reuse: str | None = None  # may serve, emptied, the next session that gives the same key; None: made for this one
     reading: bool = False  # a hint: its pages are likely to be only read, neither observed nor acted on
     schemes: tuple[str, ...] = WEB  # of addresses that are opened; others only for pages that the caller wrote
+    fetched_json: bool = False  # the JSON that scripts of its pages fetch is asked for, whatever the site is like
     accept_dialogs: bool = True  # confirm and prompt get yes and the default text; False: they are dismissed
 
 
@@ -51,6 +52,14 @@ class Landing:
     content_type: str = ""
     retry_after_s: float | None = None  # the answer's Retry-After, as seconds from now
     egress: str = ""  # what the cluster's own egress filter answered in the site's place; "" when the site answered
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedJson:
+    """JSON that a script of a page fetched while the page was open."""
+
+    url: str  # of the answer
+    text: str  # as it came; it need not parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +186,14 @@ class Context(Protocol):
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         """Waits until network and DOM have been quiet for `quiet_s`; False when the budget ran out."""
+        ...
+
+    async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
+        """The JSON that scripts of the active tab's document fetched by GET from the page's own site.
+
+        Nothing where the page is not watched (`ContextOptions.fetched_json`), nor while such a request is still
+        under way after `budget_s`. At most 30 answers of 1 MB each are given, and 2 million characters of all.
+        """
         ...
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:

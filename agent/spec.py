@@ -82,7 +82,8 @@ class FieldPlace(_Part):
         None,
         alias="json",
         min_length=1,
-        description="JSONPath in the page's JSON-LD and other JSON, or in a JSON document, such as `$.offers.price`",
+        description="JSONPath in the page's JSON-LD and other JSON, in JSON that its scripts fetched, or in a JSON "
+        "document, such as `$.offers.price`",
     )
     reader: Reader | None = Field(None, description="how the value is read; default: by the field's type in `schema`")
 
@@ -217,6 +218,12 @@ class ExtractSpec(_Part):
             if fault is not None:
                 raise ValueError(fault)
         return self
+
+    @property
+    def asks_json(self) -> bool:
+        """Whether the job names a place in the page's JSON."""
+        in_json = any(place.kind == "json" for place in self.fields.values())
+        return in_json or (self.records is not None and self.records.startswith("$"))
 
     def _unknown_field(self) -> str | None:
         """A field that the schema does not have; where the schema refers to others, that cannot be told here."""

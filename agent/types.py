@@ -223,7 +223,7 @@ class Reason(StrEnum):
 class FieldSource:
     """Where a field's value came from."""
 
-    how: str  # json-ld, microdata, rdfa, meta, table, label, selector, model, ...
+    how: str  # json-ld, microdata, rdfa, meta, table, label, selector, request (fetched JSON), model, ...
     where: str  # selector of the element, or the text that was found
     confirmed: bool  # the page visibly shows the value, it is not weak, and no structured data says otherwise
     sureness: Sureness = "likely"

@@ -75,7 +75,7 @@ class Item(Reply):
 class Source(Reply):
     """Where a field's value came from."""
 
-    how: str = Field(description="json-ld, microdata, rdfa, meta, table, label, selector, model, …")
+    how: str = Field(description="json-ld, microdata, rdfa, meta, table, label, selector, request, model, …")
     where: str = Field(description="selector of the element, or the text that was found")
     confirmed: bool = Field(
         description="the page visibly shows the value, it is not weak, and no structured data says otherwise"

@@ -17,6 +17,7 @@ from shoal.agent.chromium.acting.acting_context import ActingContext
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.context_pool import ContextPool, SpareContext, empty
 from shoal.agent.chromium.context_reset import close_quietly
+from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
 from shoal.agent.chromium.devtools.raw_pages import RawPages
 from shoal.agent.chromium.devtools.read_page import ReadPage, open_read_page
 from shoal.agent.chromium.devtools.reading_context import ReadingContext
@@ -56,6 +57,7 @@ class ChromiumBrowser:
         self._shelf: ContextPool[SpareContext] = ContextPool()
         self._pages = RawPages(browser)
         self._bare: ContextPool[ReadPage] = ContextPool()
+        self.fetching = FetchingSites()
         self._started_at = time.time()
         self._sessions = 0
         self._gone = asyncio.Event()

@@ -13,6 +13,7 @@ from shoal.agent.browser import (
     BrowserHealth,
     Context,
     ContextOptions,
+    FetchedJson,
     Frame,
     FrameOptions,
     Landing,
@@ -259,6 +260,8 @@ class DocumentContext:
             found = _found(read.view, extract)
         except (BeyondDocument, JsonPathFault):
             return None
+        if any(place.kind == "json" and not found.get(name) for name, place in extract.fields.items()):
+            return None  # scripts may fetch it
         return replace(read, lacking=frozenset(name for name in extract.fields if not found.get(name)))
 
     async def _compare(self, page: Context, arg: Mapping[str, Any], said: Json, told: ReadDocument | None) -> None:
@@ -309,6 +312,9 @@ class DocumentContext:
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         return True if self._page is None else await self._page.settle(quiet_s=quiet_s, budget_s=budget_s)
+
+    async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
+        return await (await self._in_browser()).fetched_json(budget_s=budget_s)
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         return await (await self._in_browser()).screenshot(full_page=full_page, bid=bid, region=region)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shoal.agent.browser import Context
 from shoal.agent.errors import (
@@ -17,7 +18,7 @@ from shoal.agent.errors import (
     PlaceNotYet,
     RecordInvalid,
 )
-from shoal.agent.extraction.page_json import Document, documents_of, nearest_paths, places_at
+from shoal.agent.extraction.page_json import Document, documents_of, fetched_documents, nearest_paths, places_at
 from shoal.agent.extraction.place import Place, Stated, stated
 from shoal.agent.extraction.places_page import PLACES_JS, PlacesPage
 from shoal.agent.grounding.claims import says_empty
@@ -64,7 +65,8 @@ class _Reading:
     page: PlacesPage
     properties: Mapping[str, Property]
     reading: Reading
-    documents: Sequence[Document] = ()
+    documents: Sequence[Document] = ()  # the page's own JSON
+    fetched: Sequence[Document] = ()  # the JSON that its scripts fetched
     records: list[GivenRecord] = field(default_factory=list)
     present: set[str] = field(default_factory=set)  # fields whose place is on the page, whatever it says
 
@@ -184,11 +186,31 @@ async def _read(page: Context, extract: ExtractSpec, locale: str) -> _Reading:
     properties = {name: known.get(name) or Property(name, frozenset(), False, False, (), ()) for name in extract.fields}
     read = _Reading(extract, looked, properties, Reading(looked.lang or locale, looked.url))
     read.documents = documents_of(looked.json)
+    if extract.asks_json and not _own_json_leads(read):
+        read.fetched = await _fetched(page)
     if in_json:
         _read_entries(read)
     else:
         _read_elements(read)
     return read
+
+
+def _own_json_leads(read: _Reading) -> bool:
+    """Whether the page's own JSON has all that the job looks for in JSON."""
+    if read.extract.records is not None and read.extract.records.startswith("$"):
+        return bool(_in_json(read, "records", read.extract.records))
+    places = {name: place for name, place in read.extract.fields.items() if place.kind == "json"}
+    return all(_in_json(read, f"fields.{name}", place.query) for name, place in places.items())
+
+
+async def _fetched(page: Context) -> list[Document]:
+    """The JSON that the page's scripts fetched. A page that fetches is let come to rest: another answer may follow,
+    and only all of them tell whether a path leads to one value.
+    """
+    if not await page.fetched_json(budget_s=_SETTLE_S):
+        return []
+    await page.settle(budget_s=_SETTLE_S)
+    return fetched_documents(await page.fetched_json(budget_s=_SETTLE_S))
 
 
 def _check_selectors(page: PlacesPage, selectors: Mapping[str, str]) -> None:
@@ -202,15 +224,34 @@ def _check_selectors(page: PlacesPage, selectors: Mapping[str, str]) -> None:
 def _read_entries(read: _Reading) -> None:
     """The records of a JSON document: what `records` leads to."""
     assert read.extract.records is not None
-    for entry in _in_json(read, "records", read.extract.records, read.documents):
-        document = [Document(entry.where, entry.value)]
-        places = {name: _in_json(read, name, one.query, document) for name, one in read.extract.fields.items()}
+    for entry in _entries(read, read.extract.records):
+        inner = replace(read, documents=[Document(entry.where, entry.value)], fetched=())
+        places = {name: _in_json(inner, name, one.query) for name, one in read.extract.fields.items()}
         _add(read, entry.where, places)
+
+
+def _entries(read: _Reading, path: str) -> list[Place]:
+    """The entries of the one list that `path` leads to.
+
+    Raises:
+        PlaceAmbiguous: several answers that scripts fetched have such a list.
+    """
+    if found := _in_json(replace(read, fetched=()), "records", path):
+        return found
+    lists = [(answer.where, places) for answer in read.fetched if (places := _at(path, [answer], "records"))]
+    if len({json.dumps([place.value for place in places], sort_keys=True) for _, places in lists}) > 1:
+        answers = ", ".join(where for where, _ in lists[:3])
+        raise PlaceAmbiguous(
+            f"`extract.records`: {path} leads to {len(lists)} different lists in what scripts of {read.page.url} "
+            f"fetched: {answers}; start on the address of the one that is meant, which is a page of JSON",
+            field="records",
+        )
+    return lists[0][1] if lists else []
 
 
 def _read_elements(read: _Reading) -> None:
     in_json = {
-        name: _in_json(read, f"fields.{name}", place.query, read.documents)
+        name: _in_json(read, f"fields.{name}", place.query)
         for name, place in read.extract.fields.items()
         if place.kind == "json"
     }
@@ -222,7 +263,12 @@ def _read_elements(read: _Reading) -> None:
         _add(read, record.where, {**record.places, **in_json})
 
 
-def _in_json(read: _Reading, name: str, path: str, documents: Sequence[Document]) -> list[Place]:
+def _in_json(read: _Reading, name: str, path: str) -> list[Place]:
+    """Where `path` leads in the page's own JSON; where it leads nowhere there, in what its scripts fetched."""
+    return _at(path, read.documents, name) or _at(path, read.fetched, name)
+
+
+def _at(path: str, documents: Sequence[Document], name: str) -> list[Place]:
     try:
         return places_at(path, documents)
     except JsonPathFault as fault:
@@ -300,7 +346,7 @@ def _no_records(read: _Reading, missing: type[PlaceMissing]) -> AgentError:
     if extract.records is not None:
         near: Sequence[str] = read.page.near.get("records", ())
         if extract.records.startswith("$"):
-            near = nearest_paths(extract.records, read.documents)
+            near = nearest_paths(extract.records, [*read.documents, *read.fetched])
         return missing(
             f"{url}: `extract.records`: {extract.records} finds nothing{_nearest(near)}", fields=("records",)
         )
@@ -318,7 +364,7 @@ def _empty_in_json(read: _Reading) -> bool:
     """Whether the list that `records` leads to is there, with nothing in it."""
     records = read.extract.records or ""
     return records.endswith("[*]") and any(
-        place.value == [] for place in _in_json(read, "records", records.removesuffix("[*]"), read.documents)
+        place.value == [] for place in _in_json(read, "records", records.removesuffix("[*]"))
     )
 
 
@@ -326,8 +372,9 @@ def _not_found(read: _Reading, name: str) -> str:
     place = read.extract.fields[name]
     near: Sequence[str]
     if place.kind == "json":
-        near = nearest_paths(place.query, read.documents)
-        where = "the page has no JSON" if not read.documents else f"{place.query} leads nowhere in the page's JSON"
+        documents = [*read.documents, *read.fetched]
+        near = nearest_paths(place.query, documents)
+        where = "the page has no JSON" if not documents else f"{place.query} leads nowhere in the page's JSON"
         where += " (a part of it is too large to be read)" if read.page.json_cut else ""
     else:
         near = read.page.near.get(name, ())

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from shoal.agent.browser import FetchedJson
 from shoal.agent.extraction.place import Place
 from shoal.agent.extraction.places_page import JsonText
 from shoal.agent.support.json_paths import values_at
@@ -23,7 +24,7 @@ _NEAREST = 3
 class Document:
     """One JSON value of a page."""
 
-    where: str  # selector of its script; "" for a page that is JSON itself
+    where: str  # selector of its script, or the address of what a script fetched; "" for a page that is JSON itself
     value: Json
 
 
@@ -42,6 +43,11 @@ def documents_of(texts: Sequence[JsonText]) -> list[Document]:
         except (ValueError, RecursionError):
             continue
     return documents
+
+
+def fetched_documents(answers: Sequence[FetchedJson]) -> list[Document]:
+    """What the answers that the page's scripts fetched say, each with its address."""
+    return documents_of([JsonText("fetched", answer.text, answer.url) for answer in answers])
 
 
 def places_at(path: str, documents: Sequence[Document]) -> list[Place]:

@@ -32,9 +32,9 @@ class PlacedRecord:
 class JsonText:
     """A text of the page that should be JSON."""
 
-    kind: str  # json-ld, script, state (assigned to a variable) or document
+    kind: str  # json-ld, script, state (assigned to a variable), fetched or document
     text: str
-    where: str  # selector of its script; "" for a page that is JSON itself
+    where: str  # selector of its script, or the address of what was fetched; "" for a page that is JSON itself
 
     @classmethod
     def of(cls, said: Mapping[str, Json]) -> Self:

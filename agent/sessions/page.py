@@ -8,7 +8,17 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
-from shoal.agent.browser import Browser, Context, ContextOptions, Frame, FrameOptions, Landing, ObserveOptions, Shot
+from shoal.agent.browser import (
+    Browser,
+    Context,
+    ContextOptions,
+    FetchedJson,
+    Frame,
+    FrameOptions,
+    Landing,
+    ObserveOptions,
+    Shot,
+)
 from shoal.agent.documents.context import DocumentContext
 from shoal.agent.documents.document import RawDocument
 from shoal.agent.errors import NavigationError, NotAPage
@@ -169,6 +179,9 @@ class LazyContext:
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         return await (await self._open()).settle(quiet_s=quiet_s, budget_s=budget_s)
+
+    async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
+        return await (await self._open()).fetched_json(budget_s=budget_s)
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         return await (await self._open()).screenshot(full_page=full_page, bid=bid, region=region)

@@ -184,6 +184,7 @@ class _Session:
             accept_dialogs=deps.context.accept_dialogs and work.spec.browser.dialogs == "accept",
             reuse=_reuse(work),
             reading=_reading(work, deps.policy),
+            fetched_json=work.spec.extract is not None and work.spec.extract.asks_json,
             human_timeout_s=max(deps.context.human_timeout_s, work.spec.help.timeout_s + _HELP_MARGIN_S),
             hooks=helping(hooks, work.spec, lambda name, url: str(deps.secrets.resolve(name, url)), helper),
         )

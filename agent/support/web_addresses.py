@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 from shoal.agent.errors import AddressForbidden
 
@@ -29,6 +30,17 @@ def scheme_of(url: str) -> str:
 def is_web(url: str) -> bool:
     """Whether `url` is an http or https address."""
     return scheme_of(url) in WEB
+
+
+def same_site(page: str, other: str) -> bool:
+    """Whether both addresses are of one site: one host, or that of `other` lies below the page's (`www.` aside)."""
+    own, its = urlsplit(page), urlsplit(other)
+    host, below = (own.hostname or "").removeprefix("www."), its.hostname or ""
+    if (own.scheme, own.netloc) == (its.scheme, its.netloc):
+        return own.scheme in WEB
+    named = "." in host and not host.replace(".", "").isdigit() and ":" not in host
+    lies_below = below == host or below.endswith(f".{host}")
+    return own.scheme == its.scheme and own.scheme in WEB and own.port == its.port and named and lies_below
 
 
 def leads_astray(href: str) -> bool:

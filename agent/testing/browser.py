@@ -7,7 +7,16 @@ import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shoal.agent.browser import BrowserHealth, ContextOptions, Frame, FrameOptions, Landing, ObserveOptions, Shot
+from shoal.agent.browser import (
+    BrowserHealth,
+    ContextOptions,
+    FetchedJson,
+    Frame,
+    FrameOptions,
+    Landing,
+    ObserveOptions,
+    Shot,
+)
 from shoal.agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
 from shoal.agent.observe.tree import find_element
 from shoal.agent.support.json_value import Json
@@ -35,6 +44,7 @@ class FakePage:
     raises: AgentError | None = None  # instead of loading
     refuses: AgentError | None = None  # what every action on it fails with
     harmless: tuple[str, ...] = ()  # names of actions that provably send nothing here
+    fetched: tuple[FetchedJson, ...] = ()  # what its scripts fetched
     gives: tuple[Download, ...] = ()  # files that it gives as soon as it is opened
 
 
@@ -174,6 +184,9 @@ class FakeContext:
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
         self._page()
         return True
+
+    async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
+        return self._page().fetched
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         page = self._page()

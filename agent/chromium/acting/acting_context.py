@@ -19,7 +19,15 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from shoal.agent.actions.dialects.browsergym import format_call
 from shoal.agent.actions.perform import check, perform
 from shoal.agent.actions.registry import Limit
-from shoal.agent.browser import ContextOptions, Frame, FrameOptions, Landing, ObserveOptions, Shot
+from shoal.agent.browser import (
+    ContextOptions,
+    FetchedJson,
+    Frame,
+    FrameOptions,
+    Landing,
+    ObserveOptions,
+    Shot,
+)
 from shoal.agent.chromium.acting import appearances
 from shoal.agent.chromium.acting.action_context import ChromiumActionContext, split_bid
 from shoal.agent.chromium.acting.appearances import Appearances
@@ -34,6 +42,7 @@ from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
 from shoal.agent.chromium.cut_off import cut_off
+from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
 from shoal.agent.chromium.faults import navigation_error, net_error
 from shoal.agent.chromium.landing import landing_of, sign_in
@@ -50,7 +59,7 @@ from shoal.agent.errors import (
 from shoal.agent.observe.marks import marked_elements, paint_marks
 from shoal.agent.observe.tree import clickable_elements, element_tree, focused_bid, is_cut, omitted, with_marks
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import check_opened, forbidden_page
+from shoal.agent.support.web_addresses import BLANK, check_opened, forbidden_page
 from shoal.agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation
 
 _GRACE_S = 2.0
@@ -68,6 +77,11 @@ class ActingOwner(BrowserProcess, Protocol):
     @property
     def folder(self) -> Path | None:
         """The folder that the browser can read; None: it reads everything."""
+        ...
+
+    @property
+    def fetching(self) -> FetchingSites:
+        """Which pages are watched for the JSON that they fetch."""
         ...
 
     async def take_back(self, context: ActingContext, not_reusable: str) -> None:
@@ -206,6 +220,9 @@ class ActingContext:
         try:
             async with asyncio.timeout(limit + _GRACE_S):
                 await self._have_tab()
+                self._tell_fetching()
+                if self.options.fetched_json or self._browser.fetching.watches(url):
+                    await self.tab.watch_fetches()
                 response = await self._go(url, limit)
         except TimeoutError as error:
             raise self._end() or PageCrashed(f"the page hangs: {self.tab.page.url}") from error
@@ -475,6 +492,17 @@ class ActingContext:
             return False  # still busy when the budget ran out, or the document was replaced again and again
         return True
 
+    async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
+        if self.tab.fetches is None:
+            return ()
+        async with self.limits.looking(self.options.action_timeout_s, "reading what the page fetched"):
+            return await self.tab.fetches.answers(self.url, budget_s)
+
+    def _tell_fetching(self) -> None:
+        """Notes whether the page that is left now fetched anything."""
+        if self.tab.fetches is not None and not self.tab.page.is_closed() and self.url != BLANK:
+            self._browser.fetching.told(self.url, fetched=self.tab.fetches.has_fetched)
+
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         if full_page + (bid is not None) + (region is not None) > 1:
             raise ActionInvalid("a screenshot shows the whole page, or an element, or a region")
@@ -512,6 +540,7 @@ class ActingContext:
         if self._closed:
             return
         not_reusable = self.not_reusable
+        self._tell_fetching()
         self._closed = True
         await self._browser.take_back(self, not_reusable)
         await self.files.close()

@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import ObserveOptions
 from shoal.agent.chromium.acting.downloads import Downloads
+from shoal.agent.chromium.devtools.fetched_json import FetchWatch
 from shoal.agent.chromium.devtools.isolated_reader import LOST, IsolatedReader
 from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.traffic import Traffic
@@ -64,6 +65,7 @@ class Tab:
         self._frame_id = ""
         self._reader: IsolatedReader | None = None
         self._traffic: Traffic | None = None
+        self.fetches: FetchWatch | None = None  # what its scripts fetch, where that is watched
         self._navigation_state: NavigationState | None = None
         self._navigation_begins = asyncio.Lock()
         self._worlds: Worlds | None = None
@@ -119,8 +121,15 @@ class Tab:
         """The watch over this tab's requests, which sees those that start from now on."""
         if self._traffic is None:
             self._traffic = Traffic(await self.frame_id())
-            await self._traffic.follow(await self.session())
+            await self._traffic.follow(await self.session(), told=self.fetches is not None)
         return self._traffic
+
+    async def watch_fetches(self) -> None:
+        """Follows what scripts of its pages fetch, from the next page on."""
+        if self.fetches is None:
+            fetches = FetchWatch(await self.frame_id())
+            await fetches.follow(await self.session())
+            self.fetches = fetches
 
     async def worlds(self) -> Worlds:
         """The worlds of this tab's frames, followed from the first call on."""

@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import Landing
 from shoal.agent.chromium.context_reset import EMPTY_S, clear_traces, close_quietly
+from shoal.agent.chromium.devtools.fetched_json import FetchWatch
 from shoal.agent.chromium.devtools.isolated_reader import IsolatedReader
 from shoal.agent.chromium.devtools.raw_pages import ENDED, GONE, RawPage, RawPages, RawSession
 from shoal.agent.chromium.devtools.traffic import Traffic
@@ -58,6 +59,7 @@ class ReadPage:
         self._talk: RawSession = raw.session
         self._reader = IsolatedReader(raw.session, raw.frame)
         self._traffic: Traffic | None = None
+        self.fetches: FetchWatch | None = None  # what its scripts fetch, where that is watched
         self._moved = asyncio.Event()
         self._loader = ""  # of the document that is there
         self._loaders: set[str] = set()  # documents that came since the last navigation began
@@ -145,9 +147,9 @@ class ReadPage:
 
     # --- what is done with it ------------------------------------------------------------------------
 
-    async def goto(self, url: str) -> Landing | None:
+    async def goto(self, url: str, *, watched: bool = False) -> Landing | None:
         """Where the navigation ended, with its document parsed; None when it gave no document: a file, no content,
-        another navigation of the page's own.
+        another navigation of the page's own. With `watched`, what its scripts fetch is followed from then on.
 
         Raises:
             PageCrashed: the renderer ended.
@@ -158,8 +160,11 @@ class ReadPage:
         if self._under_way:  # what it still says, it says before this ends
             await self._talk.send("Page.stopLoading")
         self._answer, self._under_way = None, True
-        listening, navigating = self._talk.send("Fetch.enable", _DOCUMENTS), self._navigate(url)
-        said: dict[str, Any] = (await asyncio.gather(listening, navigating))[1]
+        calls: list[Coroutine[Any, Any, Any]] = [self._talk.send("Fetch.enable", _DOCUMENTS), self._navigate(url)]
+        if watched and self.fetches is None:
+            self.fetches = FetchWatch(self.raw.frame)
+            calls.insert(0, self.fetches.follow(self._talk))
+        said: dict[str, Any] = (await asyncio.gather(*calls))[-1]
         self._under_way = False
         failed = said.get("errorText", "")
         if failed == _ABORTED or said.get("isDownload"):
@@ -228,7 +233,7 @@ class ReadPage:
         """The watch over this page's requests, which sees those that start from now on."""
         if self._traffic is None:
             self._traffic = Traffic(self.raw.frame)
-            await self._traffic.follow(self._talk)
+            await self._traffic.follow(self._talk, told=self.fetches is not None)
         return self._traffic
 
     async def end(self) -> None:

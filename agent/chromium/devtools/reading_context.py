@@ -10,9 +10,19 @@ from typing import Any, Protocol
 
 from playwright.async_api import Error as PlaywrightError
 
-from shoal.agent.browser import Context, ContextOptions, Frame, FrameOptions, Landing, ObserveOptions, Shot
+from shoal.agent.browser import (
+    Context,
+    ContextOptions,
+    FetchedJson,
+    Frame,
+    FrameOptions,
+    Landing,
+    ObserveOptions,
+    Shot,
+)
 from shoal.agent.chromium.acting.tab import document_quiet
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
+from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
 from shoal.agent.chromium.devtools.read_page import BLANK, ReadPage
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, viewport_shot
 from shoal.agent.chromium.faults import CRASH_S, navigation_error
@@ -29,6 +39,11 @@ _SHOWN_EVERY_S = 1.0
 
 class ReadingOwner(BrowserProcess, Protocol):
     """The browser of reading contexts."""
+
+    @property
+    def fetching(self) -> FetchingSites:
+        """Which pages are watched for the JSON that they fetch."""
+        ...
 
     async def new_context(self, options: ContextOptions) -> Context: ...
 
@@ -80,7 +95,9 @@ class ReadingContext:
         self._limits.check()
         try:
             async with asyncio.timeout(limit):
-                landing = await self.page.goto(url)
+                self._tell_fetching()
+                watched = self.options.fetched_json or self._browser.fetching.watches(url)
+                landing = await self.page.goto(url, watched=watched)
         except PageCrashed as error:
             raise (self._end() or error) from error
         except TimeoutError as error:
@@ -115,6 +132,16 @@ class ReadingContext:
                         return True
         except ActionError:
             return False  # still busy when the budget ran out, or the document was replaced again and again
+
+    async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
+        if self._moved is not None:
+            return await self._moved.fetched_json(budget_s=budget_s)
+        return await self.page.fetches.answers(self.page.url, budget_s) if self.page.fetches is not None else ()
+
+    def _tell_fetching(self) -> None:
+        """Notes whether the page that is left now fetched anything."""
+        if self.page.fetches is not None and self.page.url != BLANK:
+            self._browser.fetching.told(self.page.url, fetched=self.page.fetches.has_fetched)
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         if self._moved is not None or bid is not None or region is not None:
@@ -195,6 +222,7 @@ class ReadingContext:
             return
         self._closed = True
         self._browser.forget(self)
+        self._tell_fetching()
         if self._moved is not None:
             await self._moved.close()
             return

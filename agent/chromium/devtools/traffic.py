@@ -24,15 +24,16 @@ class Traffic:
         self._changed = asyncio.Event()
         self._followed: WeakSet[DevTools] = WeakSet()
 
-    async def follow(self, session: DevTools) -> None:
-        """Begins to listen on `session`, unless it does so already."""
+    async def follow(self, session: DevTools, *, told: bool = False) -> None:
+        """Begins to listen on `session`, unless it does so already. `told`: it tells of requests already."""
         if session in self._followed:
             return
         self._followed.add(session)
         session.on("Network.requestWillBeSent", lambda event: self._began(event, session))
         session.on("Network.loadingFinished", self._ended)
         session.on("Network.loadingFailed", self._ended)
-        await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
+        if not told:
+            await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
 
     def keep_to(self, sessions: Collection[DevTools]) -> None:
         """Waits no longer for what others than `sessions` began: with their frames they are gone."""

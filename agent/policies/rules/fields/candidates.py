@@ -32,6 +32,7 @@ TRUST: Mapping[str, float] = {
     "label": 0.92,
     "heading": 0.97,
     "meta": 0.88,
+    "request": 0.85,
     "selector": 0.85,
     "column": 0.0,
 }

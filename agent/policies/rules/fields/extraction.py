@@ -82,6 +82,9 @@ async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Fa
     if many:
         return facts, read_records(facts, properties, locale, stamp, accept)
     read = read_record(page_reader(facts, locale), properties, accept)
+    if any(source.sureness != "certain" for source in read.sources.values()) or read.missing:
+        answers = await state.page.fetched_json()
+        read = read_record(page_reader(facts, locale, answers), properties, accept) if answers else read
     if not read.sources and not read.candidates:
         return facts, Extraction((), missing=read.missing)
     record = Record(read.value, read.sources, facts.url, stamp, read.candidates)

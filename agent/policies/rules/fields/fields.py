@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from shoal.agent.browser import FetchedJson
 from shoal.agent.policies.rules.facts.facts import Facts
+from shoal.agent.policies.rules.facts.fetched import FetchedValue, subject_values
 from shoal.agent.policies.rules.fields.candidates import (
     PRICED,
     Candidate,
@@ -26,6 +28,7 @@ from shoal.agent.policies.rules.fields.choosing import (
     Scored,
     answer,
 )
+from shoal.agent.policies.rules.fields.fetched import with_fetched
 from shoal.agent.policies.rules.fields.no_values import is_no_value, without_label
 from shoal.agent.policies.rules.fields.schema import Property
 from shoal.agent.policies.rules.fields.visible_text import VisibleText
@@ -62,6 +65,7 @@ class FieldReader:
     reading: Reading
     shown: VisibleText
     facts: Facts | None = None  # the page, for what only a page has: sections, lines of text, a title
+    fetched: Sequence[FetchedValue] = ()  # what its scripts fetched about its subject
     names: frozenset[Phrase] = frozenset()  # what the fields of the schema are called
     _by_word: dict[str, list[int]] = field(default_factory=dict)
     _by_path: dict[str, list[int]] = field(default_factory=dict)
@@ -98,6 +102,11 @@ class FieldReader:
         scored = self._scored(prop)
         if self._stated_empty(prop, scored):
             return Answer()
+        told = self._told(prop, scored)
+        return with_fetched(told, prop, self.fetched, self.shown, self.reading) if self.fetched else told
+
+    def _told(self, prop: Property, scored: Sequence[Scored]) -> Answer:
+        """What the page itself states."""
         told = answer(prop, scored, self.shown, self.facts.title if self.facts is not None else None)
         if self.facts is None or (told.candidates if told.source is None else told.source.sureness != "weak"):
             return told
@@ -260,11 +269,16 @@ def _is_amount(line: str, lang: str) -> bool:
     )
 
 
-def page_reader(facts: Facts, locale: str = "") -> FieldReader:
-    """The reader of a page's own record. `locale` helps where the page does not say its language."""
+def page_reader(facts: Facts, locale: str = "", answers: Sequence[FetchedJson] = ()) -> FieldReader:
+    """The reader of a page's own record, with the `answers` that its scripts fetched.
+
+    `locale` helps where the page does not say its language.
+    """
     reading = Reading(facts.lang or locale, facts.url)
     candidates = candidates_of(facts)
-    return FieldReader(candidates, reading, VisibleText(facts.text, reading, candidates), facts)
+    return FieldReader(
+        candidates, reading, VisibleText(facts.text, reading, candidates), facts, subject_values(answers, facts)
+    )
 
 
 def read_record(reader: FieldReader, properties: Sequence[Property], accept: Sureness = "likely") -> ReadRecord:

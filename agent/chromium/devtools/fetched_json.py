@@ -1,0 +1,134 @@
+"""The JSON that the scripts of a page fetch while it is open."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from shoal.agent.browser import FetchedJson
+from shoal.agent.chromium.devtools.protocol import DevTools
+from shoal.agent.support.web_addresses import same_site
+
+_MOST = 30
+"""Answers of one document that are remembered; of more, the latest."""
+_LARGEST = 1_000_000
+"""Bytes of one answer; a larger one is left out."""
+_MOST_CHARS = 2_000_000
+"""Of all answers together."""
+_BODIES_S = 2.0
+"""How long the browser may take to hand over all answers."""
+_BUFFERS = {"maxTotalBufferSize": 8_000_000, "maxResourceBufferSize": _LARGEST}
+
+
+@dataclass(slots=True)
+class _Request:
+    """One request of a script, and what became of it."""
+
+    url: str  # of the answer, where one came
+    is_json: bool = False
+    ended: bool = False
+    body: str | None = None  # once it was asked for
+
+
+class FetchWatch:
+    """Follows what the scripts of the main frame's document fetch by GET. It sees what begins after `follow`."""
+
+    def __init__(self, main_frame: str) -> None:
+        self._main_frame = main_frame  # DevTools' id
+        self._session: DevTools | None = None
+        self._loader = ""  # the document whose scripts are followed
+        self._requests: dict[str, _Request] = {}  # by DevTools' id, the oldest first
+        self._ended = asyncio.Event()
+
+    async def follow(self, session: DevTools) -> None:
+        """Begins to listen on `session`."""
+        self._session = session
+        session.on("Network.requestWillBeSent", self._on_request)
+        session.on("Network.responseReceived", self._on_response)
+        session.on("Network.loadingFinished", self._on_finished)
+        session.on("Network.loadingFailed", self._on_failed)
+        await session.send("Network.enable", _BUFFERS)
+
+    @property
+    def has_fetched(self) -> bool:
+        """Whether scripts of the document fetched anything that is not known to be something else than JSON."""
+        return bool(self._requests)
+
+    def _on_request(self, event: dict[str, Any]) -> None:
+        if event.get("frameId") != self._main_frame:
+            return
+        if event.get("type") == "Document":
+            self._loader = event["loaderId"]
+            self._requests.clear()
+            return
+        of_script = event.get("type") in ("XHR", "Fetch") and event["loaderId"] == self._loader
+        if of_script and event["request"]["method"] == "GET":
+            self._requests[event["requestId"]] = _Request(event["request"]["url"])
+            if len(self._requests) > _MOST:
+                del self._requests[next(iter(self._requests))]
+
+    def _on_response(self, event: dict[str, Any]) -> None:
+        request, response = self._requests.get(event["requestId"]), event["response"]
+        if request is not None:
+            request.url = response["url"]
+            request.is_json = response["status"] == 200 and response["mimeType"].endswith("json")
+
+    def _on_finished(self, event: dict[str, Any]) -> None:
+        request = self._requests.get(event["requestId"])
+        if request is not None:
+            request.ended = True
+            if not request.is_json or event["encodedDataLength"] > _LARGEST:
+                del self._requests[event["requestId"]]
+            self._ended.set()
+
+    def _on_failed(self, event: dict[str, Any]) -> None:
+        if self._requests.pop(event["requestId"], None) is not None:
+            self._ended.set()
+
+    async def answers(self, page_url: str, budget_s: float) -> list[FetchedJson]:
+        """The JSON that came from the site of the page at `page_url`.
+
+        Requests that are under way are waited for. While one still is after `budget_s`, nothing is given: the answer
+        that is missing may be the one that is about the page.
+        """
+        if not await self._all_ended(page_url, budget_s):
+            return []
+        left, found = _MOST_CHARS, []
+        try:
+            async with asyncio.timeout(_BODIES_S):
+                for number, request in list(self._requests.items()):
+                    if not (request.ended and same_site(page_url, request.url)):
+                        continue
+                    if request.body is None:
+                        request.body = await self._body(number)
+                    if request.body and len(request.body) <= left:
+                        left -= len(request.body)
+                        found.append(FetchedJson(request.url, request.body))
+        except TimeoutError:
+            return []
+        return found
+
+    async def _all_ended(self, page_url: str, budget_s: float) -> bool:
+        ends = time.monotonic() + budget_s
+        while any(not request.ended and same_site(page_url, request.url) for request in self._requests.values()):
+            self._ended.clear()
+            try:
+                async with asyncio.timeout(ends - time.monotonic()):
+                    await self._ended.wait()
+            except TimeoutError:
+                return False
+        return True
+
+    async def _body(self, number: str) -> str:
+        """The body of an answer; "" where the browser has it no longer, or where it is no text."""
+        assert self._session is not None
+        try:
+            said = await self._session.send("Network.getResponseBody", {"requestId": number})
+            return base64.b64decode(said["body"]).decode() if said["base64Encoded"] else str(said["body"])
+        except (PlaywrightError, UnicodeDecodeError):
+            return ""

@@ -1,0 +1,88 @@
+"""What JSON that a page's scripts fetched adds to an answer of the page: a second witness, or a value.
+
+The visible page decides. Fetched JSON never changes a value that the page states: it may hold codes, amounts in cents
+and states of long ago. It bears values out, says which of several places is meant, and fills in what the page is
+silent about, where the key is the field's own name and the value is of the field's type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from shoal.agent.policies.rules.facts.entity import path_phrase
+from shoal.agent.policies.rules.facts.fetched import FetchedValue
+from shoal.agent.policies.rules.fields.candidates import Candidate, fit_of
+from shoal.agent.policies.rules.fields.choosing import GOOD_FIT, Answer
+from shoal.agent.policies.rules.fields.schema import Property
+from shoal.agent.policies.rules.fields.visible_text import VisibleText
+from shoal.agent.policies.rules.values.values import Raw, Reading, convert
+from shoal.agent.policies.rules.values.words import squash
+from shoal.agent.support.json_value import Json
+from shoal.agent.types import FieldSource, Reason
+
+_TELLING = 3  # characters of a value that stands in a text by more than chance
+_CODE = re.compile(r"[A-Z0-9]+(?:_[A-Z0-9]+)+")
+"""A text for programs: OUT_OF_STOCK."""
+_AS_SHOWN_ONLY = ("price", "currency", "rating", "name", "image")
+"""Kinds of values that programs write otherwise than people read them: an amount in cents, a rating of 100."""
+
+
+def with_fetched(
+    told: Answer, prop: Property, values: Sequence[FetchedValue], shown: VisibleText, reading: Reading
+) -> Answer:
+    """`told` by the page, with what the fetched values add to it."""
+    best = _best(prop, values, reading)
+    if best is None:
+        return told
+    fetched, value = best
+    if told.source is not None:
+        source = told.source
+        stays = source.sureness == "certain" or source.why == Reason.CONTRADICTED or not _same(told.value, value)
+        return told if stays else _agreed(told.value, source.how, source.where)
+    agreeing = [one for one in told.candidates if _same(one.value, value)]
+    if agreeing:
+        return _agreed(agreeing[0].value, agreeing[0].how, agreeing[0].where)
+    if len(str(value)) >= _TELLING and not isinstance(value, bool) and shown.has(prop, value):
+        return Answer(value, FieldSource("request", fetched.where, True, "likely", Reason.BORNE_OUT))
+    if told.candidates or not _speaks_for_itself(prop, fetched):
+        return told
+    return Answer(value, FieldSource("request", fetched.where, False, "likely", Reason.UNSEEN))
+
+
+def _best(prop: Property, values: Sequence[FetchedValue], reading: Reading) -> tuple[FetchedValue, Json] | None:
+    """The fetched value that is called as the field is, converted; None where several differ."""
+    found: list[tuple[float, FetchedValue, Json]] = []
+    for one in values:
+        href = one.text if one.text.startswith(("http://", "https://", "/")) and " " not in one.text else ""
+        raw = Raw(one.text, href=href, structured=True)
+        fit = fit_of(prop, Candidate("request", one.where, raw, path_phrase(one.path), visible=False))
+        value = convert(prop, raw, reading) if fit.own and fit.likeness >= GOOD_FIT else None
+        if value is not None:
+            found.append((fit.likeness - 0.03 * one.path.count("."), one, value))
+    top = max((score for score, _, _ in found), default=0.0)
+    best = [(one, value) for score, one, value in found if score == top]
+    return best[0] if best and all(_same(best[0][1], value) for _, value in best) else None
+
+
+def _agreed(value: Json, how: str, where: str) -> Answer:
+    return Answer(value, FieldSource(how, where, True, "certain", Reason.AGREED))
+
+
+def _same(one: Json, other: Json) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return squash(one) == squash(other)
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def _speaks_for_itself(prop: Property, fetched: FetchedValue) -> bool:
+    """Whether a value that the page does not show is what the field asks for, beyond its name: by its type and form."""
+    kind = prop.concept.kind if prop.concept else "text"
+    if kind in _AS_SHOWN_ONLY or path_phrase(fetched.path)[0] not in prop.phrases or "." in fetched.path:
+        return False
+    value = fetched.value
+    if isinstance(value, bool):
+        return "boolean" in prop.types
+    if isinstance(value, (int, float)):
+        return bool(prop.types & {"number", "integer"})
+    return "string" in prop.types and "<" not in value and (bool(prop.enum) or _CODE.fullmatch(value) is None)
