@@ -34,7 +34,7 @@ from shoal.agent.chromium.acting.appearances import Appearances
 from shoal.agent.chromium.acting.blocking import block
 from shoal.agent.chromium.acting.dialogs import Dialogs
 from shoal.agent.chromium.acting.downloads import Bounds, Downloads
-from shoal.agent.chromium.acting.effects import Moment, effect, moment
+from shoal.agent.chromium.acting.effects import Moment, effect, moment, named_bid
 from shoal.agent.chromium.acting.harmless import harmless
 from shoal.agent.chromium.acting.open_tabs import OpenTabs
 from shoal.agent.chromium.acting.screencast import screencast
@@ -42,7 +42,7 @@ from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.acting.titles import Titles
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
 from shoal.agent.chromium.cut_off import cut_off
-from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
+from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, region_shot, viewport_shot
 from shoal.agent.chromium.faults import navigation_error, net_error
 from shoal.agent.chromium.landing import landing_of, sign_in
@@ -59,29 +59,23 @@ from shoal.agent.errors import (
 from shoal.agent.observe.marks import marked_elements, paint_marks
 from shoal.agent.observe.tree import clickable_elements, element_tree, focused_bid, is_cut, omitted, with_marks
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import BLANK, check_opened, forbidden_page
+from shoal.agent.support.web_addresses import check_opened, forbidden_page
 from shoal.agent.types import Action, ActionResult, Box, Download, Effect, ErrorInfo, Observation
 
-_GRACE_S = 2.0
+_GRACE_S, _LOOK_S = 2.0, 5.0
 """Playwright keeps its own time limits; ours comes so much later and catches a driver that does not answer."""
-_LOOK_S = 5.0
 _EFFECT_S, _EFFECT_PAUSE_S = 0.3, 0.05
 """How long an action that changed nothing is watched for a late effect, and how often."""
 _QUIET_S, _SETTLE_S = 0.05, 1.5
 """How long a page is to be quiet after an action before it is looked at, and how long that is waited for."""
 
 
-class ActingOwner(BrowserProcess, Protocol):
+class ActingOwner(BrowserProcess, FetchingOwner, Protocol):
     """The browser of acting contexts."""
 
     @property
     def folder(self) -> Path | None:
         """The folder that the browser can read; None: it reads everything."""
-        ...
-
-    @property
-    def fetching(self) -> FetchingSites:
-        """Which pages are watched for the JSON that they fetch."""
         ...
 
     async def take_back(self, context: ActingContext, not_reusable: str) -> None:
@@ -220,9 +214,7 @@ class ActingContext:
         try:
             async with asyncio.timeout(limit + _GRACE_S):
                 await self._have_tab()
-                self._tell_fetching()
-                if self.options.fetched_json or self._browser.fetching.watches(url):
-                    await self.tab.watch_fetches()
+                await self.tab.leave_for(url, self._browser.fetching, always_watched=self.options.fetched_json)
                 response = await self._go(url, limit)
         except TimeoutError as error:
             raise self._end() or PageCrashed(f"the page hangs: {self.tab.page.url}") from error
@@ -370,7 +362,7 @@ class ActingContext:
             one, _ = check(action, allow_unsafe=self.options.allow_python)
             limit = self._limit(one.limit, action)
             self._stage.begin(started + limit)
-            bid = _bid_of(action)
+            bid = named_bid(action)
             if one.unsafe:
                 await self.allow_scripts()
             if one.changes:
@@ -493,15 +485,7 @@ class ActingContext:
         return True
 
     async def fetched_json(self, *, budget_s: float = 0.5) -> Sequence[FetchedJson]:
-        if self.tab.fetches is None:
-            return ()
-        async with self.limits.looking(self.options.action_timeout_s, "reading what the page fetched"):
-            return await self.tab.fetches.answers(self.url, budget_s)
-
-    def _tell_fetching(self) -> None:
-        """Notes whether the page that is left now fetched anything."""
-        if self.tab.fetches is not None and not self.tab.page.is_closed() and self.url != BLANK:
-            self._browser.fetching.told(self.url, fetched=self.tab.fetches.has_fetched)
+        return await self.tab.fetches.answers(self.url, budget_s) if self.tab.fetches is not None else ()
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         if full_page + (bid is not None) + (region is not None) > 1:
@@ -540,7 +524,7 @@ class ActingContext:
         if self._closed:
             return
         not_reusable = self.not_reusable
-        self._tell_fetching()
+        self.tab.tell_fetching(self._browser.fetching)
         self._closed = True
         await self._browser.take_back(self, not_reusable)
         await self.files.close()
@@ -574,12 +558,3 @@ class ActingContext:
 def _left_ms(ends: float) -> float:
     """What is left until then; never 0, which would stand for no limit."""
     return max(1.0, (ends - time.monotonic()) * 1000)
-
-
-def _bid_of(action: Action) -> str | None:
-    """The element whose value tells what the action did: the last that it names."""
-    for name in ("to_bid", "bid"):
-        bid = action.args.get(name)
-        if bid is not None:
-            return str(bid)
-    return None

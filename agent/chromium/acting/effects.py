@@ -17,7 +17,7 @@ from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.worlds import World
 from shoal.agent.errors import ActionError, BrowserError
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Effect
+from shoal.agent.types import Action, Effect
 
 _FIELDS = frozenset({"input", "textarea", "select"})
 _PUSHED = frozenset({"button", "submit", "reset", "image"})
@@ -187,3 +187,12 @@ def _value(before: Moment, after: Moment, bid: str | None) -> str | None:
         changed = before.frame and (before.prefix != after.prefix or before.frame["value"] != value)
         return value if changed else None
     return str(value) if value is not None and after.frame["found"] else None
+
+
+def named_bid(action: Action) -> str | None:
+    """The element whose value tells what the action did: the last that it names."""
+    for name in ("to_bid", "bid"):
+        bid = action.args.get(name)
+        if bid is not None:
+            return str(bid)
+    return None

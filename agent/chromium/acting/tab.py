@@ -14,6 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 from shoal.agent.browser import ObserveOptions
 from shoal.agent.chromium.acting.downloads import Downloads
 from shoal.agent.chromium.devtools.fetched_json import FetchWatch
+from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
 from shoal.agent.chromium.devtools.isolated_reader import LOST, IsolatedReader
 from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.traffic import Traffic
@@ -22,6 +23,7 @@ from shoal.agent.chromium.navigation_state import NavigationState
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import FrameWalk
 from shoal.agent.support.json_value import Json
+from shoal.agent.support.web_addresses import is_web
 
 _TRIES = 5
 _READY_S = 2.0
@@ -124,12 +126,18 @@ class Tab:
             await self._traffic.follow(await self.session(), told=self.fetches is not None)
         return self._traffic
 
-    async def watch_fetches(self) -> None:
-        """Follows what scripts of its pages fetch, from the next page on."""
-        if self.fetches is None:
+    async def leave_for(self, url: str, fetching: FetchingSites, *, always_watched: bool) -> None:
+        """Has to come before the page at `url` is opened: its scripts are followed where they may fetch something."""
+        self.tell_fetching(fetching)
+        if self.fetches is None and (always_watched or fetching.watches(url)):
             fetches = FetchWatch(await self.frame_id())
             await fetches.follow(await self.session())
             self.fetches = fetches
+
+    def tell_fetching(self, fetching: FetchingSites) -> None:
+        """Notes whether the page that is left now fetched anything."""
+        if self.fetches is not None and not self.page.is_closed() and is_web(self.page.url):
+            fetching.told(self.page.url, fetched=self.fetches.has_fetched)
 
     async def worlds(self) -> Worlds:
         """The worlds of this tab's frames, followed from the first call on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urlsplit
 
 _FIRST = 3
@@ -48,3 +49,12 @@ class FetchingSites:
         if len(self._sites) > _MOST_SITES:
             del self._sites[next(iter(self._sites))]
         return site
+
+
+class FetchingOwner(Protocol):
+    """A browser that knows which sites fetch."""
+
+    @property
+    def fetching(self) -> FetchingSites:
+        """Which pages are watched for the JSON that they fetch."""
+        ...

@@ -22,13 +22,13 @@ from shoal.agent.browser import (
 )
 from shoal.agent.chromium.acting.tab import document_quiet
 from shoal.agent.chromium.call_deadlines import BrowserProcess, CallDeadlines
-from shoal.agent.chromium.devtools.fetching_sites import FetchingSites
+from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
 from shoal.agent.chromium.devtools.read_page import BLANK, ReadPage
 from shoal.agent.chromium.devtools.screenshots import as_shot, page_shot, viewport_shot
 from shoal.agent.chromium.faults import CRASH_S, navigation_error
 from shoal.agent.errors import ActionError, AgentError, BrowserGone, NavigationTimeout, PageCrashed
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.web_addresses import check_opened, forbidden_page
+from shoal.agent.support.web_addresses import check_opened, forbidden_page, is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation
 
 _STORED = "() => [location.origin, Object.entries(localStorage).map(([name, value]) => ({name, value}))]"
@@ -37,13 +37,8 @@ _STORED = "() => [location.origin, Object.entries(localStorage).map(([name, valu
 _SHOWN_EVERY_S = 1.0
 
 
-class ReadingOwner(BrowserProcess, Protocol):
+class ReadingOwner(BrowserProcess, FetchingOwner, Protocol):
     """The browser of reading contexts."""
-
-    @property
-    def fetching(self) -> FetchingSites:
-        """Which pages are watched for the JSON that they fetch."""
-        ...
 
     async def new_context(self, options: ContextOptions) -> Context: ...
 
@@ -140,7 +135,7 @@ class ReadingContext:
 
     def _tell_fetching(self) -> None:
         """Notes whether the page that is left now fetched anything."""
-        if self.page.fetches is not None and self.page.url != BLANK:
+        if self.page.fetches is not None and is_web(self.page.url):
             self._browser.fetching.told(self.page.url, fetched=self.page.fetches.has_fetched)
 
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:

@@ -71,10 +71,10 @@ def _names_of(facts: Facts) -> list[str]:
     """What the page calls its subject: its heading, and where it has none, its title or the first part of that."""
     if facts.h1:
         return [squash(facts.h1)]
-    own = [one for one in facts.headings if one.visible and not one.region and one.text]
+    own = [heading for heading in facts.headings if heading.visible and not heading.region and heading.text]
     if own:
-        top = min(one.level for one in own)
-        first = [one.text for one in own if one.level == top]
+        top = min(heading.level for heading in own)
+        first = [heading.text for heading in own if heading.level == top]
         return [squash(first[0])] if len(first) == 1 else []
     return [name for name in map(squash, re.split(r" [-–—|·:] ", facts.title)[:1]) if name]
 
@@ -82,9 +82,10 @@ def _names_of(facts: Facts) -> list[str]:
 def _parts_of(url: str) -> frozenset[str]:
     """The parts of an address that may say which item it is of, the last of its path and the values of its query."""
     parts = urlsplit(url)
-    last = [unquote(step) for step in parts.path.split("/") if step][-1:]
-    last += [unquote(step) for step in parts.fragment.split("/") if step][-1:]
-    return frozenset(squash(one) for one in (*last, *(value for _, value in parse_qsl(parts.query))) if one)
+    told = [unquote(step) for step in parts.path.split("/") if step][-1:]
+    told += [unquote(step) for step in parts.fragment.split("/") if step][-1:]
+    told += [value for _, value in parse_qsl(parts.query)]
+    return frozenset(filter(None, map(squash, told)))
 
 
 def _objects(answers: Sequence[FetchedJson]) -> list[tuple[FetchedJson, Mapping[str, Json]]]:

@@ -40,7 +40,7 @@ def with_fetched(
         source = told.source
         stays = source.sureness == "certain" or source.why == Reason.CONTRADICTED or not _same(told.value, value)
         return told if stays else _agreed(told.value, source.how, source.where)
-    agreeing = [one for one in told.candidates if _same(one.value, value)]
+    agreeing = [candidate for candidate in told.candidates if _same(candidate.value, value)]
     if agreeing:
         return _agreed(agreeing[0].value, agreeing[0].how, agreeing[0].where)
     if len(str(value)) >= _TELLING and not isinstance(value, bool) and shown.has(prop, value):
@@ -53,15 +53,15 @@ def with_fetched(
 def _best(prop: Property, values: Sequence[FetchedValue], reading: Reading) -> tuple[FetchedValue, Json] | None:
     """The fetched value that is called as the field is, converted; None where several differ."""
     found: list[tuple[float, FetchedValue, Json]] = []
-    for one in values:
-        href = one.text if one.text.startswith(("http://", "https://", "/")) and " " not in one.text else ""
-        raw = Raw(one.text, href=href, structured=True)
-        fit = fit_of(prop, Candidate("request", one.where, raw, path_phrase(one.path), visible=False))
+    for fetched in values:
+        href = fetched.text if fetched.text.startswith(("http://", "https://", "/")) and " " not in fetched.text else ""
+        raw = Raw(fetched.text, href=href, structured=True)
+        fit = fit_of(prop, Candidate("request", fetched.where, raw, path_phrase(fetched.path), visible=False))
         value = convert(prop, raw, reading) if fit.own and fit.likeness >= GOOD_FIT else None
         if value is not None:
-            found.append((fit.likeness - 0.03 * one.path.count("."), one, value))
+            found.append((fit.likeness - 0.03 * fetched.path.count("."), fetched, value))
     top = max((score for score, _, _ in found), default=0.0)
-    best = [(one, value) for score, one, value in found if score == top]
+    best = [(fetched, value) for score, fetched, value in found if score == top]
     return best[0] if best and all(_same(best[0][1], value) for _, value in best) else None
 
 
@@ -69,10 +69,10 @@ def _agreed(value: Json, how: str, where: str) -> Answer:
     return Answer(value, FieldSource(how, where, True, "certain", Reason.AGREED))
 
 
-def _same(one: Json, other: Json) -> bool:
-    if isinstance(one, str) and isinstance(other, str):
-        return squash(one) == squash(other)
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
+def _same(value: Json, other: Json) -> bool:
+    if isinstance(value, str) and isinstance(other, str):
+        return squash(value) == squash(other)
+    return isinstance(value, bool) == isinstance(other, bool) and value == other
 
 
 def _speaks_for_itself(prop: Property, fetched: FetchedValue) -> bool:
