@@ -24,6 +24,18 @@ def products_wrong(rows: Sequence[Json], truth: Sequence[Json]) -> list[str]:
     return wrong
 
 
+def pages_wrong(rows: Sequence[Json], records: Sequence[Json], name: str) -> list[str]:
+    """What is wrong with records that have to be the truth as a whole. Every item can be completed."""
+    wrong = _incomplete(rows, len(records), name)
+    for row in rows:
+        index = row["item"]["index"]
+        if row["status"] != "completed":
+            wrong.append(f"{name}: item {index} is {row['status']}: {row['error']}")
+        elif row["record"] != records[index]:
+            wrong.append(f"{name}: item {index} is {row['record']}, not {records[index]}")
+    return wrong
+
+
 def forms_wrong(rows: Sequence[Json], emails: Sequence[str], sent: Sequence[Json], form: str = "forms") -> list[str]:
     """What is wrong between the forms that the shop received and what the results say."""
     wrong = _incomplete(rows, len(emails), form)

@@ -8,15 +8,18 @@ is locked, loses its connections or only reads, or the S3 server is away while t
 for it; or one part gets nothing from another, which the rest reaches as before (gateway and database, dispatcher and
 database, gateway and S3, workers and S3, supervisor and Ray). With
 `--namespaces` nodes are cut off the network too, or their links are slow or lose packets, while the shop stays within
-their reach. When the jobs are over there must hold:
+their reach. With `--learn` two more loops learn from a model that knows the truth: one reads pages that are redesigned
+in its middle, one sends a form. When the jobs are over there must hold:
 
 * every item is final, and in the store and in the results exactly once;
 * every record is what the shop's own list says;
 * no form was sent twice, every completed one was sent, none failed: least of all one that was received;
 * an item is `unsure` only where a kill fell into its sending, and names the action;
+* a loop that learns has ended in replay, or says why it has not;
 * no process outlives the cluster.
 
     python load-tests/chaos.py [--items 2000] [--forms 100] [--seconds 120] [--every 5] [--seed 1] [--namespaces]
+        [--learn 200]
 
 Needs nothing that `make setup` does not bring. Exit code 0 only when all of it holds.
 """
@@ -40,10 +43,12 @@ from pathlib import Path
 from _chaos_cluster import ChaosCluster, until
 from _chaos_doubts import Kill, unexplained
 from _chaos_kills import NEEDS_DISK, NEEDS_LINKS, WEIGHTS, hurt, order
-from _chaos_net import Network, go_inside
+from _chaos_learning import LearningLoops
+from _chaos_net import SITES, Network, go_inside
 from _chaos_verdicts import doubts, forms_wrong, last_steps, products_wrong, store_wrong
 
 from shoal.agent.support.json_value import Json
+from tests.embedded import oracle
 from tests.full_disk import can_mount
 
 SCHEMA = {
@@ -102,6 +107,7 @@ def submit_products(cluster: ChaosCluster, items: int, pace_s: float) -> tuple[s
             "url": cluster.shop + "/",
             "loop": {"values": [f"{cluster.shop}{p['path']}?visit={i}" for i, p in enumerate(wanted)], "is_link": True},
             "extract": {"schema": SCHEMA},
+            "policy": "rules",  # with a model, too, where other loops learn from one
             "politeness": {"robots": False, "delay_s": pace_s},
             "max_attempts": _ATTEMPTS,
         }
@@ -127,6 +133,7 @@ def submit_forms(cluster: ChaosCluster, forms: int, path: str, data: Json) -> tu
         {
             "url": f"{cluster.shop}{path}",
             "goal": "Send the request.",
+            "policy": "rules",
             "data": data,
             "repeatable": False,
             "complete_criterion": "your request was received",
@@ -173,8 +180,14 @@ def run(options: argparse.Namespace) -> Json:
     tell("starting the cluster")
     with ExitStack() as stack:
         network = stack.enter_context(Network(options.nodes)) if options.namespaces else None
+        model: dict[str, str] = {}
+        if options.learn:
+            host = ("--host", SITES) if network is not None else ()
+            model = {"SHOAL_MODEL_URL": stack.enter_context(oracle(*host)), "SHOAL_MODEL": "oracle"}
         cluster = stack.enter_context(
-            ChaosCluster(options.nodes, logs=options.logs, network=network, full_disks=options.full_disks)
+            ChaosCluster(
+                options.nodes, logs=options.logs, network=network, full_disks=options.full_disks, settings=model
+            )
         )
         tell(f"{time.monotonic() - began:6.1f} s  ready: {options.nodes} nodes")
         try:
@@ -183,9 +196,14 @@ def run(options: argparse.Namespace) -> Json:
                 "quote": submit_quotes(cluster, options.forms),
                 "callback": submit_callbacks(cluster, options.forms),
             }
+            learning = (
+                LearningLoops.submit(cluster, options.learn, options.learn_forms, options.pace, _ATTEMPTS)
+                if options.learn
+                else None
+            )
             storm = rage(cluster, options)
             until(lambda: gateway_answers(cluster), 60, "the gateway answers", cluster.keep_running)
-            told = verdict(cluster, storm, (products, truth), sent)
+            told = verdict(cluster, storm, (products, truth), sent, learning)
         except BaseException:
             tell(cluster.said())
             raise
@@ -198,6 +216,7 @@ def verdict(
     storm: Storm,
     products: tuple[str, list[Json]],
     forms: Mapping[str, tuple[str, list[str]]],
+    learning: LearningLoops | None,
 ) -> dict[str, Json]:
     """What the results, the store and the shop say. `forms`: job and marks of each form, by the shop's name of it."""
     product_rows = cluster.results(products[0])
@@ -211,7 +230,13 @@ def verdict(
         wrong += [f"{form}: {one}" for one in unexplained(doubts(cluster, rows), [kill for _, kill in storm.kills])]
         form_rows += rows
         received[form] = len(sent)
-    wrong += store_wrong(cluster, len(products[1]) + sum(len(emails) for _, emails in forms.values()))
+    expected = len(products[1]) + sum(len(emails) for _, emails in forms.values())
+    learned: dict[str, Json] = {}
+    if learning is not None:
+        learned, not_learned = learning.verdict(cluster, [kill for _, kill in storm.kills])
+        wrong += not_learned
+        expected += learning.items
+    wrong += store_wrong(cluster, expected)
     for line in last_steps(cluster, [*product_rows, *form_rows]):
         tell(line)
     attempts = Counter(row["attempts"] for row in [*product_rows, *form_rows])
@@ -225,6 +250,7 @@ def verdict(
         "forms": dict(Counter(row["status"] for row in form_rows)),
         "forms_received": sum(received.values()),
         "received": received,
+        **learned,
         "attempts": {str(n): attempts[n] for n in sorted(attempts)},
         "wrong": wrong,
     }
@@ -268,6 +294,8 @@ def main() -> int:
     pace = "seconds between two product pages, so that a run on a quick machine lasts as long as its storm"
     parser.add_argument("--pace", type=float, default=0.0, help=pace)
     parser.add_argument("--forms", type=int, default=100, help="forms to send, of each kind")
+    parser.add_argument("--learn", type=int, default=0, help="pages of a loop that learns; 0: no loop learns (default)")
+    parser.add_argument("--learn-forms", type=int, default=60, help="with --learn: forms of the other loop that learns")
     parser.add_argument("--seconds", type=float, default=120.0, help="how long the storm lasts at most")
     parser.add_argument("--every", type=float, default=5.0, help="seconds between two kills, on average")
     parser.add_argument("--seed", type=int, default=1, help="decides what is killed when")

@@ -155,9 +155,9 @@ def demo_shop(*options: str) -> AbstractContextManager[str]:
     return _server("site", "--port", "0", *options)
 
 
-def oracle(truths: Path | None = None) -> AbstractContextManager[str]:
-    """A model server that knows the truth of the demo shop's drift pages, or of those in a file; gives its address."""
-    return _server("oracle.py", *(("--truths", str(truths)) if truths is not None else ()))
+def oracle(*options: str) -> AbstractContextManager[str]:
+    """A model server that knows the truth of the demo shop's drift pages; gives its address."""
+    return _server("oracle.py", *options)
 
 
 @contextmanager

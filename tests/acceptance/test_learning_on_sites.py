@@ -41,7 +41,10 @@ def learned(tmp_path: Path, truths: Mapping[str, Json], schema: Json) -> Json:
         "extract": {"schema": schema},
         "artifacts": {"screenshots": "none"},
     }
-    with oracle(file) as model, up(workers="1", slots_per_worker="2", model_url=model, model="oracle") as cluster:
+    with (
+        oracle("--truths", str(file)) as model,
+        up(workers="1", slots_per_worker="2", model_url=model, model="oracle") as cluster,
+    ):
         job = cluster.submit(spec)
         final = cluster.final(job, 600)
         results = cluster.results(job)

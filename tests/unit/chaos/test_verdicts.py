@@ -39,3 +39,19 @@ def test_what_is_well(status: str, received: int) -> None:
 def test_what_is_wrong(status: str, received: int, said: str) -> None:
     (one,) = wrong(status, received, "page_missing")
     assert one.startswith("callback: item 0") and said in one
+
+
+def test_a_record_has_to_be_the_truth_as_a_whole_and_each_item_is_there_once() -> None:
+    rows = [
+        {"item": {"index": 0}, "status": "completed", "record": {"name": "Lamp", "price": 3.0}},
+        {"item": {"index": 1}, "status": "completed", "record": {"name": "Vase", "price": 4.0}},
+        {"item": {"index": 2}, "status": "failed", "error": "page_missing", "record": None},
+        {"item": {"index": 2}, "status": "completed", "record": {"name": "Tray", "price": 5.0}},
+    ]
+    truths = [{"name": "Lamp", "price": 3.0}, {"name": "Vase", "price": 4.5}, {"name": "Tray", "price": 5.0}]
+    assert verdicts.pages_wrong(rows[:1], truths[:1], "pages") == []
+    assert [said.split(":")[1] for said in verdicts.pages_wrong(rows, truths, "pages")] == [
+        " item 2 is there 2 times",
+        " item 1 is {'name'",
+        " item 2 is failed",
+    ]
