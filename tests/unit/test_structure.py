@@ -138,6 +138,7 @@ MAY = {
         "shoal.agent.policies.choose",
         "shoal.agent.actions",
         "shoal.agent.schemas",
+        "shoal.agent.workflows.exchange",
         "shoal.agent.workflows.format",
         "shoal.agent.workflows.judging",
         "shoal.services.store",

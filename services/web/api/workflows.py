@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from shoal.agent.errors import WorkflowInvalid
+from shoal.agent.workflows.exchange.file_formats import ExportFormat, ImportFormat
+from shoal.agent.workflows.exchange.files import read_file, write_file
 from shoal.agent.workflows.format.version import State
 from shoal.agent.workflows.format.workflow import Workflow, read_workflow, workflow_schema, write_workflow
 from shoal.services.errors import BadInput, NotFound
@@ -13,9 +17,12 @@ from shoal.services.store.workflows.records import VersionRow, WorkflowRow
 from shoal.services.web.api.jobs import JSON
 from shoal.services.web.api.views.workflows import (
     DifferenceView,
+    ExportedView,
+    ImportedView,
     VersionDetail,
     WorkflowPage,
     WorkflowView,
+    imported_view,
     version_detail,
     workflow_view,
 )
@@ -29,7 +36,9 @@ from shoal.services.web.http.lazy_route import LazyRoute
 _BODY = {
     "requestBody": {
         "required": True,
-        "content": {JSON: {"schema": {"type": "object", "description": "a workflow: docs/workflows.md"}}},
+        "content": {
+            JSON: {"schema": {"type": "object", "description": "a file of `format`; Shoal's own: docs/workflows.md"}}
+        },
     }
 }
 
@@ -101,23 +110,46 @@ def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
         """The version with its graph."""
         return _answer(version_detail(_version(await store.get(caller.tenant, name), number)))
 
+    @router.get(
+        "/workflows/{name}/versions/{number}/export",
+        response_model=ExportedView,
+        summary="Export a version as another program's file",
+    )
+    async def write(
+        name: str,
+        number: int,
+        caller: Caller = Depends(may_read),
+        kind: Literal["recorder", "automa", "playwright"] = Query(
+            alias="format", description="Chrome's DevTools Recorder, Automa, or a Python script for Playwright"
+        ),
+    ) -> Response:
+        """The version as text of that file, and what the file cannot say."""
+        row = _version(await store.get(caller.tenant, name), number)
+        written = write_file(ExportFormat(kind), row.version, name)
+        return _answer(ExportedView(format=kind, text=written.text, lost=written.lost))
+
 
 def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authenticator) -> None:
     store = deps.store.workflows
     may_control = guard(authenticator, "control")
 
     @router.post(
-        "/workflows", status_code=201, response_model=WorkflowView, openapi_extra=_BODY, summary="Import a workflow"
+        "/workflows", status_code=201, response_model=ImportedView, openapi_extra=_BODY, summary="Import a workflow"
     )
-    async def take(request: Request) -> Response:
+    async def take(
+        request: Request,
+        kind: ImportFormat = Query(
+            ImportFormat.SHOAL, alias="format", description="Shoal's own, Chrome's DevTools Recorder, or Automa"
+        ),
+        name: str | None = Query(None, description="of the workflow: needed where the format has none in it"),
+    ) -> Response:
         """Stores a workflow of the caller's tenant, its versions as drafts; those of a workflow that is there already
         come behind its own, with new numbers."""
         caller = await may_control(request)
         require_type(request, JSON_TYPES)
-        given = _read(await read_body(request, deps.options.body_limit))
-        drafts = tuple(version.model_copy(update={"state": "draft", "by": "import"}) for version in given.versions)
-        row = await store.keep(caller.tenant, given.model_copy(update={"versions": drafts}))
-        return _answer(workflow_view(row), 201)
+        given, lost = _imported(await read_body(request, deps.options.body_limit), kind, name)
+        row = await store.keep(caller.tenant, given)
+        return _answer(imported_view(row, lost), 201)
 
     @router.put("/workflows/{name}/versions", status_code=201, response_model=VersionDetail, openapi_extra=_BODY)
     async def edit(name: str, request: Request) -> Response:
@@ -154,7 +186,7 @@ def _add_changing(router: APIRouter, deps: GatewayDeps, authenticator: Authentic
         return Response(status_code=204)
 
 
-def _answer(view: WorkflowView | VersionDetail | DifferenceView, status: int = 200) -> Response:
+def _answer(view: WorkflowView | VersionDetail | DifferenceView | ExportedView, status: int = 200) -> Response:
     return Response(view.json_bytes(), status_code=status, media_type=JSON)
 
 
@@ -163,6 +195,27 @@ def _version(row: WorkflowRow, number: int) -> VersionRow:
     if found is None:
         raise NotFound(f"the workflow {row.name!r} has no version {number}", workflow=row.name, version=number)
     return found
+
+
+def _imported(body: bytes, kind: ImportFormat, name: str | None) -> tuple[Workflow, tuple[str, ...]]:
+    """The workflow of a file with drafts alone, and what of the file it does not say.
+
+    Raises:
+        BadInput: it is no such file, or says its name where one is given, or none where none is.
+    """
+    if kind is ImportFormat.SHOAL:
+        if name is not None:
+            raise BadInput("`name`: a workflow's own file says its name")
+        given = _read(body)
+        drafts = tuple(version.model_copy(update={"state": "draft", "by": "import"}) for version in given.versions)
+        return given.model_copy(update={"versions": drafts}), ()
+    if name is None:
+        raise BadInput(f"`name`: a file of the format {kind} does not say how the workflow is called")
+    try:
+        read = read_file(kind, body, name)
+    except WorkflowInvalid as error:
+        raise BadInput(f"this is no file of the format {kind}: {error.message}") from None
+    return read.workflow, read.lost
 
 
 def _read(body: bytes) -> Workflow:

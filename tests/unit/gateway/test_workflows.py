@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from copy import deepcopy
 from typing import Any
@@ -11,6 +12,7 @@ import pytest_asyncio
 from shoal.agent.status import Status
 from shoal.agent.types import Outcome, Replay
 from tests.gateway_world import World, world
+from tests.unit.workflows.test_exchange import RECORDING
 
 BOOKS: dict[str, Any] = {
     "format": "shoal-workflow/1",
@@ -60,6 +62,7 @@ async def test_an_imported_workflow_is_a_draft_that_is_shown_listed_and_exported
     answer = await w.client.post(URL, json=active)
     assert answer.status_code == 201, answer.text
     shown = answer.json()
+    assert shown.pop("lost") == []
     assert (shown["name"], shown["active"]) == ("books", None)
     (version,) = shown["versions"]
     assert (version["state"], version["by"], version["fields"]) == ("draft", "import", ["price"])
@@ -109,6 +112,37 @@ async def test_what_is_no_workflow_is_refused_with_the_place_of_each_fault(w: Wo
     cut = await w.client.post(URL, content=b'{"name": ', headers={"content-type": "application/json"})
     assert cut.status_code == 400
     assert "line 1" in cut.json()["detail"]
+    assert (await w.client.get(URL)).json()["workflows"] == []
+
+
+async def test_files_of_other_programs_are_imported_and_written_and_what_they_cannot_say_is_told(w: World) -> None:
+    recording = RECORDING | {"steps": [*RECORDING["steps"], {"type": "closeTab"}]}
+    as_recording = {"format": "recorder", "name": "filed"}
+    answer = await w.client.post(URL, json=recording, params=as_recording)
+    assert answer.status_code == 201, answer.text
+    assert (answer.json()["versions"][0]["state"], answer.json()["versions"][0]["by"]) == ("draft", "recording")
+    assert any("closeTab" in told for told in answer.json()["lost"])
+
+    def says(kind: str) -> Any:
+        return w.client.get(f"{URL}/filed/versions/1/export", params={"format": kind})
+
+    assert json.loads((await says("recorder")).json()["text"])["steps"]
+    assert "sync_playwright" in (await says("playwright")).json()["text"]
+    automa = (await says("automa")).json()
+    again = await w.client.post(URL, json=json.loads(automa["text"]), params={"format": "automa", "name": "again"})
+    assert again.status_code == 201, again.text
+    assert (await says("selenium")).status_code == 400
+    assert (await w.client.get(f"{URL}/filed/versions/7/export", params={"format": "automa"})).status_code == 404
+
+
+async def test_a_file_of_another_program_that_cannot_be_read_is_refused(w: World) -> None:
+    for body, params, said in (
+        ({"steps": 3}, {"format": "recorder", "name": "filed"}, "no file of the format recorder"),
+        (RECORDING, {"format": "recorder"}, "`name`"),
+        (BOOKS, {"name": "filed"}, "`name`"),
+    ):
+        answer = await w.client.post(URL, json=body, params=params)
+        assert (answer.status_code, said in answer.text) == (400, True), answer.text
     assert (await w.client.get(URL)).json()["workflows"] == []
 
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.exchange.file_formats import ExportFormat, ImportFormat
 from shoal.api import rows
 from shoal.services.cli import heavy
 from shoal.services.cli.connection import client_of
@@ -18,7 +19,6 @@ from shoal.services.cli.ending import Exit, Usage, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_table
-from shoal.services.cli.workflow_formats import ExportFormat, ImportFormat
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the workflow.")]
 Number = Annotated[int, typer.Argument(metavar="VERSION", min=1, help="Number of the version.")]

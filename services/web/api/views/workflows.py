@@ -52,6 +52,20 @@ class WorkflowView(View):
     versions: list[VersionSummary] = Field(description="oldest first")
 
 
+class ImportedView(WorkflowView):
+    """A workflow that was imported."""
+
+    lost: tuple[str, ...] = Field(description="what the file says and a workflow cannot, by its place in the file")
+
+
+class ExportedView(View):
+    """A version as another program's file."""
+
+    format: str
+    text: str = Field(description="the file")
+    lost: tuple[str, ...] = Field(description="what the version says and the file cannot, by node")
+
+
 class WorkflowPage(View):
     """Some workflows, in the order of their names."""
 
@@ -96,6 +110,11 @@ def workflow_view(row: WorkflowRow) -> WorkflowView:
         changed_at=row.changed_at,
         versions=[version_summary(version) for version in row.versions],
     )
+
+
+def imported_view(row: WorkflowRow, lost: tuple[str, ...]) -> ImportedView:
+    """A workflow with its versions, and what of its file it does not say."""
+    return ImportedView(**dict(workflow_view(row)), lost=lost)
 
 
 def _told(row: VersionRow) -> Mapping[str, Json]:

@@ -1,4 +1,4 @@
-"""The formats of workflow files, as options name them."""
+"""The formats of workflow files, as options and parameters name them."""
 
 from __future__ import annotations
 
