@@ -42,7 +42,7 @@ test-deploy: setup ## the chart, images, rules, dashboards and compose file, che
 test-cluster: setup ## the chart in a real Kubernetes control plane (KUBEBUILDER_ASSETS names its programs)
 	@scripts/test-cluster
 
-unit: setup ## the first ring of tests: seconds, no browser, Ray or database server
+unit: setup ## the first ring of tests: a minute, no browser, Ray or database server
 	@scripts/unit
 
 check: setup ## lint, format and types
