@@ -201,6 +201,21 @@ class Settings(BaseSettings):
         "Empty: each start makes its own, which ends all logins.",
         part="gateway",
     )
+    login_header: str = _setting(
+        "",
+        "Header in which a proxy in front of the gateway names the person that it has let in; empty: none does.",
+        part="gateway",
+    )
+    login_proxies: tuple[str, ...] = _setting(
+        (), "Addresses and networks of that proxy, split by commas; from others the header is ignored.", part="gateway"
+    )
+    login_roles: dict[str, str] = _setting(
+        dict,
+        "Roles of these people, as `NAME=ROLE,NAME=ROLE`; `*` is the name of all others. Without one they may nothing.",
+        part="gateway",
+        shown="none",
+    )
+    login_tenant: str = _setting("default", "The tenant whose jobs these people see.", part="gateway")
     webhooks: bool = _setting(
         True, "Whether this gateway sends webhooks; it is enough that one of several does.", part="gateway"
     )
@@ -589,6 +604,11 @@ class Settings(BaseSettings):
             raise ValueError("needs a name and a number from 0 in each part")
         return quotas
 
+    @field_validator("login_roles", mode="before")
+    @classmethod
+    def _is_roles(cls, value: Any) -> Any:
+        return _pairs(value, str, "ROLE")
+
     @field_validator("model_extra_body", mode="before")
     @classmethod
     def _is_json(cls, value: Any) -> Any:
@@ -676,7 +696,7 @@ def load_settings(**overrides: object) -> Settings:
 _FOLLOWS_ANOTHER = ("default_factory_not_called",)
 
 
-def _pairs(value: Any, number: Callable[[str], float], what: str) -> dict[str, Any]:
+def _pairs(value: Any, number: Callable[[str], float | str], what: str) -> dict[str, Any]:
     """`NAME=NUMBER,NAME=NUMBER` as a mapping; a mapping as it is."""
     if not isinstance(value, str):
         return dict(value)

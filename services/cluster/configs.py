@@ -12,6 +12,7 @@ from shoal.services.inference.configs import admission_config
 from shoal.services.settings import Settings
 from shoal.services.web.deps import GatewayOptions
 from shoal.services.web.http.auth import needs_keys
+from shoal.services.web.http.trusted_proxy import TrustedProxy
 from shoal.services.web.specs.specs import SpecRules
 
 _MIB = 1024 * 1024
@@ -44,7 +45,11 @@ def spec_rules(settings: Settings) -> SpecRules:
 
 
 def gateway_options(settings: Settings) -> GatewayOptions:
-    """What the operator sets for the gateway."""
+    """What the operator sets for the gateway.
+
+    Raises:
+        BadSetting: two settings contradict each other.
+    """
     return GatewayOptions(
         cookie_secret=settings.cookie_secret.get_secret_value().encode() or secrets.token_bytes(32),
         webhook_secrets=tuple(filter(None, settings.webhook_secret.get_secret_value().split(","))),
@@ -57,6 +62,7 @@ def gateway_options(settings: Settings) -> GatewayOptions:
         requests_per_s=settings.requests_per_s,
         tenant_queued=settings.tenant_queued,
         tenant_quotas=settings.tenant_quotas,
+        proxy=TrustedProxy(settings.login_header, settings.login_proxies, settings.login_roles, settings.login_tenant),
         artifact_url_s=settings.artifact_url_s,
         secure_cookies=settings.public_url.startswith("https://"),
     )

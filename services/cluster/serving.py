@@ -16,7 +16,7 @@ from shoal.services import interpreter, tracing
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.configs import trace_options
 from shoal.services.cluster.configs import artifact_store, gateway_options
-from shoal.services.errors import ClusterFailed, StoreAway, StoreBroken
+from shoal.services.errors import BadSetting, ClusterFailed, StoreAway, StoreBroken
 from shoal.services.events import LogEvent
 from shoal.services.settings import Settings
 from shoal.services.store.store import Store, open_store
@@ -95,8 +95,14 @@ def listening(host: str, port: int, *, setting: str = "SHOAL_PORT") -> Iterator[
 
 
 @asynccontextmanager
-async def served(app: Any, listener: socket.socket, name: str) -> AsyncIterator[str]:
+async def served(app: Any, listener: socket.socket, name: str, *, believes_proxies: bool = True) -> AsyncIterator[str]:
     """An ASGI app behind `listener` for as long as the context lasts; gives its address once it answers.
+
+    Args:
+        app: the app.
+        listener: bound already.
+        name: for logs and messages.
+        believes_proxies: what a proxy on this machine says of its caller is taken for the caller, address included.
 
     Raises:
         ClusterFailed: it did not start.
@@ -107,6 +113,7 @@ async def served(app: Any, listener: socket.socket, name: str) -> AsyncIterator[
         http="h11",  # httptools, which uvicorn prefers where it is installed, takes headers without end into memory
         log_config=None,
         lifespan="off",
+        proxy_headers=believes_proxies,
         timeout_graceful_shutdown=_GRACE_S,
     )
     server = Server(config)
@@ -130,10 +137,15 @@ async def gateway(
     """The gateway in this process over stores that its caller owns; gives its address once it answers.
 
     Beside it the outbox of webhooks is emptied, where the settings want that, and old jobs are archived.
+
+    Raises:
+        BadSetting: two settings contradict each other.
     """
     tracing.start(trace_options(settings), "gateway")
     interpreter.tune()
     deps = GatewayDeps(store, artifacts, gateway_options(settings))
+    if settings.login_header and not deps.options.auth:
+        raise BadSetting("SHOAL_LOGIN_HEADER needs SHOAL_AUTH=on: this gateway lets everybody in who reaches it")
     async with AsyncExitStack() as stack:
         if settings.webhooks:
             await stack.enter_async_context(_delivering(deps))
@@ -142,7 +154,9 @@ async def gateway(
             place = stack.enter_context(listening(settings.host, settings.metrics_port, setting="SHOAL_METRICS_PORT"))
             app = metrics_app(deps, local=is_loopback(settings.host))
             await stack.enter_async_context(served(app, place, "metrics server"))
-        yield await stack.enter_async_context(served(create_app(deps), listener, "gateway"))
+        # Where a proxy names people, its own address is what is asked for, not the one of its caller.
+        believes = not settings.login_header
+        yield await stack.enter_async_context(served(create_app(deps), listener, "gateway", believes_proxies=believes))
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from shoal.services.metrics import Metrics
 from shoal.services.names import HostNames
 from shoal.services.store.store import Store
 from shoal.services.web.http.problems import STATUS
+from shoal.services.web.http.trusted_proxy import TrustedProxy
 from shoal.services.web.specs.specs import SpecRules
 
 
@@ -35,6 +36,7 @@ class GatewayOptions:
     help_token: str = field(default="", repr=False)
     """What workers show that ask people; none: no worker does."""
     live_url: str = ""  # this gateway, as workers reach it that show sessions to people; "": none can
+    proxy: TrustedProxy = TrustedProxy()  # what lets people in to the pages, beside keys
     secure_cookies: bool = False  # cookies over https only; for a public address that is https
 
 

@@ -73,6 +73,7 @@ BUILDERS: tuple[Callable[[Settings], object], ...] = (
 BASE: Mapping[str, Any] = {
     **{"model_url": "http://model.example/v1", "model": "m", "traces_url": "http://traces.example/v1/traces"},
     **{"s3_endpoint_url": "http://s3.example", "cookie_secret": "c" * 40, "webhook_secret": "w" * 40, "auth": "auto"},
+    "login_proxies": ("10.0.0.1",),
 }
 """Parts that are off by default are on, so that their settings matter."""
 
@@ -81,6 +82,8 @@ OTHER: Mapping[str, Any] = {
     **{"tenant_weights": {"a": 2.0}, "tenant_quotas": {"a": 3}, "model_extra_body": {"x": 1}},
     **{
         "refuse_networks": ("10.0.0.0/8",),
+        "login_proxies": ("10.0.0.2",),
+        "login_roles": {"ada": "admin"},
         "vllm_arguments": "--seed 7",
         "model_points": "relative",
         "model_temperature": 1.0,

@@ -13,6 +13,7 @@ from shoal.services.errors import NotAllowed, Unauthenticated
 from shoal.services.web.http.api_keys import EVERYBODY, Caller, Scope
 from shoal.services.web.http.audit import note_caller
 from shoal.services.web.http.auth import Authenticator, require_local, require_same_origin
+from shoal.services.web.http.trusted_proxy import TrustedProxy
 
 COOKIE = "shoal_login"
 VALID_FOR_S = 12 * 3600
@@ -25,8 +26,11 @@ class LoginNeeded(Unauthenticated):
 class LoginCheck:
     """Lets callers in by their cookie. The cookie holds the key's hash, not the key: a revoked key ends its logins."""
 
-    def __init__(self, authenticator: Authenticator, secret: bytes, *, secure: bool) -> None:
+    def __init__(
+        self, authenticator: Authenticator, secret: bytes, *, secure: bool, proxy: TrustedProxy = TrustedProxy()
+    ) -> None:
         self._authenticator = authenticator
+        self._proxy = proxy
         self._secret = secret
         self._secure = secure
 
@@ -46,19 +50,24 @@ class LoginCheck:
             note_caller(request, EVERYBODY)
             return EVERYBODY
         require_same_origin(request)
-        key_hash = self._opened(request.cookies.get(COOKIE, ""))
-        if key_hash is None:
-            raise LoginNeeded
-        try:
-            caller = await self._authenticator.by_hash(key_hash)
-        except Unauthenticated:
-            raise LoginNeeded from None
+        caller = self._proxy.caller(request) or await self._by_cookie(request)
         await self._authenticator.admit(caller, scope)
         note_caller(request, caller)
         return caller
 
+    async def _by_cookie(self, request: Request) -> Caller:
+        key_hash = self._opened(request.cookies.get(COOKIE, ""))
+        if key_hash is None:
+            raise LoginNeeded
+        try:
+            return await self._authenticator.by_hash(key_hash)
+        except Unauthenticated:
+            raise LoginNeeded from None
+
     async def holds(self, request: Request, caller: Caller) -> bool:
         """Whether the login that `request` came with is still good."""
+        if self.required and not caller.key_hash:  # the proxy let it in, and has not ended the request since
+            return True
         if self.required and self._opened(request.cookies.get(COOKIE, "")) is None:
             return False
         return await self._authenticator.holds(caller)
@@ -88,7 +97,9 @@ class LoginCheck:
 
     def form_token(self, request: Request) -> str:
         """What forms of this login must carry; a foreign page cannot read it."""
-        return self._sign("form", request.cookies.get(COOKIE, ""))
+        return self._sign(
+            "form", request.cookies.get(COOKIE, "") + request.headers.get(self._proxy.header or COOKIE, "")
+        )
 
     def check_form(self, request: Request, token: str) -> None:
         """Raises NotAllowed unless the form was made by our page for this login."""

@@ -59,7 +59,8 @@ def add_dashboard(
     rooms: LiveRooms,
 ) -> None:
     """Adds all pages to `app`. To browsers, an address that nothing has answers with a page, too."""
-    login_check = LoginCheck(authenticator, deps.options.cookie_secret, secure=deps.options.secure_cookies)
+    options = deps.options
+    login_check = LoginCheck(authenticator, options.cookie_secret, secure=options.secure_cookies, proxy=options.proxy)
     pages = Pages(login_check)
     router = APIRouter(include_in_schema=False, route_class=pages.route_class())
     _add_login(router, login_check, pages)

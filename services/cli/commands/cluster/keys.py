@@ -17,6 +17,7 @@ from shoal.services.cli.running import finish, settings_of_process
 from shoal.services.cli.tables import print_table
 from shoal.services.cluster.address import make_data_folder
 from shoal.services.web.http.api_keys import DEFAULT_TENANT, SCOPES, hash_key, make_key, tenant_fault
+from shoal.services.web.http.roles import ROLES
 
 if TYPE_CHECKING:
     from shoal.services.store.records import ApiKey
@@ -54,6 +55,9 @@ def create(
     scope: Annotated[
         list[str] | None, typer.Option(help=f"{', '.join(SCOPES)}; may be given often. Default: all but admin.")
     ] = None,
+    role: Annotated[
+        str | None, typer.Option(help=f"{', '.join(ROLES)}: a bundle of scopes, in place of --scope.")
+    ] = None,
     days: Annotated[
         float | None, typer.Option(metavar="DAYS", help="It expires after so many days. Default: never.", min=0.001)
     ] = None,
@@ -62,7 +66,9 @@ def create(
     """Make a key and print it: this is the only time that it is shown."""
 
     async def work() -> Exit:
-        scopes = list(dict.fromkeys(scope or ["read", "submit", "control"]))
+        if role is not None and (scope or role not in ROLES):
+            raise Usage(f"--role is one of {', '.join(ROLES)}, and does not go with --scope")
+        scopes = list(dict.fromkeys(ROLES[role] if role is not None else scope or ROLES["operator"]))
         if unknown := [one for one in scopes if one not in SCOPES]:
             raise Usage(f"there is no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
         key = make_key()

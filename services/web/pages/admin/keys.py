@@ -11,6 +11,7 @@ from shoal.services.errors import BadInput
 from shoal.services.web.deps import GatewayDeps
 from shoal.services.web.http.api_keys import DEFAULT_TENANT, SCOPES, Caller, hash_key, make_key, tenant_fault
 from shoal.services.web.http.audit import note_detail
+from shoal.services.web.http.roles import ROLES, role_of
 from shoal.services.web.pages.login import LoginCheck
 from shoal.services.web.pages.rendering import Pages, let_in
 
@@ -31,6 +32,8 @@ def add_keys(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
             caller=caller,
             keys=sorted(await store.keys(), key=lambda key: (key.revoked_at is not None, -key.id)),
             scopes=SCOPES,
+            roles=ROLES,
+            role_of=role_of,
             default_tenant=DEFAULT_TENANT,
             made=made,
             now=await store.now(),
@@ -46,6 +49,7 @@ def add_keys(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
         token: str = Form(""),
         name: str = Form("", max_length=400),
         tenant: str = Form("", max_length=400),
+        role: str = Form("", max_length=40),
         scope: list[str] = Form([]),
         days: str = Form("", max_length=20),
         caller: Caller = Depends(let_in(login_check, "admin")),
@@ -57,9 +61,7 @@ def add_keys(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
             raise _bad("name", f"must have 1 to {LONGEST_NAME} characters")
         if (reason := tenant_fault(tenant)) and tenant not in {row.tenant for row in await store.keys()}:
             raise _bad("tenant", reason)
-        scopes = [one for one in SCOPES if one in scope]
-        if not scopes or set(scope) - set(SCOPES):
-            raise _bad("scope", f"must be some of {', '.join(SCOPES)}")
+        scopes = _scopes(role, scope)
         key = make_key()
         row = await store.create_key(label, tenant, scopes, hash_key(key), _lasts_s(days))
         note_detail(request, f"key {row.id} ({label}) of {tenant}: {', '.join(scopes)}")
@@ -76,6 +78,17 @@ def add_keys(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, page
         row = await store.revoke_key(key)
         note_detail(request, f"{row.name} of {row.tenant}")
         return RedirectResponse("/admin/keys", status_code=303)
+
+
+def _scopes(role: str, ticked: list[str]) -> list[str]:
+    """The scopes of a role, or those that were ticked where no role was chosen."""
+    if role:
+        if role not in ROLES:
+            raise _bad("role", f"must be one of {', '.join(ROLES)}")
+        return list(ROLES[role])
+    if not ticked or set(ticked) - set(SCOPES):
+        raise _bad("scope", f"must be some of {', '.join(SCOPES)}")
+    return [scope for scope in SCOPES if scope in ticked]
 
 
 def _lasts_s(days: str) -> float | None:
