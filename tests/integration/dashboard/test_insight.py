@@ -180,6 +180,7 @@ async def test_axe_finds_nothing_serious_and_every_page_fits(site: Site, scheme:
         "/jobs/j1/history",
         *("/jobs/j1/compare?with=j2", "/activity", "/attention", "/status", f"/sessions/{session}"),
         f"/sessions/{session}/steps/1/1",
+        *("/admin/keys", "/admin/tenants"),
     )
     found = []
     for width in (1280, 390):

@@ -160,3 +160,23 @@ async def test_sites_and_model_servers_are_shown_to_who_sees_all_tenants(locked:
     page = (await locked.client.get("/status")).text
     assert 'href="/?site=lamps.example"' in page
     assert "Model servers" in page and "away" in page and "50 %" in page
+
+
+async def test_the_page_of_tenants_shows_quotas_weights_and_sessions_to_admins_alone() -> None:
+    async with world(auth=True, tenant_queued=1, tenant_quotas={"big": 0, "idle": 9}) as made:
+        for tenant in ("big", "small"):
+            key = await made.key("submit", tenant=tenant)
+            spec = {"url": "https://shop.example/", "goal": "look"}
+            await made.client.post("/v1/jobs", json=spec, headers={"Authorization": f"Bearer {key}"})
+        await made.store.put_state("dispatcher/main", {"workers": [], "weights": {"big": 2.5, EVIL: 1.0}})
+        await enter(made, "read", "control")
+        assert (await made.client.get("/admin/tenants")).status_code == 403
+        await enter(made, "admin")
+        page = (await made.client.get("/admin/tenants")).text
+    rows = [re.sub(r"<[^>]+>", " ", row).split() for row in page.split("<tbody>")[1].split("</tr>") if "<td" in row]
+    assert [row[0] for row in rows] == ["&lt;script&gt;alert(1)&lt;/script&gt;", "acme", "big", "idle", "small"]
+    assert rows[2:] == [
+        ["big", "1", "0", "1", "no", "limit", "2.5"],
+        ["idle", "0", "0", "0", "9", "1"],
+        ["small", "1", "0", "1", "full", "1", "1"],
+    ]
