@@ -24,16 +24,13 @@ from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import HtmlDocument, RawDocument, ReadDocument
 from shoal.agent.documents.fetching import DocumentClient, FetchFailed, Visitor, fetched
 from shoal.agent.documents.outcome import DocumentOutcome
+from shoal.agent.documents.question import Question
 from shoal.agent.documents.trust import DocumentTrust, Mode
 from shoal.agent.errors import AgentError, ServerBusy
-from shoal.agent.extraction.page_json import documents_of, places_at
-from shoal.agent.extraction.place import Place
-from shoal.agent.extraction.places_page import PLACES_JS, JsonText, PlacedRecord
 from shoal.agent.sessions.login import is_login_page
 from shoal.agent.spec import ExtractSpec, JobSpec
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.printable import readable_json
 from shoal.agent.support.retry_after import retry_after_seconds
 from shoal.agent.support.web_addresses import check_opened, is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation
@@ -50,16 +47,28 @@ NavigationCheck = Callable[[str], Awaitable[None]]
 
 def documents_serve(spec: JobSpec) -> bool:
     """Whether a loop's pages may be read from their documents, as far as the job says: the place of each field is
-    given, no page has to be photographed, and nothing but cookies tells visitors apart."""
+    given or learned, no page has to be photographed, and nothing but cookies tells visitors apart."""
     extract = spec.extract
-    if extract is None or extract.many or not extract.fields or extract.wait_for is not None:
+    if extract is None or extract.many or extract.wait_for is not None:
         return False
-    known = (extract.record_schema or {}).get("properties")
-    if not isinstance(known, Mapping) or not known.keys() <= extract.fields.keys():
+    if not _is_read_by_workflow(spec) and not _gives_places(extract):
         return False
     if spec.browser.proxy is not None or spec.browser.attach is not None:
         return False
     return spec.artifacts.evidence == "document" or spec.artifacts.screenshots != "all"
+
+
+def _gives_places(extract: ExtractSpec) -> bool:
+    known = (extract.record_schema or {}).get("properties")
+    return bool(extract.fields) and isinstance(known, Mapping) and known.keys() <= extract.fields.keys()
+
+
+def _is_read_by_workflow(spec: JobSpec) -> bool:
+    """Whether a workflow reads the job's pages, and does nothing on them."""
+    if spec.workflow is None or not spec.policy.startswith("workflow:"):
+        return False
+    (version,) = spec.workflow["versions"]
+    return all(node["kind"] == "extract" for node in version["nodes"])
 
 
 class Rehearse(Protocol):
@@ -198,7 +207,10 @@ class DocumentContext:
 
     def _pass_on(self) -> None:
         if self._mode is Mode.DOCUMENT:
-            self._reading.trust.served(by_document=False)
+            if self._read_raw is not None:
+                self._reading.trust.took_back()
+            else:
+                self._reading.trust.served(by_document=False)
             self._reading.told(DocumentOutcome.PASSED_ON)
 
     async def _opened(self) -> Context:
@@ -225,21 +237,23 @@ class DocumentContext:
     # --- reading --------------------------------------------------------------------------------------
 
     async def read(self, script: str, arg: Json = None) -> Json:
-        if script != PLACES_JS or not isinstance(arg, Mapping):
+        extract = self._reading.spec.extract
+        question = Question.of(script, arg, extract) if extract is not None else None
+        if question is None:
             return await (await self._in_browser()).read(script, arg)
-        told = await self._told(arg) if self._page is None else None
-        if told is not None and self._reading.trust.knows(told):
+        told = await self._told(question) if self._page is None else None
+        if told is not None and self._reading.trust.knows(told) and not question.rendered:
             self._reading.trust.served(by_document=True)
             self._reading.told(DocumentOutcome.USED)
             self._read_raw = self._raw
-            return dict(told.view)
+            return question.answer(told.view)
         if self._page is None:
             self._pass_on()
         page = await self._in_browser()
         said = await page.read(script, arg)
         if not self._compared and self._mode is not Mode.PAGE:
             self._compared = True
-            await self._compare(page, arg, said, told)
+            await self._compare(page, script, arg, question, said, told)
         return said
 
     async def _parsed(self, raw: RawDocument) -> HtmlDocument:
@@ -247,27 +261,26 @@ class DocumentContext:
             await self._reading.rehearse(raw, None)
         return HtmlDocument(raw)
 
-    async def _told(self, arg: Mapping[str, Any]) -> ReadDocument | None:
+    async def _told(self, question: Question) -> ReadDocument | None:
         """What the document says; None where it does not tell all of it."""
         if self._document is None:
             return None
-        extract = self._reading.spec.extract
-        assert extract is not None
         try:
             if self._reading.rehearse is not None:
-                await self._reading.rehearse(self._document.raw, arg)
-            read = self._document.read(arg)
-            found = _found(read.view, extract)
+                await self._reading.rehearse(self._document.raw, question.arg)
+            read = self._document.read(question.arg)
+            found = question.found(read.view)
         except (BeyondDocument, JsonPathFault):
             return None
-        if any(place.kind == "json" and not found.get(name) for name, place in extract.fields.items()):
+        if any(not found.get(name) for name in question.paths):
             return None  # scripts may fetch it
-        return replace(read, lacking=frozenset(name for name in extract.fields if not found.get(name)))
+        return replace(read, lacking=frozenset(name for name, places in found.items() if not places))
 
-    async def _compare(self, page: Context, arg: Mapping[str, Any], said: Json, told: ReadDocument | None) -> None:
+    async def _compare(
+        self, page: Context, script: str, arg: Json, question: Question, said: Json, told: ReadDocument | None
+    ) -> None:
         """Holds what the document says to what the browser says, once the page has come to rest."""
-        trust, extract = self._reading.trust, self._reading.spec.extract
-        assert extract is not None
+        trust = self._reading.trust
         if trust.visitor is None:
             user_agent, *languages = await page.read(_VISITOR)
             trust.visitor = Visitor(str(user_agent), tuple(map(str, languages)))
@@ -275,20 +288,20 @@ class DocumentContext:
             trust.refuse("its pages do not come to rest")
             self._reading.told(DocumentOutcome.DIFFERENT)
             return
-        late = _view(await page.read(PLACES_JS, dict(arg)))
+        late = question.view(await page.read(script, arg))
         if told is None:
-            told = await self._sampled(arg)
+            told = await self._sampled(question)
             if told is None:
                 return
-        stated = _stated(told.view, extract)
-        if stated is not None and stated == _stated(late, extract) == _stated(_view(said), extract):
+        stated = question.stated(told.view)
+        if stated is not None and stated == question.stated(late) == question.stated(question.view(said)):
             trust.agreed(told)
             self._reading.told(DocumentOutcome.AGREED)
         else:
             trust.refuse("a document said something else than its page")
             self._reading.told(DocumentOutcome.DIFFERENT)
 
-    async def _sampled(self, arg: Mapping[str, Any]) -> ReadDocument | None:
+    async def _sampled(self, question: Question) -> ReadDocument | None:
         """What the document of the page says that the browser has open; None where that is unknown."""
         trust = self._reading.trust
         assert trust.visitor is not None
@@ -299,7 +312,7 @@ class DocumentContext:
                 self._document = await self._parsed(raw) if raw is not None else None
             except (BeyondDocument, AgentError) as error:  # the page itself was read: its session goes on
                 self._unknown(str(error))
-        told = await self._told(arg)
+        told = await self._told(question)
         if told is None and self._document is not None:
             self._unknown("its document does not tell what is asked")
         return told
@@ -353,33 +366,3 @@ class DocumentContext:
             self._mode = None
         if self._page is not None:
             await self._page.close()
-
-
-def _view(said: Json) -> Mapping[str, Any]:
-    view = readable_json(said) if isinstance(said, str) else said
-    return view if isinstance(view, Mapping) else {}
-
-
-def _stated(view: Mapping[str, Any], extract: ExtractSpec) -> Any:
-    """What a view says of a job's fields: all that values are made of, and not where it stands. None: nothing."""
-    if not view.get("records"):
-        return None
-    try:
-        found = _found(view, extract)
-    except JsonPathFault:
-        return None
-    told = {name: [replace(place, where="") for place in several] for name, several in found.items()}
-    return view["url"], view["lang"], told
-
-
-def _found(view: Mapping[str, Any], extract: ExtractSpec) -> dict[str, list[Place]]:
-    """The places of a job's fields in a view.
-
-    Raises:
-        JsonPathFault: a path takes too much work on this page.
-    """
-    record = PlacedRecord.of(view["records"][0])
-    found = {name: list(places) for name, places in record.places.items()}
-    documents = documents_of([JsonText.of(said) for said in view["json"]])
-    paths = {name: place.query for name, place in extract.fields.items() if place.kind == "json"}
-    return found | {name: places_at(path, documents) for name, path in paths.items()}

@@ -13,8 +13,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 from shoal.agent.documents.addresses import normal, resolved
 from shoal.agent.documents.beyond import BeyondDocument
-from shoal.agent.documents.elements import Elements
-from shoal.agent.documents.places import PlaceData, Places, fields_of
+from shoal.agent.documents.html.elements import Elements
+from shoal.agent.documents.html.facts import facts_of
+from shoal.agent.documents.html.places import PlaceData, Places, fields_of
 from shoal.agent.documents.signature import Signature, has_scripts, signature_of
 from shoal.agent.support.json_value import Json
 
@@ -97,6 +98,8 @@ class HtmlDocument:
     def read(self, arg: Mapping[str, Any]) -> ReadDocument:
         """What the places of `arg` say; `arg` is what `places.js` is given.
 
+        With `selectors` in it the view has `facts`, too, as `facts.js` tells them.
+
         Raises:
             BeyondDocument: only a browser can tell, or some field is of no kind that is read here.
         """
@@ -127,6 +130,10 @@ class HtmlDocument:
             "jsonCut": False,
             "text": "",
         }
+        if "selectors" in arg:
+            self._elements.kinds.clear()
+            view["facts"] = facts_of(self._elements, self.url, arg["selectors"])
+            kinds["facts"] = frozenset(self._elements.kinds)
         lacking = frozenset(name for name, several in found.items() if not several)
         return ReadDocument(view, self.signature, kinds, lacking)
 

@@ -104,6 +104,11 @@ class DocumentTrust:
         if tries >= _TRIES and self._read < _LEAST_SHARE * tries:
             self.refuse("most of its pages are built in ways that were not seen before")
 
+    def took_back(self) -> None:
+        """A page that was read by its document had to be opened after all: the document was not enough for a record."""
+        self._read -= 1
+        self.served(by_document=False)
+
     def agreed(self, read: ReadDocument) -> None:
         """A browser has read the same from the page."""
         self._unknown = 0

@@ -36,7 +36,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.process_memory import held_bytes
 from shoal.agent.types import Outcome
-from shoal.agent.worker_messages import Answer, JobLimits, LiveRequest, Work
+from shoal.agent.worker_messages import Answer, JobLimits, LearnedUse, LiveRequest, Work
 from shoal.services import tracing
 from shoal.services.artifacts.store import ArtifactStore
 from shoal.services.browsers.config import WorkerConfig
@@ -226,6 +226,8 @@ class Worker:
         """The browser, behind what reads documents without it where the job allows that."""
         client = self._parts.documents(work.tenant)
         if client is None or work.item is None or not work.item.is_link or not documents_serve(work.spec):
+            return browser
+        if work.learned is LearnedUse.AUDIT:  # a model reads the page, too
             return browser
         trust = self._sites.of(work.job, urlsplit(work.item.value).netloc.lower())
 

@@ -39,7 +39,7 @@ _AT_START = {
         "shoal.services.store.read.reading._CURSOR",
         "shoal.services.store.database.queries._LOCK",
     ),
-    *("shoal.agent.actions.dialects.browsergym._NEXT_CALL", "shoal.agent.documents.elements._NONE"),
+    *("shoal.agent.actions.dialects.browsergym._NEXT_CALL", "shoal.agent.documents.html.elements._NONE"),
     "shoal.agent.documents.document._DOCTYPE",
 }
 

@@ -18,7 +18,7 @@ from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.told import told_by
 
 FACTS_JS = (Path(__file__).parent / "facts.js").read_text(encoding="utf-8")
-_SCRIPT = f"(arg) => JSON.stringify({{places: ({PLACES_JS})(arg.places), facts: ({FACTS_JS})(arg.facts)}})"
+VIEW_JS = f"(arg) => JSON.stringify({{places: ({PLACES_JS})(arg.places), facts: ({FACTS_JS})(arg.facts)}})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class PageView:
     busy: bool = False  # it says that it still loads
     ready: bool = True  # the document is complete
     scripts: bool = False  # scripts may still change it
+    document: bool = False  # it is from a document alone, which no browser has opened
     places: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)  # by `place_key`
 
 
@@ -62,9 +63,17 @@ def places_of(branches: Iterable[Branch]) -> tuple[FieldPlace, ...]:
 
 
 async def view_of(
-    page: Context, places: Sequence[FieldPlace], selectors: Sequence[str] = (), *, status: int = 200
+    page: Context,
+    places: Sequence[FieldPlace],
+    selectors: Sequence[str] = (),
+    *,
+    status: int = 200,
+    rendered: bool = False,
 ) -> PageView:
     """The page that is open now, in one question.
+
+    Args:
+        rendered: a browser has to open it, where so far only its document was read.
 
     Raises:
         NothingTold: the page answered something else.
@@ -82,8 +91,10 @@ async def view_of(
             "json": len(in_page) < len(places),
         },
         "facts": {"selectors": list(selectors)},
+        "paths": {place_key(place): place.query for place in places if place.kind == "json"},
+        "rendered": rendered,
     }
-    found = await page.read(_SCRIPT, asked)
+    found = await page.read(VIEW_JS, asked)
     told = told_by(found)
     return view_from(told_by(told.get("places")), told_by(told.get("facts")), places, status=status)
 
@@ -110,6 +121,7 @@ def view_from(
         busy=bool(facts["busy"]),
         ready=facts["ready"] == "complete",
         scripts=looked.scripted,
+        document=bool(facts.get("document")),
         places={
             place_key(place): _in_json(place, documents)
             if place.kind == "json"

@@ -33,17 +33,24 @@ async def replay_page(
 ) -> PageRead:
     """The record of the open page, or why there is none. On a page with scripts a miss is looked at again for seconds.
 
+    Where only the page's document was read, and gives no record, a browser opens the page.
+
     Raises:
         BrowserError: the page could not be asked.
     """
     places, selectors = places_of(branches), selectors_of(branches)
     deadline = time.monotonic() + _BUDGET_S
 
-    async def look() -> PageView:
-        return await view_of(page, places, selectors, status=status)
+    async def look(*, rendered: bool = False) -> PageView:
+        return await view_of(page, places, selectors, status=status, rendered=rendered)
 
     try:
         view = await look()
+        if view.document:
+            read = _read(view, branches, item, schema, locale)
+            if read.record is not None:
+                return read
+            view = await look(rendered=True)
     except NothingTold as error:
         return PageRead(None, misses=(Miss(MissReason.SIGNATURE, "page", str(error)),))
     if view.scripts:

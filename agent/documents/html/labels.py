@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from shoal.agent.documents import text as js
 from shoal.agent.documents.beyond import BeyondDocument
-from shoal.agent.documents.elements import CONTROLS, SILENT, Elements, children
-from shoal.agent.documents.tables import Tables
+from shoal.agent.documents.html import text as js
+from shoal.agent.documents.html.elements import CONTROLS, SILENT, Elements, children
+from shoal.agent.documents.html.tables import Tables
 
 _LONG = 2_000
 _LABEL = 300

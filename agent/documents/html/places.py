@@ -13,12 +13,12 @@ from typing import Any
 
 from selectolax.lexbor import LexborNode, SelectolaxError
 
-from shoal.agent.documents import text as js
 from shoal.agent.documents.addresses import resolved
 from shoal.agent.documents.beyond import BeyondDocument
-from shoal.agent.documents.elements import STRUCK, Elements, children, text_nodes
-from shoal.agent.documents.labels import Hit, labelled
-from shoal.agent.documents.tables import Tables
+from shoal.agent.documents.html import text as js
+from shoal.agent.documents.html.elements import STRUCK, Elements, children, text_nodes
+from shoal.agent.documents.html.labels import Hit, labelled
+from shoal.agent.documents.html.tables import Tables
 from shoal.agent.support.json_value import Json
 
 MOST_PLACES = 500

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from shoal.agent.documents import text as js
 from shoal.agent.documents.beyond import BeyondDocument
-from shoal.agent.documents.elements import Elements, children
+from shoal.agent.documents.html import text as js
+from shoal.agent.documents.html.elements import Elements, children
 
 _MOST_SLOTS = 20_000
 _MOST_COLUMNS = 1_000

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from shoal.agent.documents import text as js
 from shoal.agent.documents.beyond import BeyondDocument
+from shoal.agent.documents.html import text as js
 
 LONGEST_TEXT = 40_000
 """Characters of a text; the page would cut longer ones by another count."""

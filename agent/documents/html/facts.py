@@ -1,0 +1,49 @@
+"""What page a raw document is, told as `facts.js` tells it of a page, as far as guards go by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from selectolax.lexbor import LexborNode, SelectolaxError
+
+from shoal.agent.documents.beyond import BeyondDocument
+from shoal.agent.documents.html import text as js
+from shoal.agent.documents.html.elements import Elements
+from shoal.agent.documents.html.places import check_selector
+from shoal.agent.support.json_value import Json
+
+_MOST_HEADINGS = 40
+
+
+def facts_of(elements: Elements, url: str, selectors: Sequence[str]) -> dict[str, Json]:
+    """What page it is. The text that it shows is not told: what a record says has to stand at a place that is seen.
+
+    Raises:
+        BeyondDocument: only a browser can tell.
+    """
+    found = {selector: _found(elements, selector) for selector in selectors}
+    headings = [el for el in _found(elements, "h1,h2") if elements.shown(el)][:_MOST_HEADINGS]
+    title = elements.tree.css_first("title")
+    return {
+        "url": url,
+        "lang": elements.attribute(elements.root, "lang") or "",
+        "title": js.squash(title.text_lexbor()) if title is not None else "",
+        "headings": [js.squash(el.text_lexbor()) for el in headings],
+        "text": "",
+        "ready": "complete",
+        "busy": elements.tree.css_first('[aria-busy="true"]') is not None,
+        "present": [selector for selector, several in found.items() if several],
+        # Each is asked, not only up to the first that is shown: a browser has to have seen every kind of them.
+        "visible": [selector for selector, several in found.items() if any([elements.shown(el) for el in several])],
+        "landmarks": [],
+        "outline": "",
+        "document": True,
+    }
+
+
+def _found(elements: Elements, selector: str) -> list[LexborNode]:
+    check_selector(selector)
+    try:
+        return elements.tree.css(selector)
+    except SelectolaxError as error:
+        raise BeyondDocument(f"the selector {selector} is not known here") from error

@@ -1,0 +1,79 @@
+"""What is asked of a page at once: the places of fields, and, where a workflow reads it, what page it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shoal.agent.extraction.page_json import documents_of, places_at
+from shoal.agent.extraction.place import Place
+from shoal.agent.extraction.places_page import PLACES_JS, JsonText, PlacedRecord
+from shoal.agent.spec import ExtractSpec
+from shoal.agent.support.json_paths import JsonPathFault
+from shoal.agent.support.json_value import Json
+from shoal.agent.workflows.reading.page_view import VIEW_JS
+from shoal.agent.workflows.told import NothingTold, told_by
+
+_FACTS = ("title", "headings", "present", "visible", "busy")
+"""What guards go by. The text of a page is not among them: a document states none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question that a document can answer as well as a page."""
+
+    arg: Mapping[str, Any]  # what a document is asked: that of `places.js`, with `selectors` where facts are asked too
+    paths: Mapping[str, str]  # into the page's JSON, by field
+    rendered: bool = False  # the page itself is asked, and no document
+
+    @classmethod
+    def of(cls, script: str, arg: Json, extract: ExtractSpec) -> Question | None:
+        """The question that a script asks; None where only a browser answers it."""
+        if not isinstance(arg, Mapping):
+            return None
+        if script == PLACES_JS:
+            return cls(arg, {name: place.query for name, place in extract.fields.items() if place.kind == "json"})
+        if script == VIEW_JS:
+            return cls({**arg["places"], **arg["facts"]}, arg["paths"], arg["rendered"])
+        return None
+
+    @property
+    def asks_facts(self) -> bool:
+        """Whether it asks what page it is, too."""
+        return "selectors" in self.arg
+
+    def answer(self, view: Mapping[str, Json]) -> Json:
+        """What a document's view says, as the script would say it."""
+        return {"places": dict(view), "facts": view["facts"]} if self.asks_facts else dict(view)
+
+    def view(self, said: Json) -> Mapping[str, Any]:
+        """What the script said, as a document's view says it; empty where it said nothing."""
+        try:
+            told = told_by(said)
+            return {**told_by(told["places"]), "facts": told_by(told["facts"])} if self.asks_facts else told
+        except NothingTold:
+            return {}
+
+    def found(self, view: Mapping[str, Any]) -> dict[str, list[Place]]:
+        """The places in a view, by field.
+
+        Raises:
+            JsonPathFault: a path takes too much work on this page.
+        """
+        record = PlacedRecord.of(view["records"][0])
+        documents = documents_of([JsonText.of(said) for said in view["json"]])
+        in_json = {name: places_at(path, documents) for name, path in self.paths.items()}
+        return {name: list(places) for name, places in record.places.items()} | in_json
+
+    def stated(self, view: Mapping[str, Any]) -> Any:
+        """All that a record is made of and held to in a view, and not where it stands. None: nothing."""
+        if not view.get("records"):
+            return None
+        try:
+            found = self.found(view)
+        except JsonPathFault:
+            return None
+        told = {name: [replace(place, where="") for place in places] for name, places in found.items()}
+        facts = [view["facts"][name] for name in _FACTS] if self.asks_facts else []
+        return view["url"], view["lang"], told, facts
