@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import urllib.request
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -108,6 +109,8 @@ async def test_a_loop_is_learned_from_three_items_and_its_other_items_need_no_mo
         assert row.usage.model_calls == BY_MODEL + figures.get("audits", 0) == len(here.model.requests)
         read = [row.record.workflow for row in rows if row.record]
         assert read == [""] * BY_MODEL + [f"{learned.workflow}@1"] * (ITEMS - BY_MODEL)
+        tiers = Counter(row.record.tier for row in rows if row.record)
+        assert tiers["http"] > 0, tiers
 
         again, told, rows = await here.run(pages(site, 7, Drift.PLAIN))
         assert told.why and records(rows) == {n: truth(7, Drift.PLAIN, n) for n in range(ITEMS)}

@@ -9,9 +9,11 @@ import pytest
 
 from shoal.agent.documents.addresses import resolved
 from shoal.agent.documents.beyond import BeyondDocument
+from shoal.agent.documents.context import documents_serve
 from shoal.agent.documents.document import HtmlDocument, RawDocument, ReadDocument
 from shoal.agent.documents.fetching import Visitor, cookie_header, fetched
 from shoal.agent.documents.trust import SAMPLES, DocumentTrust, Mode, TrustedSites
+from shoal.agent.spec import JobSpec
 
 HTML = "text/html; charset=utf-8"
 PRICE = {"fields": {"price": {"kind": "select", "query": ".price", "attribute": None}}}
@@ -292,3 +294,47 @@ def test_a_cookie_goes_where_a_browser_sends_it(cookie: dict[str, Any], sent: bo
 def test_addresses_that_a_browser_writes_otherwise(text: str) -> None:
     with pytest.raises(BeyondDocument):
         resolved(text, "http://shop.example/p/1?q")
+
+
+def test_what_page_a_document_is_is_told_without_its_text() -> None:
+    head = "<title> A  lamp </title>"
+    found = HtmlDocument(raw(page('<h1>Lamp</h1><h2 hidden>Not yet</h2><p class="gone" hidden>Gone</p>', head))).read(
+        {"fields": {}, "selectors": ["h1", ".gone", ".none"]}
+    )
+    facts: Any = found.view["facts"]
+    assert (facts["title"], facts["headings"], facts["text"]) == ("A lamp", ["Lamp"], "")
+    assert (facts["present"], facts["visible"]) == (["h1", ".gone"], ["h1"])
+    assert facts["document"] is True
+    with pytest.raises(BeyondDocument):
+        HtmlDocument(raw(page("<p>x"))).read({"fields": {}, "selectors": ["p:hover"]})
+
+
+def test_a_site_whose_documents_are_never_enough_for_a_record_is_not_asked_twice_for_each() -> None:
+    trust = trusting(read('<b class="price">5</b>'))
+    for _ in range(20):
+        trust.served(by_document=True)
+        trust.took_back()
+    assert trust.begin() is Mode.PAGE
+
+
+@pytest.mark.parametrize(
+    ("nodes", "policy", "serve"),
+    [
+        ([{"kind": "extract"}], "workflow:lamps@1", True),
+        ([{"kind": "action"}, {"kind": "extract"}], "workflow:lamps@1", False),
+        ([{"kind": "extract"}], "auto", False),
+    ],
+)
+def test_documents_serve_a_workflow_that_does_nothing_on_the_page(
+    nodes: list[dict[str, str]], policy: str, *, serve: bool
+) -> None:
+    spec = JobSpec.model_validate(
+        {
+            "url": "https://shop.example/",
+            "extract": {"schema": {"type": "object", "properties": {"name": {"type": "string"}}}},
+            "workflow": {"versions": [{"nodes": nodes}]},
+            "policy": policy,
+            "artifacts": {"evidence": "document"},
+        }
+    )
+    assert documents_serve(spec) is serve
