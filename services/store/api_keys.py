@@ -40,8 +40,8 @@ def create_key(
 
 def find_key(tx: Tx, key_hash: str) -> ApiKey | None:
     """The key with this hash, revoked or not; None when there is none."""
-    found = _select(tx, api_key.c.key_hash == key_hash)
-    return found[0] if found else None
+    keys = _select(tx, api_key.c.key_hash == key_hash)
+    return keys[0] if keys else None
 
 
 def all_keys(tx: Tx) -> list[ApiKey]:
@@ -64,10 +64,10 @@ def revoke_key(tx: Tx, key: int) -> ApiKey:
     tx.conn.execute(
         update(api_key).where(api_key.c.id == key, api_key.c.revoked_at.is_(None)).values(revoked_at=tx.now)
     )
-    found = _select(tx, api_key.c.id == key)
-    if not found:
+    keys = _select(tx, api_key.c.id == key)
+    if not keys:
         raise NotFound(f"there is no API key {key}", key=key)
-    return found[0]
+    return keys[0]
 
 
 def _select(tx: Tx, *where: ColumnElement[bool]) -> list[ApiKey]:

@@ -419,8 +419,10 @@ class Store:
         """
         if after is None:
             return await self._db.read(partitions.no_changes)
-        due, found = await self._db.read(lambda tx: (partitions.any_due(tx), partitions.changed_partitions(tx, after)))
-        return replace(found, ready=found.ready + await self._db.write(partitions.wake)) if due else found
+        due, changed = await self._db.read(
+            lambda tx: (partitions.any_due(tx), partitions.changed_partitions(tx, after))
+        )
+        return replace(changed, ready=changed.ready + await self._db.write(partitions.wake)) if due else changed
 
     async def claim(
         self,

@@ -101,10 +101,10 @@ class PollingNotifier(ChangeNotifier):
     def _settled_log(self) -> tuple[int, int] | None:
         """Time and size of the log; None while they say nothing: the next write may leave them as they are."""
         try:
-            found = os.stat(self._log)  # noqa: PTH116  twenty times a second
+            log_stat = os.stat(self._log)  # noqa: PTH116  twenty times a second
         except FileNotFoundError:  # nothing was written yet
             return None
-        return (found.st_mtime_ns, found.st_size) if time.time() - found.st_mtime > _SAME_TICK_S else None
+        return (log_stat.st_mtime_ns, log_stat.st_size) if time.time() - log_stat.st_mtime > _SAME_TICK_S else None
 
     def _look(self, log_is: tuple[int, int] | None) -> None:
         connection = self._writer.raw_connection()

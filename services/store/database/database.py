@@ -132,9 +132,9 @@ class Database:
 
     def write_now(self, work: Operation[T], *, ids: Mapping[str, int], hosts: Collection[str]) -> T:
         """`write`, for a caller who is in a thread of this database already."""
-        wanted = {host: self.caches.domains.get(host) for host in hosts}
-        known = {host: number for host, number in wanted.items() if number is not None}
-        unknown = sorted(wanted.keys() - known.keys())
+        numbers = {host: self.caches.domains.get(host) for host in hosts}
+        known = {host: number for host, number in numbers.items() if number is not None}
+        unknown = sorted(numbers.keys() - known.keys())
         ids = {name: n for name, n in ids.items() if n}
         if self.is_sqlite:
             return self._run(self.writer, lambda tx: work(_prepared(tx, ids, unknown, known)))
@@ -300,10 +300,10 @@ def _read_anew(path: str) -> None:
 def _file_at(path: str) -> tuple[int, int] | None:
     """What tells a file from another that takes its place; None where there is none."""
     try:
-        found = Path(path).stat()
+        file_stat = Path(path).stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return file_stat.st_dev, file_stat.st_ino
 
 
 def _free_beside(path: str) -> int | None:

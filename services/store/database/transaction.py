@@ -59,11 +59,11 @@ class Tx:
 
     def rows_made(self, query: str, make: str, /, *, n: int, **params: Json) -> Sequence[Row[Any]]:
         """All `n` rows of a named query; another one adds those that are not there yet."""
-        found = self.rows(query, **params)
-        if len(found) < n:
+        rows = self.rows(query, **params)
+        if len(rows) < n:
             self.run(make, **params)
-            found = self.rows(query, **params)
-        return found
+            rows = self.rows(query, **params)
+        return rows
 
     def each(self, name: str, rows: Sequence[Mapping[str, Json]]) -> int:
         """Runs a named query for many rows; gives how many rows it changed."""
@@ -78,11 +78,11 @@ class Tx:
         """Makes sure that `hosts` has these names; new ones get an id."""
         known = {name: self.caches.domains.get(name) for name in names if name not in self.hosts}
         unknown = sorted(name for name, number in known.items() if number is None)
-        found = {name: number for name, number in known.items() if number is not None}
+        ids = {name: number for name, number in known.items() if number is not None}
         if unknown:
             self.run("add_hosts", hosts=self.many(unknown))
-            found |= {row.host: row.id for row in self.rows("hosts", hosts=self.many(unknown))}
-        self.hosts = {**self.hosts, **found}
+            ids |= {row.host: row.id for row in self.rows("hosts", hosts=self.many(unknown))}
+        self.hosts = {**self.hosts, **ids}
 
     def event(self, job: int, tenant: str, name: JobEvent, data: Mapping[str, Json]) -> None:
         """Adds a row to the feed when the transaction ends."""

@@ -41,12 +41,12 @@ class Unfinished:
 
 def unfinished(tx: Tx, dice: random.Random) -> list[Unfinished]:
     """All of which slices are left, in any order, so that a huge one does not keep others waiting."""
-    found = [Unfinished(Kind.END, row.id) for row in (*tx.rows("canceling"), *tx.rows("past_deadline", now=tx.now))]
-    found += [Unfinished(Kind.REOPEN, row.id) for row in tx.rows("retrying")]
-    found += [Unfinished(Kind.STOP, row.job, row.id) for row in tx.rows("stopping")]
-    found += [Unfinished(Kind.RESEAT, row.job, row.id) for row in tx.rows("reseating")]
-    dice.shuffle(found)
-    return found
+    slices = [Unfinished(Kind.END, row.id) for row in (*tx.rows("canceling"), *tx.rows("past_deadline", now=tx.now))]
+    slices += [Unfinished(Kind.REOPEN, row.id) for row in tx.rows("retrying")]
+    slices += [Unfinished(Kind.STOP, row.job, row.id) for row in tx.rows("stopping")]
+    slices += [Unfinished(Kind.RESEAT, row.job, row.id) for row in tx.rows("reseating")]
+    dice.shuffle(slices)
+    return slices
 
 
 def advance(tx: Tx, unfinished_part: Unfinished) -> BulkProgress:
@@ -128,5 +128,5 @@ def _reseat(tx: Tx, job: LockedJob, loop: int) -> BulkProgress:
 
 def _open_loop(tx: Tx, job: LockedJob, loop: int) -> Row[Any] | None:
     """A loop that waits for its children; None when all of its job is being ended, or it was over meanwhile."""
-    found = [] if job.is_ending(tx.now) else tx.rows("loops", ids=tx.many([loop]))
-    return found[0] if found and State(found[0].state) is State.WAITING else None
+    rows = [] if job.is_ending(tx.now) else tx.rows("loops", ids=tx.many([loop]))
+    return rows[0] if rows and State(rows[0].state) is State.WAITING else None

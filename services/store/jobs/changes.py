@@ -19,11 +19,11 @@ def change_job(tx: Tx, job: int, changes: JobChanges, tenant: str | None) -> Non
     """
     if "concurrency" in changes.given:
         set_concurrency(tx, job, changes.concurrency, tenant)
-    found = lock_job(tx, job, tenant)
-    require_going_on(found)
+    locked = lock_job(tx, job, tenant)
+    require_going_on(locked)
     told: dict[str, Json] = {}
     if "deadline_s" in changes.given:
-        found.deadline_at = None if changes.deadline_s is None else tx.now + changes.deadline_s
+        locked.deadline_at = None if changes.deadline_s is None else tx.now + changes.deadline_s
         told["deadline_s"] = changes.deadline_s
     if "job_tokens" in changes.given:
         told["job_tokens"] = changes.job_tokens
@@ -38,6 +38,6 @@ def change_job(tx: Tx, job: int, changes: JobChanges, tenant: str | None) -> Non
         priority=changes.priority if "priority" in told else limits.priority,
         token_limit=(changes.job_tokens or 0) if "job_tokens" in told else limits.token_limit,
     )
-    counts = counts_json(found.counts(leased(tx, [job]).get(job, Leased()).items))
-    tx.event(job, found.tenant, JobEvent.CHANGED, {**told, "counts": counts})
-    found.save(tx)
+    counts = counts_json(locked.counts(leased(tx, [job]).get(job, Leased()).items))
+    tx.event(job, locked.tenant, JobEvent.CHANGED, {**told, "counts": counts})
+    locked.save(tx)

@@ -21,39 +21,39 @@ def cancel_job(tx: Tx, job: int, tenant: str | None) -> None:
 
     It is over when the rest is canceled too (`bulk_operations`), and workers have let go of what they hold.
     """
-    found = lock_job(tx, job, tenant)
-    if found.cancel_requested and not found.is_final:
+    locked = lock_job(tx, job, tenant)
+    if locked.cancel_requested and not locked.is_final:
         return
-    _require(found, Status.CANCELED, "be canceled")
-    found.cancel_requested = True
-    ending.end_job(tx, found, ending.CANCELED, ending.SLICE)
-    if found.status is Status.PAUSED:
-        found.status = Status.RUNNING if found.started_at else Status.QUEUED
-    _say(tx, found, JobEvent.CANCELED, leased(tx, [job]).get(job, Leased()))
-    ending.close_or_save(tx, found)
+    _require(locked, Status.CANCELED, "be canceled")
+    locked.cancel_requested = True
+    ending.end_job(tx, locked, ending.CANCELED, ending.SLICE)
+    if locked.status is Status.PAUSED:
+        locked.status = Status.RUNNING if locked.started_at else Status.QUEUED
+    _say(tx, locked, JobEvent.CANCELED, leased(tx, [job]).get(job, Leased()))
+    ending.close_or_save(tx, locked)
 
 
 def pause_job(tx: Tx, job: int, tenant: str | None) -> None:
     """Lets no session of the job be claimed; running ones are asked to stop when their leases are renewed."""
-    found = lock_job(tx, job, tenant)
-    if found.cancel_requested:
+    locked = lock_job(tx, job, tenant)
+    if locked.cancel_requested:
         raise WrongState(f"job {job_id(job)} is being canceled and cannot be paused", job=job, status="canceled")
-    _require(found, Status.PAUSED, "be paused")
-    found.status = Status.PAUSED
-    _say(tx, found, JobEvent.PAUSED, leased(tx, [job]).get(job, Leased()))
-    found.save(tx)
+    _require(locked, Status.PAUSED, "be paused")
+    locked.status = Status.PAUSED
+    _say(tx, locked, JobEvent.PAUSED, leased(tx, [job]).get(job, Leased()))
+    locked.save(tx)
 
 
 def resume_job(tx: Tx, job: int, tenant: str | None) -> None:
     """Lets a paused job go on."""
-    found = lock_job(tx, job, tenant)
-    if found.status is not Status.PAUSED:
+    locked = lock_job(tx, job, tenant)
+    if locked.status is not Status.PAUSED:
         raise WrongState(
-            f"job {job_id(job)} is {found.status} and cannot be resumed", job=job, status=found.status.value
+            f"job {job_id(job)} is {locked.status} and cannot be resumed", job=job, status=locked.status.value
         )
-    found.status = Status.RUNNING if found.started_at else Status.QUEUED
-    _say(tx, found, JobEvent.RESUMED, leased(tx, [job]).get(job, Leased()))
-    found.save(tx)
+    locked.status = Status.RUNNING if locked.started_at else Status.QUEUED
+    _say(tx, locked, JobEvent.RESUMED, leased(tx, [job]).get(job, Leased()))
+    locked.save(tx)
 
 
 def set_concurrency(tx: Tx, job: int, limit: int | None, tenant: str | None) -> None:
@@ -62,17 +62,17 @@ def set_concurrency(tx: Tx, job: int, limit: int | None, tenant: str | None) -> 
     Those that run are not stopped. Loops within items keep their own limit. Of a long loop, a first slice of what is
     ready is held back, or of what is held let go; `shoal.services.store.jobs.bulk_operations` does the rest.
     """
-    found = lock_job(tx, job, tenant)
-    require_going_on(found)
-    found.concurrency = limit or 0
-    (loop,) = tx.rows("loops", ids=tx.many([found.root]))
-    if State(loop.state) is State.WAITING and not (loop.stopped or loop.gated or found.cancel_requested):
+    locked = lock_job(tx, job, tenant)
+    require_going_on(locked)
+    locked.concurrency = limit or 0
+    (loop,) = tx.rows("loops", ids=tx.many([locked.root]))
+    if State(loop.state) is State.WAITING and not (loop.stopped or loop.gated or locked.cancel_requested):
         reseat(tx, loop, limit)
     else:  # for when it is opened again
         tx.run("set_seats", id=loop.id, seat_limit=limit, seats=loop.seats)
-    counts = counts_json(found.counts(leased(tx, [job]).get(job, Leased()).items))
-    tx.event(job, found.tenant, JobEvent.CHANGED, {"concurrency": limit, "counts": counts})
-    found.save(tx)
+    counts = counts_json(locked.counts(leased(tx, [job]).get(job, Leased()).items))
+    tx.event(job, locked.tenant, JobEvent.CHANGED, {"concurrency": limit, "counts": counts})
+    locked.save(tx)
 
 
 def require_going_on(job: LockedJob) -> None:
@@ -91,28 +91,28 @@ def retry_job(tx: Tx, job: int, tenant: str | None) -> None:
 
     Of a job with thousands of them, the last ones; `shoal.services.store.jobs.bulk_operations` does the rest.
     """
-    found = lock_job(tx, job, tenant)
-    if not found.is_final:
+    locked = lock_job(tx, job, tenant)
+    if not locked.is_final:
         raise WrongState(
-            f"job {job_id(job)} is {found.status} and cannot be retried", job=job, status=found.status.value
+            f"job {job_id(job)} is {locked.status} and cannot be retried", job=job, status=locked.status.value
         )
-    was, items = found.status, sum(found.ended[state] for state in RETRIED_STATES)
-    found.reopen(tx)
-    done = reopening.begin(tx, found, ending.SLICE)
+    was, items = locked.status, sum(locked.ended[state] for state in RETRIED_STATES)
+    locked.reopen(tx)
+    done = reopening.begin(tx, locked, ending.SLICE)
     if not done.sessions:
         raise WrongState(f"job {job_id(job)} is {was} and has nothing to retry", job=job, status=was.value)
-    counts = counts_json(found.counts(0))
-    tx.event(job, found.tenant, JobEvent.RETRIED, {"sessions": max(items, done.sessions), "counts": counts})
-    found.save(tx)
+    counts = counts_json(locked.counts(0))
+    tx.event(job, locked.tenant, JobEvent.RETRIED, {"sessions": max(items, done.sessions), "counts": counts})
+    locked.save(tx)
 
 
 def delete_job(tx: Tx, job: int, tenant: str | None) -> None:
     """Removes a final job, with its labels and its key. What else it has is gone for callers; `drop` removes it."""
-    found = lock_job(tx, job, tenant)
-    if not found.is_final:
-        raise WrongState(f"job {job_id(job)} is {found.status}; cancel it first", job=job, status=found.status.value)
-    found.leave_totals(tx)
-    tx.conn.execute(tables.deleted.insert().values(job=job, tenant=found.tenant))
+    locked = lock_job(tx, job, tenant)
+    if not locked.is_final:
+        raise WrongState(f"job {job_id(job)} is {locked.status}; cancel it first", job=job, status=locked.status.value)
+    locked.leave_totals(tx)
+    tx.conn.execute(tables.deleted.insert().values(job=job, tenant=locked.tenant))
     tx.conn.execute(delete(tables.job).where(tables.job.c.id == job))
     tx.run("drop_deliveries", job=job, n=ending.SLICE)
 

@@ -81,9 +81,9 @@ def _end(tx: Tx, job: LockedJob, fate: Fate, ids: Sequence[int]) -> int:
 
 def _write(tx: Tx, job: LockedJob, fate: Fate, ids: Sequence[int]) -> Sequence[Row[Any]]:
     doubts = _doubts(tx, ids) if fate.state is State.FAILED else {}
-    rows = list(_write_all(tx, job, fate, [one for one in ids if one not in doubts]))
-    for one, outcome in doubts.items():
-        rows += _write_all(tx, job, replace(fate, state=State.UNSURE, outcome=outcome), [one])
+    rows = list(_write_all(tx, job, fate, [session for session in ids if session not in doubts]))
+    for doubted, outcome in doubts.items():
+        rows += _write_all(tx, job, replace(fate, state=State.UNSURE, outcome=outcome), [doubted])
     return rows
 
 
@@ -105,8 +105,10 @@ def _doubts(tx: Tx, ids: Sequence[int]) -> dict[int, str]:
         row.id: codec.load_checkpoint(row.checkpoint) for row in tx.rows("kept_checkpoints", ids=tx.many(sorted(ids)))
     }
     return {
-        one: codec.dump_outcome(Outcome(Status.UNSURE, error=_ENDED.info(), reason=f"did {checkpoint.confirmed[-1]}"))
-        for one, checkpoint in known.items()
+        session: codec.dump_outcome(
+            Outcome(Status.UNSURE, error=_ENDED.info(), reason=f"did {checkpoint.confirmed[-1]}")
+        )
+        for session, checkpoint in known.items()
         if checkpoint.confirmed
     }
 
@@ -129,9 +131,9 @@ def end_children(tx: Tx, job: LockedJob, loop: int, most: int) -> int:
     (span,) = tx.rows("span", id=loop)
     left, ended = most, 0
     for query in _OF_LOOP:
-        found = _found(tx, query, span, left) if left > 0 else []
-        ended += len(_write(tx, job, CANCELED, found))
-        left -= len(found)
+        children = _found(tx, query, span, left) if left > 0 else []
+        ended += len(_write(tx, job, CANCELED, children))
+        left -= len(children)
     if left > 0:
         stored = store_parts(tx, job.id, loop, left, State.CANCELED, None).total()
         job.ended[State.CANCELED] += stored

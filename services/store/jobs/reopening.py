@@ -83,9 +83,9 @@ def reopen(tx: Tx, job: LockedJob, most: int) -> Reopened:
     Of a loop that has been stopped anew meanwhile, what is not open yet stays as it is.
     """
     assert job.retry_below is not None
-    found = tx.rows("retriable", job=job.id, below=job.retry_below, n=most + 1)
-    opened, ready = _open(tx, job, found[:most])
-    job.retry_below = found[most - 1].id if len(found) > most else 0
+    retriable = tx.rows("retriable", job=job.id, below=job.retry_below, n=most + 1)
+    opened, ready = _open(tx, job, retriable[:most])
+    job.retry_below = retriable[most - 1].id if len(retriable) > most else 0
     resumed = tx.rows("resume_emptied", job=job.id, first=job.retry_below, n=most)
     if not job.retry_below and len(resumed) < most:
         job.retry_below = None
@@ -100,7 +100,7 @@ def _open(tx: Tx, job: LockedJob, batch: Sequence[Row[Any]]) -> tuple[int, list[
     held: list[Row[Any]] = []
     for depth in range(max((row.depth for row in batch), default=-1), -1, -1):
         some = [row for row in batch if row.depth == depth and row.id not in waiting]
-        loops = [one.row for one in waiting.values() if one.row.depth == depth and one.was_over]
+        loops = [parent.row for parent in waiting.values() if parent.row.depth == depth and parent.was_over]
         parents = _parents(tx, [*some, *loops])
         some = [row for row in some if row.parent is None or not _stops(parents[row.parent])]
         for row in loops:
@@ -109,7 +109,7 @@ def _open(tx: Tx, job: LockedJob, batch: Sequence[Row[Any]]) -> tuple[int, list[
                 parents[row.parent].seats += 1
         for row in sorted(some, key=lambda row: row.id):
             (begun if row.parent is None or _takes(parents[row.parent]) else held).append(row)
-        waiting |= {number: one for number, one in parents.items() if one.pending}
+        waiting |= {number: parent for number, parent in parents.items() if parent.pending}
     _write(tx, job, begun, held, waiting.values())
     return len(begun) + len(held) + sum(row.id in waiting for row in batch), [
         Ready(job.id, row.domain, row.id) for row in begun
@@ -138,7 +138,7 @@ def _takes(parent: Parent) -> bool:
 def _write(
     tx: Tx, job: LockedJob, begun: Sequence[Row[Any]], held: Sequence[Row[Any]], waiting: Iterable[Parent]
 ) -> None:
-    loops = [one.columns() for one in waiting]
+    loops = [parent.columns() for parent in waiting]
     for rows, state in ((begun, State.QUEUED), (held, State.HELD)):
         items = [row.id for row in rows if not row.children]
         if items:

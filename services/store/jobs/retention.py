@@ -36,10 +36,10 @@ def mark_archived(tx: Tx, job: int, archive: str) -> bool:
     Raises:
         WrongState: it is not final: its owner retried it meanwhile.
     """
-    found = lock_job(tx, job, None)
-    if found.status not in FINAL:
-        raise WrongState(f"job {job_id(job)} is {found.status}", job=job, status=found.status.value)
-    if found.archive is not None:
+    locked = lock_job(tx, job, None)
+    if locked.status not in FINAL:
+        raise WrongState(f"job {job_id(job)} is {locked.status}", job=job, status=locked.status.value)
+    if locked.archive is not None:
         return False
     tx.run("mark_archived", id=job, archive=archive, now=tx.now)
     return True
@@ -52,11 +52,11 @@ def deleted_jobs(tx: Tx, limit: int) -> list[int]:
 
 def next_slice(tx: Tx, job: int, most: int) -> DropSlice:
     """The first `most` sessions of an archived or deleted job, and the artifacts that go with them."""
-    found = tx.conn.execute(select(tables.deleted.c.tenant).where(tables.deleted.c.job == job)).first()
-    if found is None:
+    deleted = tx.conn.execute(select(tables.deleted.c.tenant).where(tables.deleted.c.job == job)).first()
+    if deleted is None:
         row = job_row(tx, job)
         _require_archived(job, row.archive)
-    tenant: str | None = row.tenant if found is None else found.tenant
+    tenant: str | None = row.tenant if deleted is None else deleted.tenant
     sessions = [row.id for row in tx.rows("some_sessions", job=job, limit=most)]
     artifacts = tx.rows("artifacts_of_alone", job=job, ids=tx.many(sessions))
     return DropSlice(tuple(sessions), tuple(artifact_row(row) for row in artifacts), tenant, last=len(sessions) < most)

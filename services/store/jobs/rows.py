@@ -147,10 +147,10 @@ def lock_job(tx: Tx, job: int, tenant: str | None) -> LockedJob:
     Raises:
         NotFound: it does not exist, or belongs to another tenant.
     """
-    found = lock_jobs(tx, [job]).get(job)
-    if found is None or (tenant is not None and found.tenant != tenant):
+    locked_job = lock_jobs(tx, [job]).get(job)
+    if locked_job is None or (tenant is not None and locked_job.tenant != tenant):
         raise NotFound(f"there is no job {job_id(job)}", job=job)
-    return found
+    return locked_job
 
 
 def spec_of(tx: Tx, job: int, text: str) -> JobSpec:
@@ -164,9 +164,9 @@ def spec_of(tx: Tx, job: int, text: str) -> JobSpec:
 
 def specs_of(tx: Tx, jobs: Collection[int]) -> dict[int, JobSpec]:
     """The specs of jobs that exist; one look at the store for all that are not in the cache."""
-    found, unread = _remembered(tx, jobs)
+    known, unread = _remembered(tx, jobs)
     rows = tx.rows("specs", ids=tx.many(unread)) if unread else ()
-    return found | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
+    return known | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
 
 
 def specs_naming(tx: Tx, jobs: Collection[int], field: str) -> dict[int, JobSpec]:
@@ -174,15 +174,15 @@ def specs_naming(tx: Tx, jobs: Collection[int], field: str) -> dict[int, JobSpec
 
     Specs that do not name it, and that are not in the cache, stay where they are: `UNSAID` stands for them.
     """
-    found, unread = _remembered(tx, jobs)
+    known, unread = _remembered(tx, jobs)
     rows = tx.rows("specs_naming", ids=tx.many(unread), name=f'"{field}"') if unread else ()
-    return dict.fromkeys(unread, UNSAID) | found | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
+    return dict.fromkeys(unread, UNSAID) | known | {row.id: spec_of(tx, row.id, row.spec) for row in rows}
 
 
 def _remembered(tx: Tx, jobs: Collection[int]) -> tuple[dict[int, JobSpec], list[int]]:
     """Those specs of jobs that are remembered, and the other jobs."""
-    found = {job: spec for job in jobs if (spec := tx.caches.specs.get(job)) is not None}
-    return found, sorted(set(jobs) - found.keys())
+    known = {job: spec for job in jobs if (spec := tx.caches.specs.get(job)) is not None}
+    return known, sorted(set(jobs) - known.keys())
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,12 +51,12 @@ def check(job: NewJob) -> None:
 
 def known_keys(tx: Tx, tenant: str, keys: Collection[str]) -> frozenset[str]:
     """Those of a tenant's idempotency keys that stand for a job."""
-    table, found = tables.job, set[str]()
+    table, known = tables.job, set[str]()
     for part in _parts(sorted(keys)):
-        found.update(
+        known.update(
             tx.conn.execute(select(table.c.key).where(table.c.tenant == tenant, table.c.key.in_(part))).scalars()
         )
-    return frozenset(found)
+    return frozenset(known)
 
 
 def submit_all(tx: Tx, calls: Sequence[Sequence[NewJob]]) -> list[Result]:
@@ -101,14 +101,14 @@ def _place(
 
 def _known(tx: Tx, keys: Sequence[Key]) -> dict[Key, KnownKey]:
     table = tables.job
-    found: dict[Key, KnownKey] = {}
+    known: dict[Key, KnownKey] = {}
     for tenant in sorted({tenant for tenant, _ in keys}):
         theirs = [key for owner, key in keys if owner == tenant]
         for part in _parts(theirs):
             columns = select(table.c.id, table.c.key, table.c.spec)
             for row in tx.conn.execute(columns.where(table.c.tenant == tenant, table.c.key.in_(part))):
-                found[tenant, row.key] = KnownKey(row.id, codec.load_spec(row.spec))
-    return found
+                known[tenant, row.key] = KnownKey(row.id, codec.load_spec(row.spec))
+    return known
 
 
 def _parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:

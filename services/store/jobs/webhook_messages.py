@@ -29,7 +29,7 @@ class Message:
 def announce(tx: Tx, messages: Iterable[Message]) -> None:
     """Puts those messages into the outbox that the jobs' owners asked for, in this order, by one statement."""
     asked = ((message, message.spec.webhook) for message in messages)
-    rows = (_row(tx, one, hook.url) for one, hook in asked if hook is not None and one.event in hook.events)
+    rows = (_row(tx, message, hook.url) for message, hook in asked if hook is not None and message.event in hook.events)
     tx.each("add_deliveries", [{"n": n, **row} for n, row in enumerate(rows)])
 
 

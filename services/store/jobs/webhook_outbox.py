@@ -41,15 +41,15 @@ def record_deliveries(tx: Tx, group: Sequence[Delivered]) -> None:
         "record_delivery",
         [
             {
-                "id": one.id,
-                "attempts": one.attempts,
-                "state": DELIVERY_STATES.index(one.state),
-                "due_at": tx.now + one.again_in_s,
-                "ended_at": None if one.state is DeliveryState.WAITING else tx.now,
-                "status_code": one.status_code,
-                "error": one.error,
+                "id": delivered.id,
+                "attempts": delivered.attempts,
+                "state": DELIVERY_STATES.index(delivered.state),
+                "due_at": tx.now + delivered.again_in_s,
+                "ended_at": None if delivered.state is DeliveryState.WAITING else tx.now,
+                "status_code": delivered.status_code,
+                "error": delivered.error,
             }
-            for one in sorted(group, key=lambda one: one.id)  # two senders lock in the same order
+            for delivered in sorted(group, key=lambda delivered: delivered.id)  # two senders lock in the same order
         ],
     )
 

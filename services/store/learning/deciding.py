@@ -70,7 +70,7 @@ def _version(tx: Tx, tenant: str, row: Row[Any]) -> Version | None:
         stored = keeping.get(tx, tenant, row.workflow).versions
     except NotFound:
         return version
-    return next((one.version for one in stored if one.version.number == version.number), version)
+    return next((kept.version for kept in stored if kept.version.number == version.number), version)
 
 
 def _version_figures(phase: Phase, figures: Mapping[str, int], before: Mapping[str, int]) -> VersionFigures:

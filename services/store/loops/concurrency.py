@@ -58,8 +58,8 @@ def _hold_back(tx: Tx, loop: Row[Any], limit: int) -> tuple[int, bool]:
     more are held back as then have a seat, where these are few.
     """
     (span,) = tx.rows("span", id=loop.id)
-    wanted = min(ending.SLICE, loop.seats - limit + (limit if limit <= ending.SLICE else 0))
-    found = tx.rows("ready_in", job=loop.job, parent=loop.id, first=span.first, last=span.last, n=wanted)
+    most = min(ending.SLICE, loop.seats - limit + (limit if limit <= ending.SLICE else 0))
+    ready = tx.rows("ready_in", job=loop.job, parent=loop.id, first=span.first, last=span.last, n=most)
     # Claims do not wait for the job's lock: what they take meanwhile keeps its seat.
-    held = tx.run("hold", ids=tx.many(sorted(row.id for row in found))).rowcount if found else 0
-    return held, len(found) < wanted or loop.seats - held <= limit
+    held = tx.run("hold", ids=tx.many(sorted(row.id for row in ready))).rowcount if ready else 0
+    return held, len(ready) < most or loop.seats - held <= limit

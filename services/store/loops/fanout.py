@@ -135,10 +135,10 @@ def _keep_for_later(tx: Tx, parent: Row[Any], first: int, host: str, n: int) -> 
         WrongState: some of them are missing.
     """
     own = {"session": parent.id, "fence": parent.fence}
-    found = tx.run("staged_items", **own).scalar_one()
-    if found != n:
+    kept = tx.run("staged_items", **own).scalar_one()
+    if kept != n:
         raise WrongState(
-            f"session {session_id(parent.id)} says that {n} more items belong to its loop; {found} are kept for it",
+            f"session {session_id(parent.id)} says that {n} more items belong to its loop; {kept} are kept for it",
             session=parent.id,
         )
     tx.run("keep_items", **own, first=first, idx=parent.children, host=host)

@@ -23,8 +23,8 @@ def next_part(tx: Tx, dice: random.Random) -> Row[Any] | None:
     jobs = [row.job for row in tx.rows("pending_jobs", now=tx.now)]
     dice.shuffle(jobs)
     for job in jobs:
-        if found := tx.rows("next_pending", job=job):
-            return found[0]
+        if pending := tx.rows("next_pending", job=job):
+            return pending[0]
     return None
 
 

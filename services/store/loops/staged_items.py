@@ -24,8 +24,8 @@ def siblings_of(tx: Tx, part: Row[Any]) -> ChildBatch:
 def store_parts(tx: Tx, job: int, parent: int | None, most: int, state: State, outcome: str | None) -> Counter[int]:
     """Stores parts of a job's loops, or of one, as ended, until there are `most` children; gives how many by parent."""
     stored = Counter[int]()
-    while stored.total() < most and (found := tx.rows("pending_of", job=job, parent=parent, n=1)):
-        part = tx.run("pending_part", first=found[0].first).one()
+    while stored.total() < most and (pending := tx.rows("pending_of", job=job, parent=parent, n=1)):
+        part = tx.run("pending_part", first=pending[0].first).one()
         tx.run("take_pending", first=part.first)
         store_children(tx, siblings_of(tx, part), 0, otherwise=state, outcome=outcome)
         stored[part.parent] += part.n

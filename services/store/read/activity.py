@@ -30,8 +30,8 @@ def activity(tx: Tx, tenant: str | None, span_s: int, spans: int) -> list[Activi
     )
     if tenant is not None:
         query = query.where(job.c.tenant == tenant)
-    found = {int(row.number): row for row in tx.conn.execute(query)}
-    return [_span(found.get(number), number, span_s) for number in range(first, last + 1)]
+    rows = {int(row.number): row for row in tx.conn.execute(query)}
+    return [_span(rows.get(number), number, span_s) for number in range(first, last + 1)]
 
 
 def _span(row: object, number: int, span_s: int) -> ActivitySpan:

@@ -92,9 +92,9 @@ def matching(job_filter: JobFilter) -> Select[Any]:
     if job_filter.site:
         query = query.where(_worded(tables.job_words.c.host == job_filter.site.lower()))
     for word in job_filter.text.lower().split():
-        found = _worded(tables.job_words.c.words.contains(word, autoescape=True))
+        condition = _worded(tables.job_words.c.words.contains(word, autoescape=True))
         number = _JOB_ID.fullmatch(word)
-        query = query.where(or_(found, table.c.id == int(number[1])) if number else found)
+        query = query.where(or_(condition, table.c.id == int(number[1])) if number else condition)
     for name, value in job_filter.labels.items():
         label = tables.job_label.alias()
         query = query.where(exists().where(label.c.name == name, label.c.value == value, label.c.job == table.c.id))
@@ -165,12 +165,12 @@ def _pick(tx: Tx, job: int, states: Sequence[State], least: str, limit: int) -> 
     """The same for states whose sessions have an index: nothing is read that is not given, save what runs."""
     table = tables.session
     asked = {"job": job, "least": least, "n": limit + 1}
-    found = [row for state in states for row in tx.rows(_INDEXED[state], state=state, **asked)]
-    found.sort(key=lambda row: row.path)
-    here = [row.id for row in found[:limit]]
+    rows = [row for state in states for row in tx.rows(_INDEXED[state], state=state, **asked)]
+    rows.sort(key=lambda row: row.path)
+    here = [row.id for row in rows[:limit]]
     # Once more by their state: on PostgreSQL it may have changed between the two looks.
     query = _sessions().where(table.c.id.in_(here), table.c.state.in_(states)).order_by(table.c.path)
-    return tx.conn.execute(query).all(), found[limit - 1].path if len(found) > limit else None
+    return tx.conn.execute(query).all(), rows[limit - 1].path if len(rows) > limit else None
 
 
 def session_detail(tx: Tx, session: int, tenant: str | None) -> SessionDetail:
@@ -192,7 +192,7 @@ def session_detail(tx: Tx, session: int, tenant: str | None) -> SessionDetail:
         row=_session_row(row, row.job_status == State.PAUSED),
         attempts=tuple(masker.tasks(codec.load_tasks(tasks)) for tasks in tx.conn.scalars(attempts)),
         artifacts=tuple(
-            artifact_row(found) for found in tx.conn.execute(artifacts.order_by(artifact.c.created_at, artifact.c.id))
+            artifact_row(file) for file in tx.conn.execute(artifacts.order_by(artifact.c.created_at, artifact.c.id))
         ),
         checkpoint=known and masker.checkpoint(known),
     )
@@ -282,8 +282,8 @@ def result_page(tx: Tx, job: int, after: str | None, limit: int) -> list[ResultR
     place: ResultPlace | None = result_place(after)
     lines: list[ResultRow] = []
     while place is not None and len(lines) < limit:
-        found, place = result_step(tx, job, place, limit - len(lines))
-        lines += found
+        rows, place = result_step(tx, job, place, limit - len(lines))
+        lines += rows
     return lines
 
 

@@ -35,9 +35,9 @@ def claim_partitions(
     takes = [take for take in takes if take.n > 0]
     throttles = DomainThrottles(tx, takes, per_domain) if per_domain is not None and takes else None
     allowed = takes if throttles is None else throttles.cut(takes)
-    found = sorted(_lease(tx, owners, allowed, tx.now + lease_s), key=lambda row: row.id)
-    held = {} if throttles is None else _still_held(throttles.held, allowed, found)
-    rows = _without_excess(tx, found)
+    claimed = sorted(_lease(tx, owners, allowed, tx.now + lease_s), key=lambda row: row.id)
+    held = {} if throttles is None else _still_held(throttles.held, allowed, claimed)
+    rows = _without_excess(tx, claimed)
     woken = partitions_at(tx, due)
     if not rows:
         return Claims((), held, woken)
@@ -252,14 +252,14 @@ def renew_leases(tx: Tx, leases: Sequence[Renewal], *, lease_s: float) -> frozen
 
 def job_controls_of(tx: Tx, jobs: Collection[int]) -> dict[int, JobControl]:
     """What holds now for the running sessions of some jobs; jobs that are gone are left out."""
-    found = _jobs(tx, set(jobs)) if jobs else {}
-    limits = _token_limits(tx, found.values())
+    rows = _jobs(tx, set(jobs)) if jobs else {}
+    limits = _token_limits(tx, rows.values())
     return {
         row.id: JobControl(
             wanted=row.status in (State.QUEUED, State.RUNNING) and not row.cancel_requested,
             limits=JobLimits(_left_s(tx, row), limits[row.id], row.prompt_tokens + row.completion_tokens),
         )
-        for row in found.values()
+        for row in rows.values()
     }
 
 
@@ -270,11 +270,11 @@ def _token_limits(tx: Tx, jobs: Collection[Row[Any]]) -> dict[int, int | None]:
     """
     limits = {row.id: row.token_limit for row in jobs}
     asked = [job for job, limit in limits.items() if limit is None]
-    found = {job: limit for job in asked if (limit := tx.caches.token_limits.get(job)) is not None}
-    for job, spec in specs_naming(tx, [job for job in asked if job not in found], "job_tokens").items():
-        found[job] = spec.budget.job_tokens or 0
-        tx.caches.token_limits.put(job, found[job])
-    return {job: (found[job] if limit is None else limit) or None for job, limit in limits.items()}  # 0: none
+    token_limits = {job: limit for job in asked if (limit := tx.caches.token_limits.get(job)) is not None}
+    for job, spec in specs_naming(tx, [job for job in asked if job not in token_limits], "job_tokens").items():
+        token_limits[job] = spec.budget.job_tokens or 0
+        tx.caches.token_limits.put(job, token_limits[job])
+    return {job: (token_limits[job] if limit is None else limit) or None for job, limit in limits.items()}  # 0: none
 
 
 def policies_of(tx: Tx, jobs: Collection[int]) -> dict[int, str]:
@@ -284,5 +284,5 @@ def policies_of(tx: Tx, jobs: Collection[int]) -> dict[int, str]:
 
 def unwanted_jobs(tx: Tx, jobs: Collection[int]) -> frozenset[int]:
     """Those of some jobs whose running sessions are to be stopped: paused, canceled, over or gone."""
-    wanted = {row.id for row in tx.rows("wanted_jobs", ids=tx.many(sorted(jobs)))} if jobs else set()
-    return frozenset(jobs) - wanted
+    going_on = {row.id for row in tx.rows("wanted_jobs", ids=tx.many(sorted(jobs)))} if jobs else set()
+    return frozenset(jobs) - going_on

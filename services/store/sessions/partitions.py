@@ -77,24 +77,24 @@ def _partitions(rows: Iterable[Row[Any]]) -> list[Partition]:
 def partitions_of(tx: Tx, ready: Iterable[Ready], jobs: Mapping[int, LockedJob]) -> tuple[Partition, ...]:
     """The partitions of sessions that have just become ready, as far as their jobs may run."""
     first: dict[tuple[int, int], int] = {}
-    for one in ready:
-        job = jobs[one.job]
+    for ready_session in ready:
+        job = jobs[ready_session.job]
         if job.status in (Status.QUEUED, Status.RUNNING) and not job.is_ending(tx.now):
-            partition = (one.job, one.domain)
-            first[partition] = min(first.get(partition, one.session), one.session)
+            partition = (ready_session.job, ready_session.domain)
+            first[partition] = min(first.get(partition, ready_session.session), ready_session.session)
     hosts = host_names(tx, {domain for _, domain in first})
     return tuple(
         Partition(
-            found.id,
-            found.tenant,
+            locked.id,
+            locked.tenant,
             domain,
             hosts[domain],
-            found.priority,
+            locked.priority,
             session - 1,
-            codec.load_politeness(found.politeness),
+            codec.load_politeness(locked.politeness),
         )
         for (job, domain), session in first.items()
-        for found in (jobs[job],)
+        for locked in (jobs[job],)
     )
 
 

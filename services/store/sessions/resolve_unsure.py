@@ -28,11 +28,11 @@ def resolve_session(tx: Tx, session: int, how: UnsureAnswer, tenant: str | None)
         NotFound: it does not exist, or belongs to another tenant.
         WrongState: it is not unsure, its job is canceled, or its loop is being stopped or summed up at this moment.
     """
-    found = tx.rows("unsure", id=session)
-    if not found:
+    unsure = tx.rows("unsure", id=session)
+    if not unsure:
         raise NotFound(f"there is no session {session_id(session)}", session=session)
     try:
-        job = lock_job(tx, found[0].job, tenant)
+        job = lock_job(tx, unsure[0].job, tenant)
     except NotFound as err:
         raise NotFound(f"there is no session {session_id(session)}", session=session) from err
     row = tx.run("unsure", id=session).one()

@@ -35,8 +35,8 @@ def keep(tx: Tx, tenant: str, given: Workflow) -> WorkflowRow:
     Raises:
         WrongState: a workflow of this name has another scope, or too many versions.
     """
-    found = tx.conn.execute(_of(tenant, given.name).with_for_update()).first()
-    if found is None:
+    kept = tx.conn.execute(_of(tenant, given.name).with_for_update()).first()
+    if kept is None:
         scope = given.scope
         row = tx.conn.execute(
             insert(workflow)
@@ -54,15 +54,13 @@ def keep(tx: Tx, tenant: str, given: Workflow) -> WorkflowRow:
         ).one()
         _add(tx, row.id, 0, given.versions)
         return get(tx, tenant, given.name)
-    if _scope(found) != given.scope:
+    if _scope(kept) != given.scope:
         raise WrongState(
-            f"there is a workflow {given.name!r} for {found.site} already, with another scope: "
+            f"there is a workflow {given.name!r} for {kept.site} already, with another scope: "
             "give this one another name"
         )
-    if _substance(given.versions) != _substance(_stored(tx, found.id)[-len(given.versions) :]):  # it is not sent again
-        _add(
-            tx, found.id, found.versions, [version.model_copy(update={"state": "draft"}) for version in given.versions]
-        )
+    if _substance(given.versions) != _substance(_stored(tx, kept.id)[-len(given.versions) :]):  # it is not sent again
+        _add(tx, kept.id, kept.versions, [version.model_copy(update={"state": "draft"}) for version in given.versions])
     return get(tx, tenant, given.name)
 
 
@@ -81,7 +79,7 @@ def _add(tx: Tx, number_of: int, last: int, versions: Sequence[Version]) -> None
     """Puts versions behind the last one, and their parents with them."""
     if last + len(versions) > MOST_VERSIONS:
         raise WrongState(f"a workflow has {MOST_VERSIONS} versions at most; delete it, or learn it under another name")
-    numbers = {one.number: last + place for place, one in enumerate(versions, 1)}
+    numbers = {version.number: last + place for place, version in enumerate(versions, 1)}
     rows = [_values(tx, number_of, version, numbers) for version in versions]
     tx.conn.execute(insert(workflow_version), rows)
     tx.conn.execute(
@@ -110,13 +108,13 @@ def add_version(tx: Tx, tenant: str, name: str, version: Version) -> VersionRow:
         NotFound: there is no such workflow.
         WrongState: it has too many versions, or none with the number of the parent.
     """
-    found = tx.conn.execute(_of(tenant, name).with_for_update()).first()
-    if found is None:
+    kept = tx.conn.execute(_of(tenant, name).with_for_update()).first()
+    if kept is None:
         raise missing(name)
-    if version.parent is not None and not 1 <= version.parent <= found.versions:
+    if version.parent is not None and not 1 <= version.parent <= kept.versions:
         raise WrongState(f"the workflow {name!r} has no version {version.parent} that a parent could be")
-    number = found.versions + 1
-    _add(tx, found.id, found.versions, [version.model_copy(update={"number": number})])
+    number = kept.versions + 1
+    _add(tx, kept.id, kept.versions, [version.model_copy(update={"number": number})])
     return next(row for row in get(tx, tenant, name).versions if row.version.number == number)
 
 
@@ -126,10 +124,10 @@ def get(tx: Tx, tenant: str, name: str) -> WorkflowRow:
     Raises:
         NotFound: the tenant has none of this name.
     """
-    found = tx.conn.execute(_of(tenant, name)).first()
-    if found is None:
+    row = tx.conn.execute(_of(tenant, name)).first()
+    if row is None:
         raise missing(name)
-    return _rows(tx, [found])[0]
+    return _rows(tx, [row])[0]
 
 
 def some(tx: Tx, tenant: str | None, site: str | None, after: str | None, limit: int) -> list[WorkflowRow]:
@@ -158,8 +156,8 @@ def of_scope(tx: Tx, tenant: str, scope: Scope) -> WorkflowRow | None:
         .order_by(workflow.c.changed_at.desc(), workflow.c.id)
         .limit(1)
     )
-    found = tx.conn.execute(query).first()
-    return _rows(tx, [found])[0] if found is not None else None
+    row = tx.conn.execute(query).first()
+    return _rows(tx, [row])[0] if row is not None else None
 
 
 def drop(tx: Tx, tenant: str, name: str) -> tuple[str, ...]:
@@ -168,13 +166,13 @@ def drop(tx: Tx, tenant: str, name: str) -> tuple[str, ...]:
     Raises:
         NotFound: the tenant has none of this name.
     """
-    found = tx.conn.execute(_of(tenant, name).with_for_update()).first()
-    if found is None:
+    row = tx.conn.execute(_of(tenant, name).with_for_update()).first()
+    if row is None:
         raise missing(name)
-    keys = tx.conn.execute(select(workflow_page.c.key).where(workflow_page.c.workflow == found.id)).scalars().all()
+    keys = tx.conn.execute(select(workflow_page.c.key).where(workflow_page.c.workflow == row.id)).scalars().all()
     for table in (workflow_page, workflow_repair, workflow_figure, workflow_version):
-        tx.conn.execute(delete(table).where(table.c.workflow == found.id))
-    tx.conn.execute(delete(workflow).where(workflow.c.id == found.id))
+        tx.conn.execute(delete(table).where(table.c.workflow == row.id))
+    tx.conn.execute(delete(workflow).where(workflow.c.id == row.id))
     return tuple(keys)
 
 
@@ -191,17 +189,17 @@ def _scope(row: Row[Any]) -> Scope:
     return Scope(site=row.site, goal=row.goal, record_schema=row.record_schema)
 
 
-def _rows(tx: Tx, found: Sequence[Row[Any]]) -> list[WorkflowRow]:
-    numbers = [row.id for row in found]
+def _rows(tx: Tx, rows: Sequence[Row[Any]]) -> list[WorkflowRow]:
+    numbers = [row.id for row in rows]
     figures: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
-    for one in tx.conn.execute(select(workflow_figure).where(workflow_figure.c.workflow.in_(numbers))):
-        figures[one.workflow, one.number][one.name] = one.value
+    for stored in tx.conn.execute(select(workflow_figure).where(workflow_figure.c.workflow.in_(numbers))):
+        figures[stored.workflow, stored.number][stored.name] = stored.value
     versions: dict[int, list[VersionRow]] = defaultdict(list)
     query = select(workflow_version).where(workflow_version.c.workflow.in_(numbers))
-    for one in tx.conn.execute(query.order_by(workflow_version.c.workflow, workflow_version.c.number)):
-        body = Version.model_validate(codec.load_json(one.body)).model_copy(update={"state": one.state})
-        versions[one.workflow].append(
-            VersionRow(body, when(one.state_at), one.why, figures.get((one.workflow, one.number), {}))
+    for stored in tx.conn.execute(query.order_by(workflow_version.c.workflow, workflow_version.c.number)):
+        body = Version.model_validate(codec.load_json(stored.body)).model_copy(update={"state": stored.state})
+        versions[stored.workflow].append(
+            VersionRow(body, when(stored.state_at), stored.why, figures.get((stored.workflow, stored.number), {}))
         )
     return [
         WorkflowRow(
@@ -213,5 +211,5 @@ def _rows(tx: Tx, found: Sequence[Row[Any]]) -> list[WorkflowRow]:
             changed_at=when(row.changed_at),
             versions=tuple(versions[row.id]),
         )
-        for row in found
+        for row in rows
     ]

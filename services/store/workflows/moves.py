@@ -56,14 +56,14 @@ def roll_back(tx: Tx, tenant: str, name: str, number: int, why: str) -> int | No
         The number of the version that is active now; None where there is none.
     """
     row = get(tx, tenant, name)
-    one = next((version.version for version in row.versions if version.version.number == number), None)
-    if one is None:
+    target = next((version.version for version in row.versions if version.version.number == number), None)
+    if target is None:
         raise NotFound(f"the workflow {name!r} has no version {number}", workflow=name, version=number)
-    if one.state == "broken":  # another worker saw the same
+    if target.state == "broken":  # another worker saw the same
         return row.active.version.number if row.active is not None else None
     move(tx, tenant, name, number, "broken", why)
-    parent = next((version.version for version in row.versions if version.version.number == one.parent), None)
-    if one.state == "active" and parent is not None and parent.state == "retired":
+    parent = next((version.version for version in row.versions if version.version.number == target.parent), None)
+    if target.state == "active" and parent is not None and parent.state == "retired":
         move(tx, tenant, name, parent.number, "active", f"version {number} broke: {why}")
     active = get(tx, tenant, name).active
     return active.version.number if active is not None else None
@@ -92,10 +92,12 @@ def note_replays(tx: Tx, replays: Sequence[tuple[str, Replay | None]]) -> None:
     A workflow that was deleted meanwhile, or that a job brought along, has no counts.
     """
     counted: dict[tuple[str, str, int], Counter[str]] = {}
-    for tenant, one in replays:
-        if one is not None:
-            figures = counted.setdefault((tenant, one.workflow, one.version), Counter())
-            figures.update(["replays" if one.whole else "misses", *(f"miss_{reason}" for reason in set(one.misses))])
+    for tenant, replay in replays:
+        if replay is not None:
+            figures = counted.setdefault((tenant, replay.workflow, replay.version), Counter())
+            figures.update(
+                ["replays" if replay.whole else "misses", *(f"miss_{reason}" for reason in set(replay.misses))]
+            )
     for (tenant, name, number), figures in sorted(counted.items()):
         with suppress(NotFound):
             add_figures(tx, tenant, name, number, figures)
@@ -114,20 +116,20 @@ def lease_repair(
     number_of = _lock(tx, tenant, name)
     c, day = workflow_repair.c, int(tx.now // _DAY_S)
     begun = sum(row.begun for row in tx.conn.execute(select(c.begun).where(c.workflow == number_of, c.day == day)))
-    found = tx.conn.execute(select(workflow_repair).where(c.workflow == number_of, c.signature == signature)).first()
-    if found is not None and found.until > tx.now:
-        if found.owner != owner:
+    repair = tx.conn.execute(select(workflow_repair).where(c.workflow == number_of, c.signature == signature)).first()
+    if repair is not None and repair.until > tx.now:
+        if repair.owner != owner:
             return RepairLease(False, "another session repairs it", most_a_day - begun)
-        _renew(tx, found, owner, tx.now + lasts_s)
+        _renew(tx, repair, owner, tx.now + lasts_s)
         return RepairLease(True, left_today=most_a_day - begun)
     if begun >= most_a_day:
         return RepairLease(False, f"{begun} repairs of it have begun today, and no more may")
     values = {"owner": owner, "until": tx.now + lasts_s, "day": day}
-    if found is None:
+    if repair is None:
         values |= {"workflow": number_of, "signature": signature, "begun": 1}
         tx.conn.execute(insert(workflow_repair).values(**values))
     else:
-        values["begun"] = 1 + (found.begun if found.day == day else 0)
+        values["begun"] = 1 + (repair.begun if repair.day == day else 0)
         at = (c.workflow == number_of, c.signature == signature)
         tx.conn.execute(update(workflow_repair).where(*at).values(**values))
     return RepairLease(True, left_today=most_a_day - begun - 1)
@@ -141,27 +143,27 @@ def end_repair(tx: Tx, tenant: str, name: str, signature: str, owner: str) -> bo
     return bool(tx.conn.execute(update(workflow_repair).where(*at).values(until=tx.now)).rowcount)
 
 
-def _renew(tx: Tx, found: Any, owner: str, until: float) -> None:
+def _renew(tx: Tx, repair: Any, owner: str, until: float) -> None:
     c = workflow_repair.c
-    at = (c.workflow == found.workflow, c.signature == found.signature)
+    at = (c.workflow == repair.workflow, c.signature == repair.signature)
     tx.conn.execute(update(workflow_repair).where(*at).values(owner=owner, until=until))
 
 
 def _lock(tx: Tx, tenant: str, name: str) -> int:
     """The id of a workflow, whose versions no other transaction changes until this one ends."""
     query = select(workflow.c.id).where(workflow.c.tenant == tenant, workflow.c.name == name).with_for_update()
-    found = tx.conn.execute(query).first()
-    if found is None:
+    row = tx.conn.execute(query).first()
+    if row is None:
         raise missing(name)
-    return int(found.id)
+    return int(row.id)
 
 
 def _state(tx: Tx, number_of: int, number: int) -> State | None:
     c = workflow_version.c
-    found: State | None = tx.conn.execute(
+    state: State | None = tx.conn.execute(
         select(c.state).where(c.workflow == number_of, c.number == number)
     ).scalar_one_or_none()
-    return found
+    return state
 
 
 def _set(tx: Tx, number_of: int, was: State, state: State, why: str) -> None:

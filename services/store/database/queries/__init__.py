@@ -47,7 +47,7 @@ def load(dialect: str) -> dict[str, str]:
 def _for_sqlite(sql: str) -> str:
     sql = _MANY.sub(r"in (select value from json_each(:\1))", sql)
     sql = _VALUES_OF.sub(r"json_each(:\1)", sql)
-    sql = _ROWS.sub(lambda found: f"values ({', '.join(_value(column, ':') for column in _columns(found))})", sql)
+    sql = _ROWS.sub(lambda match: f"values ({', '.join(_value(column, ':') for column in _columns(match))})", sql)
     return _LOCK.sub("", _without_arrays(sql))
 
 
@@ -80,8 +80,8 @@ def _from_json(rows: re.Match[str]) -> str:
 
 def _without_arrays(sql: str) -> str:
     """`in (select …)` in the place of each `= any(array(select …))`."""
-    before, found, rest = sql.partition(_ARRAY)
-    if not found:
+    before, array, rest = sql.partition(_ARRAY)
+    if not array:
         return sql
     depth = 1
     for end, letter in enumerate(rest):
@@ -98,11 +98,11 @@ def read(name: str) -> dict[str, tuple[str, str]]:
         ValueError: a query has no sentence, or its name is used twice.
     """
     parts = _HEAD.split((files(__package__) / f"{name}.sql").read_text("utf-8"))
-    found: dict[str, tuple[str, str]] = {}
+    queries: dict[str, tuple[str, str]] = {}
     for query, body in zip(parts[1::2], parts[2::2], strict=True):
         lines = body.strip().splitlines()
         says = [line.removeprefix("--").strip() for line in lines if line.startswith("--")]
-        if not says or query in found:
+        if not says or query in queries:
             raise ValueError(f"{name}.sql: query {query!r} needs a sentence and a name of its own")
-        found[query] = (" ".join(says), "\n".join(line for line in lines if not line.startswith("--")))
-    return found
+        queries[query] = (" ".join(says), "\n".join(line for line in lines if not line.startswith("--")))
+    return queries
