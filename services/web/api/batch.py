@@ -179,7 +179,7 @@ class _Batch:
         except ServiceError as error:  # the store is away
             return [error] * len(jobs)
         stored = await self._submit([job for job, fits in zip(jobs, admitted, strict=True) if fits])
-        self._quota.taken(self._tenant, sum(isinstance(one, Submitted) and one.created for one in stored))
+        self._quota.taken(self._tenant, sum(isinstance(answer, Submitted) and answer.created for answer in stored))
         done = iter(stored)
         return [next(done) if fits else self._quota.exceeded(self._tenant) for fits in admitted]
 
@@ -190,14 +190,14 @@ class _Batch:
         began = time.time()
         try:
             done = await self._deps.store.submit(jobs)
-            for one in done:
-                tracing.record("submit", tracing.job_place(one.job), below=None, began=began, batch=len(jobs))
+            for submitted in done:
+                tracing.record("submit", tracing.job_place(submitted.job), below=None, began=began, batch=len(jobs))
             return list(done)
         except KeyReused as error:
             if len(jobs) == 1:
                 return [error]
             alone = await asyncio.gather(*(self._submit([job]) for job in jobs))
-            return [one for (one,) in alone]
+            return [answer for (answer,) in alone]
         except ServiceError as error:  # the store is away: every line of the group says so
             return [error] * len(jobs)
 

@@ -52,7 +52,7 @@ def session_routes(deps: GatewayDeps, authenticator: Authenticator) -> APIRouter
         except BadInput:
             raise bad_cursor("cursor") from None
         waits = await explained(store, row, rows)
-        page = SessionPage(sessions=[SessionView.of(one, waits.get(one.id)) for one in rows], next=after)
+        page = SessionPage(sessions=[SessionView.of(session, waits.get(session.id)) for session in rows], next=after)
         return Response(page.json_bytes(), media_type=JSON)
 
     @router.get("/sessions/{session}", response_model=SessionDetailView, summary="Look at a session")
@@ -93,8 +93,8 @@ async def explained(store: Store, job: JobRow, rows: Sequence[SessionRow]) -> di
     first = next((row for row in waiting if row.status is Status.QUEUED), None)
     before = await store.sessions_ahead(first) if first is not None else 0
     ahead = {session: before + place for place, session in enumerate(queued)}
-    found = ((row.id, explain(row, context, ahead.get(row.id, 0))) for row in waiting)
-    return {session: wait for session, wait in found if wait is not None}
+    waits = ((row.id, explain(row, context, ahead.get(row.id, 0))) for row in waiting)
+    return {session: wait for session, wait in waits if wait is not None}
 
 
 def artifact_id(text: str) -> str:

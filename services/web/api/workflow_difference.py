@@ -15,7 +15,7 @@ _OWN = frozenset({"number", "parent", "state", "at", "by"})
 
 def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[ChangeView]:
     """The differences of two versions as JSON, in the order of the later one."""
-    old, new = ({key: value for key, value in one.items() if key not in _OWN} for one in (before, after))
+    old, new = ({key: value for key, value in version.items() if key not in _OWN} for version in (before, after))
     return list(_changes("", old, new))
 
 

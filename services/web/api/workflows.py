@@ -87,7 +87,9 @@ def _add_looking(router: APIRouter, deps: GatewayDeps, authenticator: Authentica
         """The workflow in its own format. It holds no secrets, only their names."""
         row = await store.get(caller.tenant, name)
         versions = row.versions if version is None else (_version(row, version),)
-        made = Workflow(name=row.name, scope=row.scope, versions=tuple(one.version for one in versions))
+        made = Workflow(
+            name=row.name, scope=row.scope, versions=tuple(row_of_version.version for row_of_version in versions)
+        )
         headers = {"Content-Disposition": f'attachment; filename="{row.name}.json"'}
         return Response(
             orjson.dumps(write_workflow(made), option=orjson.OPT_INDENT_2), media_type=JSON, headers=headers
@@ -191,10 +193,10 @@ def _answer(view: WorkflowView | VersionDetail | DifferenceView | ExportedView, 
 
 
 def _version(row: WorkflowRow, number: int) -> VersionRow:
-    found = next((version for version in row.versions if version.version.number == number), None)
-    if found is None:
+    kept = next((version for version in row.versions if version.version.number == number), None)
+    if kept is None:
         raise NotFound(f"the workflow {row.name!r} has no version {number}", workflow=row.name, version=number)
-    return found
+    return kept
 
 
 def _imported(body: bytes, kind: ImportFormat, name: str | None) -> tuple[Workflow, tuple[str, ...]]:

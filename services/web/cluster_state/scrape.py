@@ -120,23 +120,23 @@ def _of_tallies(counted: Sequence[Snapshot]) -> Iterator[Family]:
         if line.type == "histogram":
             yield _histogram(line.name, total)
         else:
-            found = family(line.name)
+            metrics = family(line.name)
             values = {key[1:]: value for key, value in total.counts.items() if key[0] == line.name}
             for labels, value in (values or ({} if line.labels else {(): 0.0})).items():
-                found.add_metric(labels, value)
-            yield found
+                metrics.add_metric(labels, value)
+            yield metrics
 
 
 def _histogram(name: str, total: MetricsDelta) -> HistogramMetricFamily:
-    found, bounds = histogram_family(name), [*map(str, metric(name).buckets), "+Inf"]
+    histogram, bounds = histogram_family(name), [*map(str, metric(name).buckets), "+Inf"]
     for key, span in total.spans.items():
         if key[0] == name:
             so_far, cumulated = 0.0, []
             for bound, n in zip(bounds, span[:-1], strict=True):
                 so_far += n
                 cumulated.append((bound, so_far))
-            found.add_metric(key[1:], cumulated, span[-1])
-    return found
+            histogram.add_metric(key[1:], cumulated, span[-1])
+    return histogram
 
 
 def _by_tenant(counts: Mapping[tuple[str, Status], int]) -> Family:
@@ -148,21 +148,21 @@ def _by_tenant(counts: Mapping[tuple[str, Status], int]) -> Family:
     shown: Counter[tuple[str, str]] = Counter()
     for (tenant, status), n in counts.items():
         shown[tenant if tenant in largest else _OTHERS, str(status)] += n
-    found = family("shoal_tenant_sessions")
+    metrics = family("shoal_tenant_sessions")
     for tenant in sorted({tenant for tenant, _ in shown}):
         for status in Status:
-            found.add_metric((tenant, str(status)), shown[tenant, str(status)])
-    return found
+            metrics.add_metric((tenant, str(status)), shown[tenant, str(status)])
+    return metrics
 
 
 def _plain(name: str, value: float) -> Family:
-    found = family(name)
-    found.add_metric((), value)
-    return found
+    metrics = family(name)
+    metrics.add_metric((), value)
+    return metrics
 
 
 def _by_label(name: str, values: Mapping[str, float]) -> Family:
-    found = family(name)
+    metrics = family(name)
     for label, value in values.items():
-        found.add_metric((label,), value)
-    return found
+        metrics.add_metric((label,), value)
+    return metrics

@@ -51,15 +51,15 @@ class Quota:
             admitted.append(fits)
         return admitted
 
-    async def _room(self, tenant: str, wanted: int) -> int:
+    async def _room(self, tenant: str, asked: int) -> int:
         limit = self._limit_of(tenant)
         if limit <= 0:
-            return wanted
+            return asked
         if time.monotonic() - self._counted_at > COUNTED_FOR_S:
             counts = await self._store.open_by_status()
             self._waiting = {tenant: n for (tenant, status), n in counts.items() if status is Status.QUEUED}
             self._counted_at = time.monotonic()
-        return min(wanted, max(0, limit - self._waiting.get(tenant, 0)))
+        return min(asked, max(0, limit - self._waiting.get(tenant, 0)))
 
     def taken(self, tenant: str, jobs: int = 1) -> None:
         """So many new jobs of the tenant were stored."""

@@ -35,8 +35,8 @@ class RequestContext:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        wanted = Headers(scope=scope).get("x-request-id", "")
-        request_id = wanted if _ACCEPTED_ID.fullmatch(wanted) else f"{self._start}-{next(self._numbers)}"
+        asked = Headers(scope=scope).get("x-request-id", "")
+        request_id = asked if _ACCEPTED_ID.fullmatch(asked) else f"{self._start}-{next(self._numbers)}"
         scope["shoal.request_id"] = request_id
         started = time.perf_counter()
         answered = False

@@ -29,8 +29,8 @@ class Range:
 
 
 RANGES: Mapping[str, Range] = {
-    one.name: one
-    for one in (
+    span.name: span
+    for span in (
         Range("hour", "last hour", 60, 60),
         Range("day", "last day", 1800, 48),
         Range("week", "last week", 4 * 3600, 42),
@@ -94,8 +94,8 @@ def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
     return [
         _stacked("Items that ended", f"{items:,} items of {sum(span.jobs for span in spans):,} jobs", spans),
         _shares("Success", f"{100 * good / tried:.1f} % of {tried:,} items" if tried else "no items", spans),
-        _amounts("Tokens", f"{tokens:,} tokens in {calls:,} model calls", spans, lambda one: one.tokens),
-        _amounts("Pages", f"{pages:,} pages opened", spans, lambda one: one.pages),
+        _amounts("Tokens", f"{tokens:,} tokens in {calls:,} model calls", spans, lambda span: span.tokens),
+        _amounts("Pages", f"{pages:,} pages opened", spans, lambda span: span.pages),
     ]
 
 
@@ -104,29 +104,31 @@ def _stacked(title: str, total: str, spans: Sequence[ActivitySpan]) -> Chart:
     bars = [
         Bar(
             STEP * n,
-            _part(one.items_completed, most),
-            _part(one.items - one.items_completed, most),
-            f"{_when(one)}: {one.items_completed:,} completed, {one.items - one.items_completed:,} not",
+            _part(span.items_completed, most),
+            _part(span.items - span.items_completed, most),
+            f"{_when(span)}: {span.items_completed:,} completed, {span.items - span.items_completed:,} not",
         )
-        for n, one in enumerate(spans)
+        for n, span in enumerate(spans)
     ]
     return Chart(title, total, f"{most:,}", bars)
 
 
 def _shares(title: str, total: str, spans: Sequence[ActivitySpan]) -> Chart:
     bars = []
-    for n, one in enumerate(spans):
-        if one.success is None:
-            bars.append(Bar(STEP * n, 0, 0, f"{_when(one)}: nothing ended"))
+    for n, span in enumerate(spans):
+        if span.success is None:
+            bars.append(Bar(STEP * n, 0, 0, f"{_when(span)}: nothing ended"))
         else:
-            good = round(HEIGHT * one.success, 2)
-            bars.append(Bar(STEP * n, good, HEIGHT - good, f"{_when(one)}: {100 * one.success:.1f} %"))
+            good = round(HEIGHT * span.success, 2)
+            bars.append(Bar(STEP * n, good, HEIGHT - good, f"{_when(span)}: {100 * span.success:.1f} %"))
     return Chart(title, total, "100 %", bars)
 
 
 def _amounts(title: str, total: str, spans: Sequence[ActivitySpan], amount: Callable[[ActivitySpan], int]) -> Chart:
     most = max(map(amount, spans), default=0)
-    bars = [Bar(STEP * n, _part(amount(one), most), 0, f"{_when(one)}: {amount(one):,}") for n, one in enumerate(spans)]
+    bars = [
+        Bar(STEP * n, _part(amount(span), most), 0, f"{_when(span)}: {amount(span):,}") for n, span in enumerate(spans)
+    ]
     return Chart(title, total, f"{most:,}", bars)
 
 

@@ -91,15 +91,15 @@ def add_attention(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck,
 async def unsure_sessions(store: Store, caller: Caller, *, detailed: bool = True) -> list[UnsureSession]:
     """The unsure sessions that `caller` may see, those of the newest jobs first; without what is known of them where
     that is not wanted."""
-    found: list[UnsureSession] = []
+    unsure: list[UnsureSession] = []
     for job in await store.jobs(JobFilter(tenant=caller.sees, unsure=True, limit=UNSURE_SHOWN)):
-        left = UNSURE_SHOWN - len(found)
+        left = UNSURE_SHOWN - len(unsure)
         rows, _ = await store.sessions(job.id, statuses=(Status.UNSURE,), limit=left) if left else ([], None)
         for row in rows:
             if not detailed:
-                found.append(UnsureSession(row, None, None))
+                unsure.append(UnsureSession(row, None, None))
                 continue
             detail = await store.session(row.id, tenant=caller.sees)
             pictures = [artifact.id for artifact in detail.artifacts if artifact.kind == "screenshot"]
-            found.append(UnsureSession(row, detail.checkpoint, pictures[-1] if pictures else None))
-    return found
+            unsure.append(UnsureSession(row, detail.checkpoint, pictures[-1] if pictures else None))
+    return unsure

@@ -83,9 +83,9 @@ def one_of(text: str, known: Sequence[T], field: str, noun: str = "") -> T:
     Raises:
         BadInput: it names none.
     """
-    for one in known:
-        if one == text:
-            return one
+    for choice in known:
+        if choice == text:
+            return choice
     reason = f"must be one of {', '.join(known)}"
     raise BadInput(f"There is no {noun or field} {text!r}: {reason}.", errors=[{"field": field, "reason": reason}])
 

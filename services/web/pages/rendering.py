@@ -89,8 +89,8 @@ class Pages:
                     try:
                         return await handle(request)
                     except LoginNeeded:
-                        wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-                        back = wanted if request.method == "GET" else "/"
+                        address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+                        back = address if request.method == "GET" else "/"
                         return RedirectResponse(f"/login?next={quote(back, safe='/')}", status_code=303)
                     except ServiceError as error:
                         return pages.refusal(request, error)

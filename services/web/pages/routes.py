@@ -102,7 +102,9 @@ def _add_status(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
         seen = await overview(deps.store, caller)
         # Sites and model servers are those of all tenants.
         sites = await deps.store.sites(SITES_SHOWN) if caller.sees is None else None
-        models = [(name, one.data.get("model")) for name, one in seen.dispatchers.items() if one.fresh]
+        models = [
+            (name, dispatcher.data.get("model")) for name, dispatcher in seen.dispatchers.items() if dispatcher.fresh
+        ]
         return pages.page(
             request,
             "status.html",

@@ -30,8 +30,8 @@ class Saved:
 async def all_saved(store: Store, kind: Kind, caller: Caller) -> list[Saved]:
     """What the caller's tenant keeps, by name."""
     states = await store.states(_prefix(kind, caller))
-    found = [Saved(key.rpartition(":")[2], row["name"], row["data"]) for key, (row, _) in states.items()]
-    return sorted(found, key=lambda one: one.name.lower())
+    entries = [Saved(key.rpartition(":")[2], row["name"], row["data"]) for key, (row, _) in states.items()]
+    return sorted(entries, key=lambda entry: entry.name.lower())
 
 
 async def one_saved(store: Store, kind: Kind, caller: Caller, id: str) -> Saved:
@@ -40,9 +40,9 @@ async def one_saved(store: Store, kind: Kind, caller: Caller, id: str) -> Saved:
     Raises:
         NotFound: there is no such thing.
     """
-    for one in await all_saved(store, kind, caller):
-        if one.id == id:
-            return one
+    for entry in await all_saved(store, kind, caller):
+        if entry.id == id:
+            return entry
     raise NotFound(f"there is no saved {kind} {id!r}")
 
 
@@ -59,7 +59,7 @@ async def save(store: Store, kind: Kind, caller: Caller, name: str, data: Mappin
         )
     id = hashlib.sha256(name.encode()).hexdigest()[:16]
     kept = await all_saved(store, kind, caller)
-    if len(kept) >= MOST and id not in {one.id for one in kept}:
+    if len(kept) >= MOST and id not in {entry.id for entry in kept}:
         raise BadInput(f"This tenant keeps {MOST} already; remove one first.", errors=[])
     await store.put_state(_prefix(kind, caller) + id, {"name": name, "data": dict(data)})
     return Saved(id, name, data)
@@ -71,8 +71,8 @@ async def forget(store: Store, kind: Kind, caller: Caller, id: str) -> None:
     Raises:
         NotFound: there is no such thing.
     """
-    one = await one_saved(store, kind, caller, id)
-    await store.drop_states(_prefix(kind, caller) + one.id, older_than_s=-1.0)
+    entry = await one_saved(store, kind, caller, id)
+    await store.drop_states(_prefix(kind, caller) + entry.id, older_than_s=-1.0)
 
 
 def _prefix(kind: Kind, caller: Caller) -> str:

@@ -40,14 +40,14 @@ async def _clear_folder(store: Store, artifacts: ArtifactStore, tenant: str, job
         return
     folder, after = f"{tenant}/{job}", ""
     while True:
-        found = await artifacts.page(folder, after, _KEYS)
-        keys = [one.key for one in found if is_key(one.key)]
+        stored = await artifacts.page(folder, after, _KEYS)
+        keys = [artifact.key for artifact in stored if is_key(artifact.key)]
         if keys:
             jobs_of = (await store.owners(keys, ())).jobs_of
             await artifacts.delete_many([key for key in keys if not jobs_of.get(key, frozenset()) - {job}])
-        if len(found) < _KEYS:
+        if len(stored) < _KEYS:
             return
-        after = found[-1].key
+        after = stored[-1].key
 
 
 async def drop_deleted(store: Store, artifacts: ArtifactStore, job: int) -> None:

@@ -98,30 +98,30 @@ class Leftovers:
             return 0
         removed, after = 0, ""
         while True:
-            found = await self._artifacts.page("", after, _KEYS)
-            left = await self._without_row([one for one in found if one.at >= since])
+            page = await self._artifacts.page("", after, _KEYS)
+            left = await self._without_row([stored for stored in page if stored.at >= since])
             await self._artifacts.delete_many(left)
             removed += len(left)
-            if len(found) < _KEYS:
+            if len(page) < _KEYS:
                 break
-            after = found[-1].key
+            after = page[-1].key
             await asyncio.sleep(self._pause_s)
         if removed:
             log.info(LogEvent.ARTIFACTS_SWEPT, removed=removed)
         return removed
 
-    async def _without_row(self, found: Sequence[Stored]) -> list[str]:
+    async def _without_row(self, page: Sequence[Stored]) -> list[str]:
         """Those keys that are old enough and in no row."""
         now = self._clock()
-        old = {one.key: one for one in found if one.at < now - _OF_NO_JOB_S and _KEY.fullmatch(one.key)}
+        old = {stored.key: stored for stored in page if stored.at < now - _OF_NO_JOB_S and _KEY.fullmatch(stored.key)}
         if not old:
             return []
         job_of = {key: int(key.split("/")[1]) for key in old}
         owners = await self._store.owners(list(old), sorted(set(job_of.values())))
         return [
             key
-            for key, one in old.items()
-            if key not in owners.jobs_of and (job_of[key] not in owners.jobs or one.at < now - _OF_A_JOB_S)
+            for key, stored in old.items()
+            if key not in owners.jobs_of and (job_of[key] not in owners.jobs or stored.at < now - _OF_A_JOB_S)
         ]
 
     async def _ours_since(self) -> float | None:

@@ -99,10 +99,10 @@ def _place(after: str | None) -> _Place:
     """What the cursor of an archive says was given. A cursor of the time before the archive is refused."""
     if after is None:
         return _Place()
-    found = _ARCHIVE_CURSOR.fullmatch(after)
-    if found is None:
+    match = _ARCHIVE_CURSOR.fullmatch(after)
+    if match is None:
         raise bad_cursor("after")
-    return _Place(int(found[1]), int(found[2]))
+    return _Place(int(match[1]), int(match[2]))
 
 
 async def _begun(lines: AsyncIterator[Line]) -> AsyncIterator[Line]:

@@ -101,8 +101,8 @@ class Retention:
         now = self._clock()
         self._resting = {job: until for job, until in self._resting.items() if until > now}
         limit = _AT_ONCE + len(self._resting)
-        found = await self._store.deleted(limit), await self._store.expired(self._default_days, limit)
-        deleted, expired = ([job for job in jobs if job not in self._resting][:_AT_ONCE] for jobs in found)
+        due = await self._store.deleted(limit), await self._store.expired(self._default_days, limit)
+        deleted, expired = ([job for job in jobs if job not in self._resting][:_AT_ONCE] for jobs in due)
         return deleted, expired
 
     def _rest(self, job: int) -> None:

@@ -143,7 +143,7 @@ def _is_mapping_of_types(schema: dict[str, Json]) -> bool:
     if not schema or any(name in _OF_SCHEMAS or name.startswith("$") for name in schema):
         return False
     types = (part.get("type") if isinstance(part, dict) else part for part in schema.values())
-    return all(isinstance(one, str) and one in _TYPE_NAMES for one in types)
+    return all(isinstance(name, str) and name in _TYPE_NAMES for name in types)
 
 
 def _of_headers(spec: JobSpec) -> Iterator[Found]:

@@ -128,22 +128,22 @@ class SpecChecker:
         places = await self._aside(len(spec.loop.values or ()) if spec.loop else 0, _places, spec)
         hosts = list(dict.fromkeys(parts.hostname or "" for _, parts in places))[:_LOOKED_UP]
         if len(hosts) == 1:  # as most jobs have it: not worth a task
-            found = {hosts[0]: await self._names.addresses(hosts[0], tenant)}
+            addresses = {hosts[0]: await self._names.addresses(hosts[0], tenant)}
         else:
             answers = await asyncio.gather(*(self._names.addresses(host, tenant) for host in hosts))
-            found = dict(zip(hosts, answers, strict=True))
-        return await self._aside(len(places), self._forbidden, places, found)
+            addresses = dict(zip(hosts, answers, strict=True))
+        return await self._aside(len(places), self._forbidden, places, addresses)
 
     async def _aside(self, count: int, work: Callable[..., R], *given: Any) -> R:
         """What `work` gives, from a thread where it has much to look at."""
         return work(*given) if count <= _INLINE_PLACES else await asyncio.to_thread(work, *given)
 
-    def _forbidden(self, places: Sequence[Place], found: Mapping[str, Sequence[str]]) -> list[Fault]:
+    def _forbidden(self, places: Sequence[Place], addresses: Mapping[str, Sequence[str]]) -> list[Fault]:
         faults = []
         for field, parts in places:
             host = parts.hostname or ""
             port = parts.port or _DEFAULT_PORTS.get(parts.scheme.lower())
-            reason = self._rules.reach.refusal(host, port, found.get(host, ()))
+            reason = self._rules.reach.refusal(host, port, addresses.get(host, ()))
             if reason:
                 how = "the operator can allow it (SHOAL_ALLOW_HOSTS, SHOAL_ALLOW_PRIVATE)"
                 faults.append(_fault(field, f"{host} is not allowed: the address is {reason}; {how}"))
@@ -245,7 +245,7 @@ def _fault(field: str, reason: str) -> Fault:
 
 def told_of(error: ValidationError, model: type[BaseModel]) -> list[Fault]:
     """The first of pydantic's errors about `model`, in our words."""
-    return [told(one, model) for one in error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]]
+    return [told(fault, model) for fault in error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]]
 
 
 def told(error: ErrorDetails, model: type[BaseModel]) -> Fault:

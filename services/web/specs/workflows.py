@@ -79,15 +79,15 @@ async def with_workflow(spec: JobSpec, tenant: str, workflows: WorkflowStore | N
         row = await workflows.get(tenant, name)
     except NotFound as error:
         raise _refused(error.message) from None
-    found = row.active
+    chosen = row.active
     if number is not None:
-        found = next((version for version in row.versions if version.version.number == number), None)
-    if found is None:
+        chosen = next((version for version in row.versions if version.version.number == number), None)
+    if chosen is None:
         told = "no version is active" if number is None else f"there is no version {number}"
         raise _refused(f"{told} of the workflow {name!r}")
-    if found.version.state == "broken":
-        raise _refused(f"version {found.version.number} of the workflow {name!r} is broken: {found.why}")
-    frozen = Workflow(name=name, scope=row.scope, versions=(found.version,))
+    if chosen.version.state == "broken":
+        raise _refused(f"version {chosen.version.number} of the workflow {name!r} is broken: {chosen.why}")
+    frozen = Workflow(name=name, scope=row.scope, versions=(chosen.version,))
     return spec.model_copy(update={"workflow": write_workflow(frozen)})
 
 

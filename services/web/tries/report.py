@@ -52,7 +52,7 @@ def report(sampled: Sampled) -> TryView:
     outcome = root.row.outcome
     records = list(_records(sampled))[:_MOST_RECORDS]
     missing = Counter(name for record in records for name in record.missing)
-    proposed = [one for leaf in sampled.leaves if (one := _proposed(leaf)) is not None]
+    proposed = [proposal for leaf in sampled.leaves if (proposal := _proposed(leaf)) is not None]
     error = sampled.job.error or (outcome.error if outcome else None)
     return TryView(
         status=sampled.job.status,
@@ -66,7 +66,7 @@ def report(sampled: Sampled) -> TryView:
         records=records,
         missing=dict(missing),
         fields=_common(proposed, spec),
-        record_place=next((one.records for one in proposed if one.records), None),
+        record_place=next((page.records for page in proposed if page.records), None),
         spent=UsageView.model_validate(sampled.job.usage),
         seconds=round(sampled.seconds, 2),
         estimate=_estimate(sampled),
@@ -99,7 +99,7 @@ def _items(root: SessionDetail) -> TriedItems | None:
         found=told["found"],
         shown=told["shown"],
         whole=told["whole"] and "cut" not in result,
-        first=[TriedItem.model_validate(one) for one in told["first"]],
+        first=[TriedItem.model_validate(item) for item in told["first"]],
         doubt=str(result.get("doubt", "")),
     )
 
@@ -109,9 +109,9 @@ def _list(leaf: SessionDetail) -> TriedList | None:
     if not readings:
         return None
     last = readings[-1]
-    found, shown = int(last["records"]), last.get("shown")
-    whole = bool(last["complete"]) and (shown is None or shown <= found)
-    return TriedList(found=found, shown=shown, whole=whole, why=str(last.get("why", "")))
+    records, shown = int(last["records"]), last.get("shown")
+    whole = bool(last["complete"]) and (shown is None or shown <= records)
+    return TriedList(found=records, shown=shown, whole=whole, why=str(last.get("why", "")))
 
 
 # --- records ------------------------------------------------------------------------------------------
@@ -144,12 +144,13 @@ def _record(leaf: SessionDetail, outcome: Outcome, record: Record | None, spec: 
         record=value,
         fields={
             name: TriedField(
-                value=held.get(name), how=one.how, where=one.where, sureness=one.sureness, why=str(one.why)
+                value=held.get(name), how=source.how, where=source.where, sureness=source.sureness, why=str(source.why)
             )
-            for name, one in sources.items()
+            for name, source in sources.items()
         },
         candidates={
-            name: [CandidateView.model_validate(one) for one in several] for name, several in candidates.items()
+            name: [CandidateView.model_validate(candidate) for candidate in several]
+            for name, several in candidates.items()
         },
         missing=[name for name in _wanted(spec) if name not in sources],
         error=error and ErrorView.model_validate(error),
@@ -182,7 +183,7 @@ class _Proposed:
 
 def _proposed(leaf: SessionDetail) -> _Proposed | None:
     outcome = leaf.row.outcome
-    places = next((one["places"] for one in reversed(_results(leaf, "extract")) if one.get("places")), None)
+    places = next((result["places"] for result in reversed(_results(leaf, "extract")) if result.get("places")), None)
     if outcome is None or not outcome.records:
         return None
     given = frozenset(name for record in outcome.records for name in record.sources)
@@ -193,16 +194,16 @@ def _proposed(leaf: SessionDetail) -> _Proposed | None:
 
 def _common(pages: Sequence[_Proposed], spec: JobSpec) -> dict[str, dict[str, Json]]:
     """Of each field the best place that works on all pages of the sample that have the field; what is given stays."""
-    found: dict[str, dict[str, Json]] = {}
+    common: dict[str, dict[str, Json]] = {}
     for name in _wanted(spec):
         if spec.extract is not None and name in spec.extract.fields:
-            found[name] = spec.extract.fields[name].model_dump(by_alias=True, exclude_defaults=True)
+            common[name] = spec.extract.fields[name].model_dump(by_alias=True, exclude_defaults=True)
             continue
         several = [page.fields.get(name, ()) for page in pages if name in page.given]
-        shared = [place for place in (several[0] if several else ()) if all(place in one for one in several)]
+        shared = [place for place in (several[0] if several else ()) if all(place in other for other in several)]
         if shared:
-            found[name] = dict(shared[0])
-    return found
+            common[name] = dict(shared[0])
+    return common
 
 
 # --- what the whole may take --------------------------------------------------------------------------
@@ -215,14 +216,14 @@ def _estimate(sampled: Sampled) -> TriedEstimate:
     items, exact = 1, True
     if counts:
         items, exact = counts[0]
-        inner = [found for found, _ in counts[1:]]
+        inner = [count for count, _ in counts[1:]]
         if inner:
             items, exact = round(items * sum(inner) / len(inner)), False
     ended = [leaf for leaf in sampled.leaves if leaf.row.outcome is not None] if counts else []
     inside = [session for session in sampled.sessions if session.row.children] if counts else list(sampled.sessions)
     share = items / len(ended) if ended else 0.0
-    usage = _whole([_used(one) for one in inside], [_used(one) for one in ended], share)
-    seconds = sum(_seconds(one) for one in inside) + share * sum(_seconds(one) for one in ended)
+    usage = _whole([_used(session) for session in inside], [_used(session) for session in ended], share)
+    seconds = sum(_seconds(session) for session in inside) + share * sum(_seconds(session) for session in ended)
     return TriedEstimate(
         items=items,
         exact=exact,

@@ -80,8 +80,8 @@ async def _wait(store: Store, job: int, until: float, listens: Listens) -> bool:
 async def _sampled(store: Store, job: int, began: float) -> Sampled:
     row = await store.job(job)
     sessions, _ = await store.sessions(job, limit=_MOST_SESSIONS)
-    ordered = sorted(sessions, key=lambda one: one.id != row.root_session)
-    details = [await store.session(one.id) for one in ordered]
+    ordered = sorted(sessions, key=lambda session: session.id != row.root_session)
+    details = [await store.session(session.id) for session in ordered]
     return Sampled(row, details, time.monotonic() - began)
 
 

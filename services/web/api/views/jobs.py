@@ -117,7 +117,7 @@ class JobView(JobSummary):
                 "reason": reason,
                 "answer": answer,
                 "spec": shown_spec(row.spec),
-                "learning": [LearningView.of(one) for one in learning],
+                "learning": [LearningView.of(learned) for learned in learning],
             }
         )
 

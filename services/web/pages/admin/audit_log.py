@@ -31,9 +31,9 @@ def add_audit_log(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck,
         caller: Caller = Depends(let_in(login_check, "control")),
         before: int | None = Query(None, ge=1, le=2**63 - 1),
     ) -> Response:
-        found = await store.audit(AuditFilter(caller.sees, before, ENTRIES_SHOWN + 1))
-        shown = found[:ENTRIES_SHOWN]
-        following = f"/admin/audit?before={shown[-1].id}" if len(found) > ENTRIES_SHOWN else None
+        entries = await store.audit(AuditFilter(caller.sees, before, ENTRIES_SHOWN + 1))
+        shown = entries[:ENTRIES_SHOWN]
+        following = f"/admin/audit?before={shown[-1].id}" if len(entries) > ENTRIES_SHOWN else None
         return pages.page(request, "admin/audit.html", caller=caller, entries=shown, following=following)
 
     @router.get("/admin/audit/export")
@@ -43,9 +43,9 @@ def add_audit_log(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck,
         return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
 
-async def _lines(store: Store, wanted: AuditFilter) -> AsyncIterator[bytes]:
+async def _lines(store: Store, audit_filter: AuditFilter) -> AsyncIterator[bytes]:
     """All entries as JSON lines, newest first."""
-    while found := await store.audit(wanted):
-        for entry in found:
+    while entries := await store.audit(audit_filter):
+        for entry in entries:
             yield orjson.dumps({**asdict(entry), "at": time_text(entry.at)}) + b"\n"
-        wanted = replace(wanted, before=found[-1].id)
+        audit_filter = replace(audit_filter, before=entries[-1].id)

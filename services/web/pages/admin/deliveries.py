@@ -28,9 +28,9 @@ def add_deliveries(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck
     ) -> Response:
         states = (one_of(state, tuple(DeliveryState), "state"),) if state else ()
         last = ids.parse_delivery(before) if before else None
-        found = await store.deliveries(DeliveryFilter(caller.sees, states, before=last, limit=SHOWN + 1))
-        shown = found[:SHOWN]
-        more = f"?state={state}&before={ids.delivery_id(shown[-1].id)}" if len(found) > SHOWN else None
+        rows = await store.deliveries(DeliveryFilter(caller.sees, states, before=last, limit=SHOWN + 1))
+        shown = rows[:SHOWN]
+        more = f"?state={state}&before={ids.delivery_id(shown[-1].id)}" if len(rows) > SHOWN else None
         return pages.page(
             request,
             "admin/webhooks.html",

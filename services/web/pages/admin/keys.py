@@ -95,12 +95,12 @@ def _lasts_s(days: str) -> float | None:
     if not days.strip():
         return None
     try:
-        found = float(days)
+        lasts = float(days)
     except ValueError:
-        found = math.nan
-    if not 0 < found <= _MOST_DAYS:
+        lasts = math.nan
+    if not 0 < lasts <= _MOST_DAYS:
         raise _bad("days", f"must be a number of days, of at most {_MOST_DAYS:.0f}")
-    return found * _DAY_S
+    return lasts * _DAY_S
 
 
 def _bad(field: str, reason: str) -> BadInput:

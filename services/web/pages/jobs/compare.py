@@ -72,13 +72,13 @@ def add_compare(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
         row = await deps.store.job(ids.parse_job(job), tenant=caller.sees)
         other = await deps.store.job(ids.parse_job(to), tenant=caller.sees) if to else None
         now = await deps.store.now()
-        found, whole, keys = None, True, list[str]()
+        comparison, whole, keys = None, True, list[str]()
         if other is not None:
             old, old_whole = await _lines(deps, other)
             new, new_whole = await _lines(deps, row)
             whole = old_whole and new_whole
             keys = usable_keys([*old[:SAMPLE], *new[:SAMPLE]])
-            found = await asyncio.to_thread(compared, old, new, by or best_key(old[:SAMPLE], new[:SAMPLE]))
+            comparison = await asyncio.to_thread(compared, old, new, by or best_key(old[:SAMPLE], new[:SAMPLE]))
         return pages.page(
             request,
             "job/compare.html",
@@ -88,7 +88,7 @@ def add_compare(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
             before=look(other, now) if other else None,
             after=look(row, now),
             runs=await _runs(deps, row, caller),
-            found=found,
+            found=comparison,
             whole=whole,
             keys=keys,
             most=LINES_READ,
@@ -101,7 +101,7 @@ async def _runs(deps: GatewayDeps, row: JobRow, caller: Caller) -> list[JobRow]:
     """Other jobs that begin at the same address, the newest first."""
     job_filter = JobFilter(tenant=caller.sees and row.tenant, text=row.spec.url.lower(), limit=4 * RUNS_OFFERED)
     same = [job for job in await deps.store.jobs(job_filter) if job.id != row.id and job.spec.url == row.spec.url]
-    return [one for one in same if one.tenant == row.tenant][:RUNS_OFFERED]
+    return [job for job in same if job.tenant == row.tenant][:RUNS_OFFERED]
 
 
 async def _lines(deps: GatewayDeps, row: JobRow) -> tuple[list[Line], bool]:

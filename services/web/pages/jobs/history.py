@@ -72,8 +72,8 @@ async def plan_of(store: Store, job: JobRow) -> SessionPlan:
 
 async def _session_plan(store: Store, row: SessionRow, rows: list[SessionRow], deepest: int) -> SessionPlan:
     attempts = (await store.session(row.id)).attempts
-    items = [one for one in rows if one.parent == row.id]
-    example = next((one for one in items if one.status is Status.COMPLETED), items[0] if items else None)
+    items = [session for session in rows if session.parent == row.id]
+    example = next((item for item in items if item.status is Status.COMPLETED), items[0] if items else None)
     nodes = []
     for task in attempts[-1] if attempts else ():
         below = None

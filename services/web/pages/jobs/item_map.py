@@ -24,5 +24,5 @@ def add_item_map(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck) 
     async def session(
         job: str, place: int = Path(ge=0, le=2**31 - 1), caller: Caller = Depends(let_in(login_check, "read"))
     ) -> Response:
-        found = await deps.store.item_session(ids.parse_job(job), place, tenant=caller.sees)
-        return RedirectResponse(f"/sessions/{ids.session_id(found)}", status_code=303)
+        number = await deps.store.item_session(ids.parse_job(job), place, tenant=caller.sees)
+        return RedirectResponse(f"/sessions/{ids.session_id(number)}", status_code=303)

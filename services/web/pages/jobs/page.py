@@ -52,7 +52,7 @@ def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
         ).seq  # before anything is read: the page is told of what comes later
         row = await store.job(ids.parse_job(job), tenant=caller.sees)
         chosen = statuses_of(sessions, "sessions")
-        found, after = await store.sessions(row.id, statuses=chosen, after=cursor, limit=SESSIONS_SHOWN)
+        rows, after = await store.sessions(row.id, statuses=chosen, after=cursor, limit=SESSIONS_SHOWN)
         groups, more_failures = await failures(store, row)
         reason, answer = await job_end(store, row)
         return pages.page(
@@ -63,14 +63,14 @@ def _add_page(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
             seen=seen,
             reason=reason,
             answer=answer,
-            learning=[LearningView.of(one) for one in await store.learning.of_job(row.id)],
+            learning=[LearningView.of(learned) for learned in await store.learning.of_job(row.id)],
             spec=shown_spec(row.spec),
             controls=CONTROLS,
             failures=groups,
             more_failures=more_failures,
             results=await first_results(store, row),
-            sessions=found,
-            waits=await explained(store, row, found),
+            sessions=rows,
+            waits=await explained(store, row, rows),
             chosen=sessions,
             statuses=list(Status),
             following=after and "?" + urlencode({"sessions": sessions, "cursor": after}) + "#sessions",

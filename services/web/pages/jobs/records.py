@@ -102,8 +102,8 @@ def add_records(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
         named = tuple((schema or {}).get("properties") or ())
         if asked.in_order:
             lines, following = await page_of_lines(deps, row, after or None, LINES_SHOWN)
-            found = [line async for line in lines]
-            table = _table(found, named, following and asked.address(after=following), None, True)
+            chosen = [line async for line in lines]
+            table = _table(chosen, named, following and asked.address(after=following), None, True)
         else:
             table = await _chosen(await job_lines(deps, row), asked, named)
         return pages.page(
@@ -121,7 +121,7 @@ def add_records(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, p
 
 async def _chosen(lines: AsyncIterator[Line], asked: RecordQuery, named: Sequence[str]) -> RecordTable:
     """The lines that match, sorted."""
-    found: list[Line] = []
+    chosen: list[Line] = []
     read, all_read = 0, True
     async for line in lines:
         if read == LINES_SORTED:
@@ -129,17 +129,17 @@ async def _chosen(lines: AsyncIterator[Line], asked: RecordQuery, named: Sequenc
             break
         read += 1
         if matches(line, asked):
-            found.append(line)
+            chosen.append(line)
     if asked.sort:
-        found.sort(key=lambda line: sort_key(field_of(line, asked.sort)), reverse=asked.order == "down")
-    shown = found[asked.skip : asked.skip + LINES_SHOWN]
-    more = len(found) > asked.skip + LINES_SHOWN
+        chosen.sort(key=lambda line: sort_key(field_of(line, asked.sort)), reverse=asked.order == "down")
+    shown = chosen[asked.skip : asked.skip + LINES_SHOWN]
+    more = len(chosen) > asked.skip + LINES_SHOWN
     following = asked.address(skip=asked.skip + LINES_SHOWN) if more else None
-    return _table(shown, named, following, len(found), all_read)
+    return _table(shown, named, following, len(chosen), all_read)
 
 
 def _table(
-    lines: Sequence[Line], named: Sequence[str], following: str | None, found: int | None, all_read: bool
+    lines: Sequence[Line], named: Sequence[str], following: str | None, count: int | None, all_read: bool
 ) -> RecordTable:
     columns = dict.fromkeys(named)
     for line in lines:
@@ -148,7 +148,7 @@ def _table(
             columns.update(dict.fromkeys(record if isinstance(record, Mapping) else ("record",)))
     names = tuple(columns)
     hidden = max(0, len(names) - COLUMNS_SHOWN)
-    return RecordTable(names[:COLUMNS_SHOWN], hidden, lines, found, all_read, following)
+    return RecordTable(names[:COLUMNS_SHOWN], hidden, lines, count, all_read, following)
 
 
 def matches(line: Line, asked: RecordQuery) -> bool:

@@ -125,11 +125,11 @@ async def failures(store: Store, job: JobRow) -> tuple[list[FailureGroup], bool]
     groups: dict[tuple[str, str], list[SessionRow]] = {}
     for row in rows:
         groups.setdefault(_reason(row), []).append(row)
-    found = [
+    failed = [
         FailureGroup(code, message, len(group), group[0].status, tuple(_page(row) for row in group[:PAGES_SHOWN]))
         for (code, message), group in groups.items()
     ]
-    return sorted(found, key=lambda group: -group.count), after is not None
+    return sorted(failed, key=lambda group: -group.count), after is not None
 
 
 def _page(row: SessionRow) -> FailedPage:

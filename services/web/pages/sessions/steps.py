@@ -81,7 +81,7 @@ def add_steps(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, pag
     ) -> Response:
         detail = await deps.store.session(ids.parse_session(session), tenant=caller.sees)
         steps = list(placed_steps(detail))
-        here = next((n for n, one in enumerate(steps) if (one.attempt, one.number) == (attempt, number)), None)
+        here = next((n for n, step in enumerate(steps) if (step.attempt, step.number) == (attempt, number)), None)
         if here is None:
             raise NotFound(f"{session} has no step {number} in its attempt {attempt}")
         exchanges, told = await _exchanges(deps, detail, steps[here].step.prompt)
@@ -122,35 +122,35 @@ async def _exchanges(deps: GatewayDeps, detail: SessionDetail, prompt: str | Non
     if row.bytes > PROMPT_BYTES:
         return [], "The prompt is too long to be shown here; open it as a file."
     try:
-        found = json.loads(await deps.artifacts.get(row.key))
+        stored = json.loads(await deps.artifacts.get(row.key))
     except ArtifactMissing:
         return [], "The prompt is not kept any more."
     except ValueError:
         return [], "The prompt cannot be read; open it as a file."
-    return list(exchanges_of(found)), ""
+    return list(exchanges_of(stored)), ""
 
 
-def exchanges_of(found: Json) -> Iterator[Exchange]:
+def exchanges_of(stored: Json) -> Iterator[Exchange]:
     """The exchanges of a transcript: one, or a list of them."""
-    if isinstance(found, list):
-        for one in found:
-            yield from exchanges_of(one)
-    elif isinstance(found, Mapping):
+    if isinstance(stored, list):
+        for part in stored:
+            yield from exchanges_of(part)
+    elif isinstance(stored, Mapping):
         messages = [
-            SaidMessage(str(one.get("role", "")), str(one.get("text", "")), len(one.get("images") or ()))
-            for one in found.get("messages") or ()
+            SaidMessage(str(message.get("role", "")), str(message.get("text", "")), len(message.get("images") or ()))
+            for message in stored.get("messages") or ()
         ]
-        yield Exchange(messages, [_reply(one) for one in found.get("replies") or ()])
+        yield Exchange(messages, [_reply(reply) for reply in stored.get("replies") or ()])
 
 
-def _reply(one: Mapping[str, Json]) -> SaidReply:
-    text = str(one.get("text", ""))
+def _reply(reply: Mapping[str, Json]) -> SaidReply:
+    text = str(reply.get("text", ""))
     with contextlib.suppress(ValueError):  # a reply that is no JSON is shown as it came
         text = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
     return SaidReply(
         text,
-        float(one.get("seconds") or 0.0),
-        one.get("prompt_tokens"),
-        one.get("completion_tokens"),
-        str(one.get("tokens", "")),
+        float(reply.get("seconds") or 0.0),
+        reply.get("prompt_tokens"),
+        reply.get("completion_tokens"),
+        str(reply.get("tokens", "")),
     )

@@ -35,8 +35,8 @@ class Inputs:
             self._texts.setdefault(name, []).append(text)
         self._entries: dict[str, dict[int, None]] = {}
         for name in self._texts:
-            for found in _ENTRY.finditer(name):
-                self._entries.setdefault(name[: found.start()], {})[int(found[1])] = None
+            for match in _ENTRY.finditer(name):
+                self._entries.setdefault(name[: match.start()], {})[int(match[1])] = None
 
     @classmethod
     def of_body(cls, body: bytes) -> Inputs:
@@ -93,7 +93,7 @@ class _Composer:
 
     def group(self, fields: Sequence[FormField], prefix: str) -> dict[str, Json]:
         """The properties that are given of an object at `prefix`."""
-        given = {one.name: self.value(one, f"{prefix}{one.name}") for one in fields}
+        given = {part.name: self.value(part, f"{prefix}{part.name}") for part in fields}
         return {name: value for name, value in given.items() if value is not _ABSENT}
 
     def value(self, form_field: FormField, path: str) -> Json:
@@ -123,7 +123,7 @@ class _Composer:
 
     def entries(self, form_field: FormField, path: str) -> dict[str, Json]:
         """What is given of a map. An entry without a name is a fault, unless it is empty altogether."""
-        found: dict[str, Json] = {}
+        entries: dict[str, Json] = {}
         for number in self.inputs.entries(path):
             here = f"{path}[{number}]"
             key = self.inputs.one(f"{here}.{KEY}").strip()
@@ -134,10 +134,10 @@ class _Composer:
                 if value:
                     self.fault(f"{here}.{KEY}", "needs a name")
                 continue
-            if key in found:
+            if key in entries:
                 self.fault(f"{here}.{KEY}", f"{key!r} is there twice")
-            found[key] = value
-        return found
+            entries[key] = value
+        return entries
 
     def number(self, form_field: FormField, path: str, text: str) -> Json:
         if _WHOLE.fullmatch(text):

@@ -102,33 +102,33 @@ def _properties(schema: Mapping[str, Json], prefix: str, depth: int) -> Iterator
 
 
 def _field(path: str, name: str, part: Mapping[str, Json], required: bool, depth: int) -> FormField:
-    variants = [one for one in part.get("anyOf", [part]) if one.get("type") != "null"]
-    found = _resolved(variants[0])
+    variants = [variant for variant in part.get("anyOf", [part]) if variant.get("type") != "null"]
+    resolved = _resolved(variants[0])
     field = FormField(
         path=path,
         name=name,
         kind="text",
-        help=part.get("description") or found.get("description", ""),
+        help=part.get("description") or resolved.get("description", ""),
         required=required,
         optional="anyOf" in part,
         available=path not in NOT_YET_FIELDS - {"policy"},
         default=_default(part.get("default")),
-        minimum=found.get("minimum"),
-        maximum=found.get("maximum"),
+        minimum=resolved.get("minimum"),
+        maximum=resolved.get("maximum"),
     )
     nested = depth + (name == "loop")
-    match found.get("type"):
-        case "object" if "properties" in found and nested <= _LEVELS:
-            return replace(field, kind="group", default="", fields=tuple(_properties(found, f"{path}.", nested)))
-        case "object" if isinstance(found.get("additionalProperties"), Mapping):
-            entry = _resolved(found["additionalProperties"])
+    match resolved.get("type"):
+        case "object" if "properties" in resolved and nested <= _LEVELS:
+            return replace(field, kind="group", default="", fields=tuple(_properties(resolved, f"{path}.", nested)))
+        case "object" if isinstance(resolved.get("additionalProperties"), Mapping):
+            entry = _resolved(resolved["additionalProperties"])
             inner = tuple(_properties(entry, "", depth)) if "properties" in entry else ()
             return replace(field, kind="map", default="", fields=inner)
         case "array":
-            choices = tuple(_resolved(found["items"]).get("enum", ()))
+            choices = tuple(_resolved(resolved["items"]).get("enum", ()))
             return replace(field, kind="choices" if choices else "lines", choices=choices)
-        case "string" if "enum" in found:
-            return replace(field, kind="choice", choices=tuple(found["enum"]))
+        case "string" if "enum" in resolved:
+            return replace(field, kind="choice", choices=tuple(resolved["enum"]))
         case "string":
             return replace(field, kind="words" if path in _WORDS else "text")
         case "boolean":
@@ -143,8 +143,8 @@ def _field(path: str, name: str, part: Mapping[str, Json], required: bool, depth
 
 def _resolved(part: Mapping[str, Json]) -> Mapping[str, Json]:
     reference = part.get("$ref")
-    found: Mapping[str, Json] = spec_schema()["$defs"][reference.rpartition("/")[2]] if reference else part
-    return found
+    resolved: Mapping[str, Json] = spec_schema()["$defs"][reference.rpartition("/")[2]] if reference else part
+    return resolved
 
 
 def _default(value: Json) -> str:

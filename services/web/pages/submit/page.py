@@ -120,10 +120,10 @@ def _add_presets(router: APIRouter, deps: GatewayDeps, login_check: LoginCheck, 
         spec = shown_spec(parse_spec(json.dumps(checked.draft.spec, ensure_ascii=False).encode()))
         spec.pop("idempotency_key", None)
         try:
-            one = await save(deps.store, "preset", caller, inputs.one("#name"), {"spec": spec})
+            preset = await save(deps.store, "preset", caller, inputs.one("#name"), {"spec": spec})
         except BadInput as error:
             return JSONResponse({"fault": error.message}, status_code=400)
-        return JSONResponse({"address": f"/new?kept={one.id}"})
+        return JSONResponse({"address": f"/new?kept={preset.id}"})
 
     @router.post("/new/presets/{preset}/remove")
     async def remove(
@@ -168,12 +168,12 @@ def _add_helpers(
         content = await read_body(request, FILE_BYTES * deps.options.body_limit)
         try:
             table = read_table(content)
-            found = loop_values(table, _names_by_column(mapping)) if mapping else []
+            lines = loop_values(table, _names_by_column(mapping)) if mapping else []
         except BadInput as error:
             return JSONResponse({"fault": error.message})
         sample = [[row.get(column) for column in table.columns] for row in table.rows[:SAMPLE_ROWS]]
         told = {"columns": table.columns, "rows": len(table.rows), "sample": sample}
-        return JSONResponse({**told, "values": "\n".join(map(as_line, found))})
+        return JSONResponse({**told, "values": "\n".join(map(as_line, lines))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,12 +269,12 @@ class _JobForm:
 
 def _names_by_column(text: str) -> dict[str, str]:
     try:
-        found = json.loads(text)
+        columns = json.loads(text)
     except ValueError:
-        found = None
-    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
+        columns = None
+    if not isinstance(columns, dict) or not all(isinstance(name, str) for name in columns.values()):
         raise BadInput("The mapping must be a JSON object with a name for each column.")
-    return found
+    return columns
 
 
 def _hidden(value: Json, path: tuple[str | int, ...]) -> Iterator[str]:

@@ -42,10 +42,10 @@ class Section:
 def sections(form: Sequence[FormField]) -> tuple[Section, ...]:
     """All fields of a form. One that no section names is in the last."""
     by_name = {field.name: field for field in form}
-    found = [
+    shown = [
         Section(name, title, tuple(by_name.pop(field) for field in fields if field in by_name))
         for name, title, fields in _SECTIONS
     ]
     if by_name:
-        found.append(Section("other", "Other", tuple(by_name.values())))
-    return tuple(found)
+        shown.append(Section("other", "Other", tuple(by_name.values())))
+    return tuple(shown)

@@ -53,7 +53,7 @@ def add_workflow_pages(router: APIRouter, deps: GatewayDeps, login_check: LoginC
     ) -> Response:
         row = await store.get(caller.tenant, name)
         chosen = _chosen(row, version)
-        parent = next((one for one in row.versions if one.version.number == chosen.version.parent), None)
+        parent = next((kept for kept in row.versions if kept.version.number == chosen.version.parent), None)
         return pages.page(
             request,
             "workflows/page.html",
@@ -110,7 +110,7 @@ class StepLine:
         )
         target, element = node.target, ""
         if target is not None:
-            families = ", ".join(one.family for one in target.locators)
+            families = ", ".join(locator.family for locator in target.locators)
             element = f"{target.role} {target.name}: {families}".strip()
         return cls(node.id, node.kind, f"{node.action} {args}".strip(), element, then, node.on_miss, node.submits)
 
