@@ -45,10 +45,10 @@ class MemoryArtifacts:
     async def delete(self, prefix: str) -> int:
         prefix = checked_prefix(prefix)
         await self._answer()
-        found = [key for key in self._kept if key == prefix or key.startswith(prefix + "/")]
-        for key in found:
+        keys = [key for key in self._kept if key == prefix or key.startswith(prefix + "/")]
+        for key in keys:
             del self._kept[key]
-        return len(found)
+        return len(keys)
 
     async def delete_many(self, keys: Sequence[str]) -> None:
         checked = [checked_key(key) for key in keys]
@@ -59,8 +59,8 @@ class MemoryArtifacts:
     async def page(self, folder: str, after: str = "", limit: int = 1_000) -> list[Stored]:
         start = f"{checked_prefix(folder)}/" if folder else ""
         await self._answer()
-        found = [key for key in self.keys if key.startswith(start) and key > after]
-        return [Stored(key, self._at[key]) for key in found[:limit]]
+        later = [key for key in self.keys if key.startswith(start) and key > after]
+        return [Stored(key, self._at[key]) for key in later[:limit]]
 
     async def check(self) -> None:
         await self._answer()

@@ -59,14 +59,14 @@ class S3Artifacts:
         self._signer = _client(options, options.public_url) if options.public_url else self._client
 
     async def put(self, key: str, data: bytes, content_type: str) -> None:
-        wanted: dict[str, str] = {}
+        encryption: dict[str, str] = {}
         if self._options.encryption:
-            wanted["ServerSideEncryption"] = self._options.encryption
+            encryption["ServerSideEncryption"] = self._options.encryption
         if self._options.kms_key:
-            wanted["SSEKMSKeyId"] = self._options.kms_key
+            encryption["SSEKMSKeyId"] = self._options.kms_key
         await self._ask(
             lambda: self._client.put_object(
-                **self._place(checked_key(key)), Body=data, ContentType=content_type, **wanted
+                **self._place(checked_key(key)), Body=data, ContentType=content_type, **encryption
             )
         )
 

@@ -110,11 +110,11 @@ class SpillingArtifacts:
     async def delete(self, prefix: str) -> int:
         await self._open()
         prefix = checked_prefix(prefix)
-        found = [one for key, one in self._waiting.items() if key == prefix or key.startswith(prefix + "/")]
-        for one in found:
-            self._forget(one)
+        files = [file for key, file in self._waiting.items() if key == prefix or key.startswith(prefix + "/")]
+        for written in files:
+            self._forget(written)
         # An upload may have ended between the two: then the store behind counts it.
-        return len(found) + await self._behind.delete(prefix)
+        return len(files) + await self._behind.delete(prefix)
 
     async def delete_many(self, keys: Sequence[str]) -> None:
         await self._open()
@@ -161,8 +161,8 @@ class SpillingArtifacts:
             except OSError as error:
                 raise ArtifactStoreAway(f"cannot use {self._root} for waiting uploads: {error.strerror}") from error
             self._folder = folder
-            for one in left:
-                self._remember(one)
+            for file in left:
+                self._remember(file)
         if self._waiting:
             self._start_uploading()
 
@@ -176,10 +176,10 @@ class SpillingArtifacts:
         for other in self._root.iterdir():
             if other == folder or other.name.startswith(_NEW) or not self._lock(other):
                 continue
-            for one in sorted(_read_all(other), key=lambda one: one.path.name):
+            for file in sorted(_read_all(other), key=lambda waiting: waiting.path.name):
                 self._made += 1
-                path = one.path.replace(folder / f"{self._made:012d}")
-                left.append(_Waiting(path, one.key, one.content_type, one.size))
+                path = file.path.replace(folder / f"{self._made:012d}")
+                left.append(_Waiting(path, file.key, file.content_type, file.size))
             shutil.rmtree(other, ignore_errors=True)
         return folder, left
 
@@ -207,29 +207,29 @@ class SpillingArtifacts:
             )
         assert self._folder is not None
         self._made += 1
-        one = _Waiting(self._folder / f"{self._made:012d}", key, content_type, size)
+        waiting = _Waiting(self._folder / f"{self._made:012d}", key, content_type, size)
         self._bytes += size  # before the await: others must see what is already promised
         try:
-            await asyncio.to_thread(_write, one.path, head, data)
+            await asyncio.to_thread(_write, waiting.path, head, data)
         except OSError as error:
-            raise ArtifactStoreAway(f"the artifact store is away, and {one.path}: {error.strerror}") from error
+            raise ArtifactStoreAway(f"the artifact store is away, and {waiting.path}: {error.strerror}") from error
         finally:
             self._bytes -= size
-        self._remember(one)
+        self._remember(waiting)
         self._start_uploading()
 
-    def _remember(self, one: _Waiting) -> None:
-        older = self._waiting.get(one.key)
+    def _remember(self, waiting: _Waiting) -> None:
+        older = self._waiting.get(waiting.key)
         if older is not None:
             self._forget(older)
-        self._waiting[one.key] = one
-        self._bytes += one.size
+        self._waiting[waiting.key] = waiting
+        self._bytes += waiting.size
 
-    def _forget(self, one: _Waiting) -> None:
-        if self._waiting.get(one.key) is one:
-            del self._waiting[one.key]
-            self._bytes -= one.size
-        one.path.unlink(missing_ok=True)
+    def _forget(self, waiting: _Waiting) -> None:
+        if self._waiting.get(waiting.key) is waiting:
+            del self._waiting[waiting.key]
+            self._bytes -= waiting.size
+        waiting.path.unlink(missing_ok=True)
 
     # --- bringing it there ----------------------------------------------------------------------------
 
@@ -255,16 +255,16 @@ class SpillingArtifacts:
 
     async def _upload_all(self) -> None:
         while self._waiting:
-            one = next(iter(self._waiting.values()))
+            oldest = next(iter(self._waiting.values()))
             try:
-                data = await asyncio.to_thread(one.data)
+                data = await asyncio.to_thread(oldest.data)
             except FileNotFoundError:  # deleted, or replaced by a newer one, meanwhile
-                self._forget(one)
+                self._forget(oldest)
                 continue
-            await self._behind.put(one.key, data, one.content_type)
-            if one.key not in self._waiting:
-                await self._behind.delete(one.key)  # it was deleted while it was on its way
-            self._forget(one)
+            await self._behind.put(oldest.key, data, oldest.content_type)
+            if oldest.key not in self._waiting:
+                await self._behind.delete(oldest.key)  # it was deleted while it was on its way
+            self._forget(oldest)
 
 
 def _write(path: Path, head: bytes, data: bytes) -> None:
