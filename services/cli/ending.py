@@ -88,8 +88,8 @@ def job_exit(job: Mapping[str, Json]) -> Exit:
 
 def incomplete_words(lists: Mapping[str, Json]) -> str:
     """What lists lack, in words: "incomplete: 10 of 57"."""
-    found, shown, n = lists["found"], lists["shown"], lists.get("lists", 1)
-    what = f"{found:,} of {shown:,}" if shown is not None else f"{found:,} record{'' if found == 1 else 's'}"
+    given, shown, n = lists["found"], lists["shown"], lists.get("lists", 1)
+    what = f"{given:,} of {shown:,}" if shown is not None else f"{given:,} record{'' if given == 1 else 's'}"
     return f"incomplete: {what}" + (f", in {n:,} lists" if n > 1 else "")
 
 

@@ -72,13 +72,13 @@ def evaluate(
             return Exit.DONE
         if not suites:
             raise Usage("name a suite: miniwob:click-test, or a file of JSON lines")
-        wanted: dict[str, Any] = {
+        options: dict[str, Any] = {
             "model_url": model_url,
             "model": model,
             "model_timeout_s": model_timeout,
             "session_timeout_s": session_timeout,
         }
-        given = {name: value for name, value in wanted.items() if value}
+        given = {name: value for name, value in options.items() if value}
         settings = settings_of_process(**given)
         if given and find_gateway(settings, gateway):
             raise Usage(f"a cluster runs already; its own settings hold, not --{next(iter(given)).replace('_', '-')}")

@@ -69,7 +69,7 @@ def create(
         if role is not None and (scope or role not in ROLES):
             raise Usage(f"--role is one of {', '.join(ROLES)}, and does not go with --scope")
         scopes = list(dict.fromkeys(ROLES[role] if role is not None else scope or ROLES["operator"]))
-        if unknown := [one for one in scopes if one not in SCOPES]:
+        if unknown := [scope_name for scope_name in scopes if scope_name not in SCOPES]:
             raise Usage(f"there is no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
         key = make_key()
         lasts_s = None if days is None else days * _DAY_S

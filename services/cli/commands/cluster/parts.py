@@ -38,8 +38,8 @@ def gateway(
     """
 
     async def work() -> Exit:
-        wanted: dict[str, object] = {"host": host} if host else {}
-        settings = settings_of_process(serves=True, **wanted, **({} if port is None else {"port": port}))
+        given: dict[str, object] = {"host": host} if host else {}
+        settings = settings_of_process(serves=True, **given, **({} if port is None else {"port": port}))
         make_data_folder(settings.data_dir)
         async with heavy.gateway_alone(settings) as url:
             if as_json:

@@ -30,8 +30,8 @@ def up(
     """Start Ray, dispatcher, browsers, gateway and dashboard here, until Ctrl-C or SIGTERM; show how the jobs go."""
 
     async def work() -> Exit:
-        wanted: dict[str, object] = {"host": host} if host else {}
-        settings = settings_of_process(serves=True, **wanted, **({} if port is None else {"port": port}))
+        given: dict[str, object] = {"host": host} if host else {}
+        settings = settings_of_process(serves=True, **given, **({} if port is None else {"port": port}))
         async with embedded_cluster(settings, lambda stage: tell(f"{stage} …")) as cluster:
             if as_json:
                 print(json.dumps({"url": cluster.url, "data_dir": str(cluster.data_dir)}), flush=True)

@@ -141,16 +141,16 @@ class Watcher:
     async def _ended(self, still: set[int]) -> list[JobRow]:
         """Jobs that ended since the last look: those that were open then, and those that came and went since."""
         came = await self._came()
-        found = {row.id: row for row in came if row.status in FINAL}
-        for job in self._paces.keys() - still - found.keys():
+        ended = {row.id: row for row in came if row.status in FINAL}
+        for job in self._paces.keys() - still - ended.keys():
             try:
                 row = await self.store.job(job)
             except NotFound:  # deleted
                 del self._paces[job]
                 continue
             if row.status in FINAL:
-                found[job] = row
-        return [found[job] for job in sorted(found)]
+                ended[job] = row
+        return [ended[job] for job in sorted(ended)]
 
     async def _came(self) -> list[JobRow]:
         """Jobs that were submitted since the last look; at first none."""

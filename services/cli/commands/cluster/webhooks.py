@@ -39,13 +39,13 @@ def listing(
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             read = partial(client.webhooks, state=state or [], job=job or None)
-            found, more = await rows(read, "deliveries", limit)
+            deliveries, more = await rows(read, "deliveries", limit)
         if as_json:
-            for delivery in found:
+            for delivery in deliveries:
                 print(json.dumps(delivery, ensure_ascii=False))
             return Exit.DONE
         names = ("id", "job", "event", "state", "attempts", "url", "error")
-        cells = [[str(one[name])[:80] for name in names] for one in found]
+        cells = [[str(row[name])[:80] for name in names] for row in deliveries]
         print_table(("delivery", "job", "event", "state", "tries", "to", "why it failed"), cells)
         if more:
             tell(f"there are more; --limit shows them ({limit} now)")
@@ -69,7 +69,7 @@ def resend(
             if dead:
                 n = int((await client.resend_dead())["resent"])
             else:
-                n = len([await client.resend(one) for one in delivery or ()])
+                n = len([await client.resend(number) for number in delivery or ()])
         if as_json:
             print(json.dumps({"resent": n}))
         else:
@@ -84,11 +84,11 @@ def secret(gateway: Gateway = "", as_json: AsJson = False) -> None:
 
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
-            found = await client.webhook_secret()
+            answer = await client.webhook_secret()
         if as_json:
-            print(json.dumps(found))
+            print(json.dumps(answer))
         else:
-            print("\n".join(found["secrets"]))
+            print("\n".join(answer["secrets"]))
         return Exit.DONE
 
     finish(work())

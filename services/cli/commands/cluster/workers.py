@@ -29,19 +29,19 @@ def workers(gateway: Gateway = "", as_json: AsJson = False) -> None:
         async with client_of(settings_of_process(), gateway) as client:
             page = await client.workers()
         if as_json:
-            for one in page["workers"]:
-                print(json.dumps(one, ensure_ascii=False))
+            for worker in page["workers"]:
+                print(json.dumps(worker, ensure_ascii=False))
             return Exit.DONE
         cells = [
             [
-                one["name"],
-                f"{one['busy']} of {one['slots']}",
-                str(one["waiting"]),
-                str(one["browser_restarts"]),
-                f"{one['rss_bytes'] // _MIB} MiB",
-                "leaving" if one["leaving"] else "",
+                row["name"],
+                f"{row['busy']} of {row['slots']}",
+                str(row["waiting"]),
+                str(row["browser_restarts"]),
+                f"{row['rss_bytes'] // _MIB} MiB",
+                "leaving" if row["leaving"] else "",
             ]
-            for one in page["workers"]
+            for row in page["workers"]
         ]
         print_table(("worker", "slots busy", "waiting", "restarts", "memory", ""), cells)
         return Exit.DONE

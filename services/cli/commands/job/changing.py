@@ -50,15 +50,15 @@ def change(
         if not changes:
             raise Usage("say what is to change: --concurrency, --deadline, --tokens or --priority")
         async with client_of(settings_of_process(), gateway) as client:
-            found = await client.change(job, changes)
+            changed = await client.change(job, changes)
         if as_json:
-            print(json.dumps(found, ensure_ascii=False))
+            print(json.dumps(changed, ensure_ascii=False))
             return Exit.DONE
-        for line in summary(found):
+        for line in summary(changed):
             tell(line)
         tell(
-            f"  concurrency {found['concurrency'] or _NONE}, deadline {found['deadline_at'] or _NONE}, "
-            f"tokens {found['job_tokens'] or _NONE}, priority {found['priority']}"
+            f"  concurrency {changed['concurrency'] or _NONE}, deadline {changed['deadline_at'] or _NONE}, "
+            f"tokens {changed['job_tokens'] or _NONE}, priority {changed['priority']}"
         )
         return Exit.DONE
 
@@ -77,12 +77,12 @@ def settle(
         if how not in ("", "done", "retry"):
             raise Usage(f"a session is settled as `done` or `retry`, not {how!r}")
         async with client_of(settings_of_process(), gateway) as client:
-            found = await (client.settle(session, how) if how else client.session(session))
+            row = await (client.settle(session, how) if how else client.session(session))
         if as_json:
-            print(json.dumps(found, ensure_ascii=False))
+            print(json.dumps(row, ensure_ascii=False))
             return Exit.DONE
-        print(f"{found['id']} of {found['job']} is {found['status']}")
-        for line in evidence_lines(found):
+        print(f"{row['id']} of {row['job']} is {row['status']}")
+        for line in evidence_lines(row):
             print(f"  {line}")
         return Exit.DONE
 

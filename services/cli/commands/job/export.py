@@ -39,7 +39,7 @@ def export(
         exporting, judges = (import_module(f"shoal.services.evaluation.{name}") for name in ("export", "judging"))
         settings = settings_of_process()
         async with (
-            judges.judging(settings, wanted=judge, url=judge_url, name=judge_model) as model,
+            judges.judging(settings, required=judge, url=judge_url, name=judge_model) as model,
             client_of(settings, gateway) as client,
         ):
             seen = screenshots if settings.model_images else 0

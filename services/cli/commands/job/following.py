@@ -65,7 +65,7 @@ def summary(job: Mapping[str, Json], seconds: float | None = None) -> list[str]:
     if usage["model_calls"]:
         tokens = usage["prompt_tokens"] + usage["completion_tokens"]
         first += f", {usage['model_calls']:,} model calls ({tokens:,} tokens)"
-    missing = [f"  {_learned(one)}" for one in job.get("learning", ())]
+    missing = [f"  {_learned(loop)}" for loop in job.get("learning", ())]
     missing += [f"  {incomplete_words(job['incomplete'])}"] if job.get("incomplete") else []
     error = job.get("error")
     if error:

@@ -147,13 +147,13 @@ def jobs(
     async def work() -> Exit:
         labels = [f"{name}:{value}" for name, value in pairs_from("--label", label or []).items()]
         async with client_of(settings_of_process(), gateway) as client:
-            found, more = await rows(partial(client.jobs, status=status or [], label=labels), "jobs", limit)
+            listed, more = await rows(partial(client.jobs, status=status or [], label=labels), "jobs", limit)
         if as_json:
-            for job in found:
+            for job in listed:
                 _print_json(job)
             return Exit.DONE
         headers = ("job", "status", "items", "done", "failed", "created", "goal or address")
-        print_table(headers, map(_job_cells, found))
+        print_table(headers, map(_job_cells, listed))
         if more:
             tell(f"there are more; --limit shows them ({limit} now)")
         return Exit.DONE
@@ -171,14 +171,14 @@ def show(
 
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
-            found = await client.job(job)
+            row = await client.job(job)
             if as_json:
-                _print_json(found)
+                _print_json(row)
                 return Exit.DONE
             listed, more = await rows(partial(client.sessions, job), "sessions", sessions)
-        for line in summary(found):
+        for line in summary(row):
             print(line)
-        print(json.dumps(found["spec"], indent=2, ensure_ascii=False))
+        print(json.dumps(row["spec"], indent=2, ensure_ascii=False))
         print_table(("session", "status", "try", "item", "waits for, or why it ended"), map(_session_cells, listed))
         if more:
             tell(f"there are more; --sessions shows them ({sessions} now)")
@@ -293,11 +293,11 @@ def _control(verb: str) -> Any:
     def command(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> None:
         async def work() -> Exit:
             async with client_of(settings_of_process(), gateway) as client:
-                found = await client.control(job, verb)
+                row = await client.control(job, verb)
             if as_json:
-                _print_json(found)
+                _print_json(row)
             else:
-                for line in summary(found):
+                for line in summary(row):
                     tell(line)
             return Exit.DONE
 

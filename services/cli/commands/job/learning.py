@@ -62,13 +62,13 @@ async def _runs(client: Api, job: str, items: int, *, loop: bool) -> list[Sessio
     async def read(**query: Json) -> dict[str, Json]:
         return await client.sessions(job, status=["completed"], **query)
 
-    found, _ = await rows(read, "sessions", _LOOKED_AT * items)
+    sessions, _ = await rows(read, "sessions", _LOOKED_AT * items)
     runs: list[SessionEvidence] = []
-    for session in found:
+    for session in sessions:
         if loop and not session["depth"]:
             continue  # the root has found the items, and none of them is its own
         detail = await client.session(session["id"])
-        evidence = next((one["id"] for one in detail["artifacts"] if one["kind"] == KIND), None)
+        evidence = next((artifact["id"] for artifact in detail["artifacts"] if artifact["kind"] == KIND), None)
         if evidence is not None:
             data, _ = await client.artifact(evidence)
             runs.append(unpacked(data))

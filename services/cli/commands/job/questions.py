@@ -31,11 +31,11 @@ def questions(
         async with client_of(settings_of_process(), gateway) as client:
             page = await client.questions(job=job or None)
         if as_json:
-            for one in page["questions"]:
-                print(json.dumps(one, ensure_ascii=False))
+            for question in page["questions"]:
+                print(json.dumps(question, ensure_ascii=False))
             return Exit.DONE
         names = ("id", "job", "kind", "question", "page")
-        cells = [[one[name] for name in names] for one in page["questions"]]
+        cells = [[row[name] for name in names] for row in page["questions"]]
         print_table(("question", "job", "kind", "what is asked", "on the page"), cells)
         return Exit.DONE
 

@@ -75,7 +75,7 @@ def with_places(spec: Mapping[str, Json], told: Mapping[str, Json]) -> dict[str,
 
 def try_exit(told: Mapping[str, Json]) -> Exit:
     """Done where every record of the sample is whole; done in part where some are; else failed."""
-    good = [one for one in told["records"] if one["error"] is None]
+    good = [record for record in told["records"] if record["error"] is None]
     if told["error"] is not None or (told["records"] and not good):
         return Exit.FAILED
     whole = told["finished"] and not told["missing"] and len(good) == len(told["records"])
@@ -87,7 +87,7 @@ def summary(told: Mapping[str, Json]) -> Iterator[str]:
     items, listed, estimate = told["items"], told["listed"], told["estimate"]
     if items is not None:
         yield f"items: {_count(items['found'], items['shown'], whole=items['whole'])}"
-        yield from (f"  {one['label'] or one['value']}" for one in items["first"])
+        yield from (f"  {item['label'] or item['value']}" for item in items["first"])
         if items["doubt"]:
             yield f"  {items['doubt']}"
     if listed is not None:
@@ -96,9 +96,9 @@ def summary(told: Mapping[str, Json]) -> Iterator[str]:
             yield f"  {listed['why']}"
     if told["error"] is not None:
         yield f"{told['error']['code']}: {told['error']['message']}"
-    for one in told["records"]:
-        if one["error"] is not None and one["error"] != told["error"]:
-            yield f"{_name(one)}: {one['error']['code']}: {one['error']['message']}"
+    for record in told["records"]:
+        if record["error"] is not None and record["error"] != told["error"]:
+            yield f"{_name(record)}: {record['error']['code']}: {record['error']['message']}"
     for name, n in told["missing"].items():
         yield f"missing in {n} of {len(told['records'])}: {name}"
         yield from _candidates(told, name)
@@ -109,9 +109,9 @@ def summary(told: Mapping[str, Json]) -> Iterator[str]:
         yield f"the whole job: {estimate['items']:,} items{more}, about {_cost(estimate)}"
 
 
-def _count(found: int, shown: int | None, *, whole: bool) -> str:
-    said = f", the page says {shown:,}" if shown is not None and shown != found else ""
-    return f"{found:,}{'' if whole else ' and more'}{said}"
+def _count(count: int, shown: int | None, *, whole: bool) -> str:
+    said = f", the page says {shown:,}" if shown is not None and shown != count else ""
+    return f"{count:,}{'' if whole else ' and more'}{said}"
 
 
 def _cost(estimate: Mapping[str, Json]) -> str:
@@ -124,15 +124,21 @@ def _cost(estimate: Mapping[str, Json]) -> str:
 
 def _candidates(told: Mapping[str, Json], name: str) -> Iterator[str]:
     """What the page may state for a field that is missing, each value once."""
-    found = {json.dumps(c["value"]): c for one in told["records"] for c in one["candidates"].get(name, ())}
-    for one in list(found.values())[:3]:
-        yield f"  may be {_short(one['value'])} at {one['where']} ({one['why']})"
+    candidates = {json.dumps(c["value"]): c for record in told["records"] for c in record["candidates"].get(name, ())}
+    for candidate in list(candidates.values())[:3]:
+        yield f"  may be {_short(candidate['value'])} at {candidate['where']} ({candidate['why']})"
 
 
 def _cells(told: Mapping[str, Json]) -> Iterator[tuple[str, ...]]:
-    for one in told["records"]:
-        for name, field in one["fields"].items():
-            yield _name(one), name, _short(field["value"]), field["sureness"], f"{field['how']}: {field['where']}"[:80]
+    for record in told["records"]:
+        for name, field in record["fields"].items():
+            yield (
+                _name(record),
+                name,
+                _short(field["value"]),
+                field["sureness"],
+                f"{field['how']}: {field['where']}"[:80],
+            )
 
 
 def _name(record: Mapping[str, Json]) -> str:

@@ -52,14 +52,14 @@ def listing(
     async def work() -> Exit:
         async with client_of(settings_of_process(), gateway) as client:
             read = partial(client.workflows, site=site or None)
-            found, more = await rows(read, "workflows", limit)
+            kept, more = await rows(read, "workflows", limit)
         if as_json:
-            for one in found:
-                print(json.dumps(one, ensure_ascii=False))
+            for workflow in kept:
+                print(json.dumps(workflow, ensure_ascii=False))
             return Exit.DONE
         cells = [
-            [one["name"], one["scope"]["site"], str(one["active"] or ""), str(len(one["versions"])), one["changed_at"]]
-            for one in found
+            [row["name"], row["scope"]["site"], str(row["active"] or ""), str(len(row["versions"])), row["changed_at"]]
+            for row in kept
         ]
         print_table(("workflow", "site", "active", "versions", "changed"), cells)
         if more:
@@ -87,10 +87,19 @@ def _print(workflow: Json, *, as_json: bool) -> None:
     scope = workflow["scope"]
     tell(f"{workflow['name']} for {scope['site']}")
     cells = []
-    for one in workflow["versions"]:
-        figures = one["figures"]
+    for version in workflow["versions"]:
+        figures = version["figures"]
         done = f"{figures.get('replays', 0):g} replayed, {figures.get('misses', 0):g} missed"
-        cells.append([str(one["number"]), str(one["parent"] or ""), one["state"], one["by"], done, one["why"]])
+        cells.append(
+            [
+                str(version["number"]),
+                str(version["parent"] or ""),
+                version["state"],
+                version["by"],
+                done,
+                version["why"],
+            ]
+        )
     print_table(("version", "from", "state", "by", "items", "why"), cells)
 
 
@@ -109,7 +118,7 @@ def difference(
         if as_json:
             print(json.dumps(found, ensure_ascii=False))
             return Exit.DONE
-        told = [[one["path"], _short(one["before"]), _short(one["after"])] for one in found["changes"]]
+        told = [[change["path"], _short(change["before"]), _short(change["after"])] for change in found["changes"]]
         print_table(("place", f"version {before}", f"version {after}"), told)
         return Exit.DONE
 
@@ -163,8 +172,8 @@ def take(
         if kind is not ImportFormat.SHOAL:
             workflow, lost = heavy.exchanging().taken(kind, body, name or Path(file).stem)
             body = json.dumps(workflow).encode()
-            for one in lost:
-                tell(f"not taken over: {one}")
+            for loss in lost:
+                tell(f"not taken over: {loss}")
         async with client_of(settings_of_process(), gateway) as client:
             _print(await client.take_workflow(body), as_json=as_json)
         return Exit.DONE
@@ -202,13 +211,13 @@ def export(
             if chosen is None and kind is not ExportFormat.SHOAL:
                 row = await client.workflow(name)
                 chosen = row["active"] or row["versions"][-1]["number"]
-            found = await client.workflow(name, "export", version=chosen)
+            exported = await client.workflow(name, "export", version=chosen)
         if kind is ExportFormat.SHOAL:
-            print(json.dumps(found, ensure_ascii=False, indent=None if as_json else 2))
+            print(json.dumps(exported, ensure_ascii=False, indent=None if as_json else 2))
             return Exit.DONE
-        written = heavy.exchanging().given(kind, found)
-        for one in written.lost:
-            tell(f"not exported: {one}")
+        written = heavy.exchanging().given(kind, exported)
+        for loss in written.lost:
+            tell(f"not exported: {loss}")
         print(written.text)
         return Exit.DONE
 

@@ -128,7 +128,7 @@ def doctor(as_json: AsJson = False) -> None:
                 print(json.dumps(asdict(finding), ensure_ascii=False))
         else:
             marks = {True: Text("ok", "green"), False: Text("no", "red")}
-            cells = [(marks[one.ok], one.name, one.detail, one.remedy) for one in findings]
+            cells = [(marks[part.ok], part.name, part.detail, part.remedy) for part in findings]
             print_table(("", "part", "found", "what to do"), cells)
         return Exit.DONE if all(finding.ok for finding in findings) else Exit.ENVIRONMENT
 

@@ -76,8 +76,8 @@ class Picture:
     region: str = ""  # "x,y,width,height"
 
     def __post_init__(self) -> None:
-        for option, wanted in (("full-page", self.full_page), ("element", self.element), ("region", self.region)):
-            if wanted and not self.file:
+        for option, value in (("full-page", self.full_page), ("element", self.element), ("region", self.region)):
+            if value and not self.file:
                 raise Usage(
                     f"--{option} says what a screenshot shows, and none is asked for: --screenshot FILE.png takes it"
                 )
@@ -104,17 +104,17 @@ def list_actions(sets: Sequence[str], *, as_json: bool) -> None:
     """Prints the catalogue, or the parts of it that `sets` name."""
     if unknown := [name for name in sets if name not in ACTION_SETS]:
         raise Usage(f"there is no action set {unknown[0]!r}; there are {', '.join(ACTION_SETS)}")
-    found = catalogue(sets) if sets else catalogue()
+    actions = catalogue(sets) if sets else catalogue()
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(json.dumps(actions, indent=2, ensure_ascii=False))
         return
     group = ""
-    for one in found:
-        if one["group"] != group:
-            group = one["group"]
+    for action in actions:
+        if action["group"] != group:
+            group = action["group"]
             print(f"\n{group}")
-        print(f"  {one['signature']}{'   (off unless the operator allows it)' if one['unsafe'] else ''}")
-        for line in one["text"].splitlines():
+        print(f"  {action['signature']}{'   (off unless the operator allows it)' if action['unsafe'] else ''}")
+        for line in action["text"].splitlines():
             print(f"      {line}".rstrip())
 
 
