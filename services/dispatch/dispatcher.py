@@ -225,7 +225,7 @@ class Dispatcher:
         jobs = {lease.work.job for lease in known.values()}
         job_controls = await self._store.job_controls(jobs) if jobs else {}
         stopped = {job for job in jobs if job not in job_controls or not job_controls[job].wanted}
-        lost = {(one.session, one.fence) for one in due if one.session not in kept}
+        lost = {(renewal.session, renewal.fence) for renewal in due if renewal.session not in kept}
         for one in due:
             if one.session in kept:
                 known[one.session].renewed = now
@@ -268,7 +268,7 @@ class Dispatcher:
         stats = await self._manager.stats()
         if self._config.most_workers > self._config.workers:
             others = await self._others()
-            ready = await self._ready(sum(one.get("room", 0) for one in others))
+            ready = await self._ready(sum(other.get("room", 0) for other in others))
             load = Load(
                 ready=ready,
                 running=len(self._state.leases),  # of the same moment: what was ready then must not count twice
@@ -281,7 +281,7 @@ class Dispatcher:
             )
             self._size = desired(load, Bounds(self._config.workers, self._config.most_workers))
             await self._manager.resize(
-                self._size.workers, sum(one["size"]["workers"] for one in others if one.get("size"))
+                self._size.workers, sum(other["size"]["workers"] for other in others if other.get("size"))
             )
         told = self._reporter.snapshot(
             stats, self._manager.leaving, self._committer.uncommitted, self._size, self._room

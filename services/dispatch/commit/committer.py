@@ -230,11 +230,11 @@ class Committer:
     def _settle(self, group: list[Finish], written: CommitResult) -> None:
         """Brings the dispatcher's own bookkeeping up to what was written."""
         state = self._state
-        for one in group:
-            if one.session in written.late:
-                log.info(LogEvent.REPORT_LATE, session=one.session)
+        for finish in group:
+            if finish.session in written.late:
+                log.info(LogEvent.REPORT_LATE, session=finish.session)
                 state.metrics.delta.add("shoal_reports_late")
-            state.end(one)
+            state.end(finish)
         state.committed(written)
 
     async def _confirm(

@@ -111,10 +111,10 @@ class Claimer:
     def _note(self, requests: list[ClaimRequest], claims: Claims) -> None:
         state, got = self._state, Counter[tuple[int, int]]()
         last: dict[tuple[int, int], int] = {}
-        for one in claims.sessions:
-            key = (one.work.job, one.domain)
+        for claim in claims.sessions:
+            key = (claim.work.job, claim.domain)
             got[key] += 1
-            last[key] = one.work.session  # they come in order
+            last[key] = claim.work.session  # they come in order
         for key, session in last.items():
             state.partitions.advance(*key, session)
         now = loop_time()

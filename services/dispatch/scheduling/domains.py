@@ -124,14 +124,14 @@ class Domains:
 
     def places(self, domains: Iterable[int], now: float) -> int:
         """How many more sessions some domains take together, as far as known; what jobs ask for is left aside."""
-        found = 0
+        free = 0
         for domain in set(domains):
             state = self._domains.get(domain)
             if state is None:
-                found += self._most
+                free += self._most
             elif now >= state.blocked_until:
-                found += max(0, state.limit - state.running)
-        return found
+                free += max(0, state.limit - state.running)
+        return free
 
     def _look_at(self, domain: int, moment: float) -> None:
         heappush(self._timers, (moment, domain))

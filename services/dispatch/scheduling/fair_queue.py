@@ -165,15 +165,15 @@ class FairQueue:
         tenant = self._of.get(job)
         if tenant is None:
             return
-        found = tenant.jobs[job]
-        if found.partitions.pop(domain, None) is None:
+        queue = tenant.jobs[job]
+        if queue.partitions.pop(domain, None) is None:
             return
-        del found.cursors[domain]
-        if domain in found.open:
-            found.open.remove(domain)
-        if not found.partitions:
+        del queue.cursors[domain]
+        if domain in queue.open:
+            queue.open.remove(domain)
+        if not queue.partitions:
             del tenant.jobs[job], self._of[job]
-            tenant.debts[job] = found.served
+            tenant.debts[job] = queue.served
             if len(tenant.debts) > _DEBTS:
                 tenant.debts = {number: at for number, at in tenant.debts.items() if at > tenant.now}
             if not tenant.jobs:
@@ -207,8 +207,8 @@ class FairQueue:
         self._takes.note(seconds)
         if (owner := self._tenants.get(tenant)) is not None:
             owner.requests.note(seconds)
-            if (found := owner.jobs.get(job)) is not None:
-                found.requests.note(seconds)
+            if (queue := owner.jobs.get(job)) is not None:
+                queue.requests.note(seconds)
 
     def _price(self, tenant: _Tenant, job: _Job) -> float:
         """Seconds of a slot that one more session of a job will take, as far as can be told."""
@@ -269,8 +269,8 @@ class FairQueue:
         return [self._take(*key, n) for key, n in picked.wanted.items()]
 
     def _take(self, job: int, domain: int, n: int) -> ClaimRequest:
-        found = self._of[job].jobs[job]
-        return ClaimRequest(job, domain, found.cursors[domain], n, found.partitions[domain].politeness)
+        queue = self._of[job].jobs[job]
+        return ClaimRequest(job, domain, queue.cursors[domain], n, queue.partitions[domain].politeness)
 
     def _next(self, tenant: _Tenant, picked: _Picked, scarce: Scarce) -> Partition | None:
         """The tenant's next partition with room, paid for by it and by the job; what has none is parked on the way."""
@@ -333,10 +333,10 @@ class FairQueue:
 
     def _unbarred(self, shares: Shares) -> set[int]:
         """Domains with room that were not opened for a tenant which held its share then, and holds less now."""
-        found: set[int] = set()
+        unbarred: set[int] = set()
         for name in [name for name in self._barred if shares.allows(name)]:
-            found |= self._barred.pop(name)
-        return found
+            unbarred |= self._barred.pop(name)
+        return unbarred
 
     def _unpark(self, place: int, most: int, picked: _Picked, scarce: Scarce, shares: Shares) -> None:
         """Opens partitions of one place again, fairly over tenants, until as many as can be used are open.
@@ -383,8 +383,8 @@ class FairQueue:
         return self._of.keys()
 
     def _served(self, tenant: str) -> float:
-        found = self._tenants.get(tenant)
-        return self._now if found is None else found.served
+        known = self._tenants.get(tenant)
+        return self._now if known is None else known.served
 
     @property
     def remembered(self) -> int:

@@ -46,14 +46,14 @@ _FAMILIES: tuple[tuple[type[errors.AgentError], str], ...] = (
 
 
 def _families() -> dict[str, str]:
-    found: dict[str, str] = {}
+    families: dict[str, str] = {}
     for base, family in _FAMILIES:
         todo = [base]
         while todo:
-            one = todo.pop()
-            found.setdefault(one.__name__, family)
-            todo += one.__subclasses__()
-    return found
+            cls = todo.pop()
+            families.setdefault(cls.__name__, family)
+            todo += cls.__subclasses__()
+    return families
 
 
 _FAMILY_OF = _families()

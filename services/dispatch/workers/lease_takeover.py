@@ -11,6 +11,6 @@ from shoal.services.store.store import Store
 
 async def take_over(store: Store, state: DispatchState, held: Mapping[int, int]) -> None:
     """Sessions that workers hold under these fences are this dispatcher's from now on: renewed, and tried again."""
-    for one in await store.running(held) if held else ():
-        if held[one.work.session] == one.work.fence:
-            state.lease(one, loop_time(), adopted=True)
+    for lease in await store.running(held) if held else ():
+        if held[lease.work.session] == lease.work.fence:
+            state.lease(lease, loop_time(), adopted=True)

@@ -21,12 +21,12 @@ def limit_changes(
         spending: model tokens of each job's running attempts, over all workers.
     """
     limited = {job for job, standing in job_controls.items() if standing.limits.any}
-    found: dict[str, dict[int, JobLimits]] = {}
+    changes: dict[str, dict[int, JobLimits]] = {}
     for lease in leases:
         work = lease.work
         if (work.job in limited or work.limited) and work.job in job_controls:
             now = job_controls[work.job].limits
-            told = found.setdefault(lease.worker, {})
+            told = changes.setdefault(lease.worker, {})
             if work.job not in told:
                 told[work.job] = replace(now, spent=now.spent + spending.get(work.job, 0))
-    return found
+    return changes

@@ -20,12 +20,12 @@ def live_requests(states: Mapping[str, tuple[Mapping[str, Json], float]], leases
         states: the requests by name, each with its age in seconds.
         leases: of this dispatcher, by session.
     """
-    found: Requests = {}
+    requests: Requests = {}
     for _, (request, age_s) in sorted(states.items()):
         lease = leases.get(request["session"])
         if lease is None or age_s > REQUEST_S:
             continue
         asked = LiveRequest(request["url"], request["ticket"])
-        sessions = found.setdefault(lease.worker, {})
+        sessions = requests.setdefault(lease.worker, {})
         sessions[lease.work.session] = (*sessions.get(lease.work.session, ()), asked)
-    return found
+    return requests

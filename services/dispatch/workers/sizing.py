@@ -59,15 +59,15 @@ def desired(load: Load, bounds: Bounds) -> Size:
     why = "the backlog"
     if load.model_places is not None and load.model_places < demand * load.model_share:
         demand, why = math.floor(load.model_places / load.model_share), "the model server"
-    wanted = math.ceil(round(demand * (1 + bounds.headroom) / load.slots, 6))
-    if load.free_bytes is not None and load.worker_bytes > 0 and wanted > load.workers:
+    workers = math.ceil(round(demand * (1 + bounds.headroom) / load.slots, 6))
+    if load.free_bytes is not None and load.worker_bytes > 0 and workers > load.workers:
         affordable = load.workers + max(0, math.floor(load.free_bytes / load.worker_bytes))
-        if affordable < wanted:
-            wanted, why = affordable, "memory"
-    if wanted < load.workers <= math.ceil(wanted * (1 + bounds.slack)) and demand > 0:
-        wanted, why = load.workers, "slack"
-    if wanted > bounds.most:
+        if affordable < workers:
+            workers, why = affordable, "memory"
+    if workers < load.workers <= math.ceil(workers * (1 + bounds.slack)) and demand > 0:
+        workers, why = load.workers, "slack"
+    if workers > bounds.most:
         return Size(bounds.most, "the operator's limit")
-    if wanted < bounds.least:
+    if workers < bounds.least:
         return Size(bounds.least, "the operator's least")
-    return Size(wanted, why)
+    return Size(workers, why)

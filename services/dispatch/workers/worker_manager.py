@@ -255,7 +255,7 @@ class WorkerManager:
 
     # --- more or fewer -------------------------------------------------------------------------------
 
-    async def resize(self, wanted: int, elsewhere: int) -> None:
+    async def resize(self, size: int, elsewhere: int) -> None:
         """Begins to start workers that are missing, and lets those go that have held nothing for `idle_worker_s`.
 
         Nothing is waited for: the housekeeper, who asks for this, renews all leases.
@@ -263,14 +263,16 @@ class WorkerManager:
         `elsewhere`: workers that other dispatchers on the same machines want.
         """
         if self._expecting is None or self._expecting.done():  # else it is asked with the next look
-            self._expecting = asyncio.create_task(self._expect(wanted + elsewhere), name="expect-workers")
+            self._expecting = asyncio.create_task(self._expect(size + elsewhere), name="expect-workers")
         staying = sum(not worker.leaving for worker in self.workers.values())
-        for _ in range(wanted - staying - len(self._starting)):
+        for _ in range(size - staying - len(self._starting)):
             self._start_soon()
         now = loop_time()
         after = self._state.config.idle_worker_s
-        idle = [one for one in self.workers.values() if not one.leaving and one.idle_s(now) >= after]
-        for worker in idle[: max(0, staying - wanted)]:
+        idle = [
+            candidate for candidate in self.workers.values() if not candidate.leaving and candidate.idle_s(now) >= after
+        ]
+        for worker in idle[: max(0, staying - size)]:
             worker.leaving = True
             _begin(self._let_go(worker), self._ending, f"end-{worker.name}")
 
@@ -358,7 +360,7 @@ class WorkerManager:
     async def end(self) -> None:
         """Ends the workers."""
         workers = list(self.workers.values())
-        calls = [*self._submitting, *(task for one in workers for task in (one.puller, one.notifying) if task)]
+        calls = [*self._submitting, *(task for worker in workers for task in (worker.puller, worker.notifying) if task)]
         calls += [self._expecting] if self._expecting else []
         for task in calls:
             task.cancel()
@@ -376,9 +378,9 @@ class WorkerManager:
             except (WorkerLost, TimeoutError):
                 return None
 
-        found = await asyncio.gather(*(one(worker) for worker in list(self.workers.values())))
+        answers = await asyncio.gather(*(one(worker) for worker in list(self.workers.values())))
         # The figures of a worker that was deregistered meanwhile are counted already.
-        seen = [stats for stats in found if stats is not None and stats.name in self.workers]
+        seen = [stats for stats in answers if stats is not None and stats.name in self.workers]
         self._state.metrics.workers(seen)
         for stats in seen:
             self.workers[stats.name].spending = stats.spending
