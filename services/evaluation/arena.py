@@ -57,10 +57,10 @@ class Arena:
     """Episodes by name; the first verdict of each counts."""
 
     def __init__(self) -> None:
-        found = importlib.util.find_spec("miniwob")
-        if found is None or found.origin is None:
+        package = importlib.util.find_spec("miniwob")
+        if package is None or package.origin is None:
             raise ModuleNotFoundError("MiniWoB++ needs the package 'miniwob'")
-        self._root = (Path(found.origin).parent / "html").resolve()
+        self._root = (Path(package.origin).parent / "html").resolve()
         self._matches: dict[str, Match] = {}
         self.url = ""
 
@@ -117,16 +117,16 @@ class Arena:
 @asynccontextmanager
 async def arena(host: str = "127.0.0.1") -> AsyncIterator[Arena]:
     """An arena on a free port of `host`, which the cluster's browsers must be able to reach."""
-    one = Arena()
+    ground = Arena()
     with socket.socket() as listener:
         listener.bind((host, 0))
-        one.url = f"http://{host}:{listener.getsockname()[1]}"
-        server = _Server(uvicorn.Config(one.app(), log_config=None, lifespan="off", timeout_graceful_shutdown=1))
+        ground.url = f"http://{host}:{listener.getsockname()[1]}"
+        server = _Server(uvicorn.Config(ground.app(), log_config=None, lifespan="off", timeout_graceful_shutdown=1))
         task = asyncio.create_task(server.serve(sockets=[listener]), name="arena")
         try:
             while not server.started and not task.done():
                 await asyncio.wait([task], timeout=0.01)
-            yield one
+            yield ground
         finally:
             server.should_exit = True
             await asyncio.wait([task])

@@ -16,31 +16,31 @@ _PAGE_BYTES = 16 << 20
 _SHOWN_CHARS = 200
 
 
-def records_fault(found: Sequence[Json], check: Check) -> str:
+def records_fault(records: Sequence[Json], check: Check) -> str:
     """What is wrong with the records, "" when nothing is."""
     if check.records is None:
         return ""
-    wanted = list(check.records)
-    if len(found) != len(wanted):
-        return f"{len(found)} records instead of {len(wanted)}"
-    left = list(found)
-    for place, one in enumerate(wanted):
+    expected = list(check.records)
+    if len(records) != len(expected):
+        return f"{len(records)} records instead of {len(expected)}"
+    left = list(records)
+    for place, example in enumerate(expected):
         candidates = left[:1] if check.ordered else left
-        match = next((at for at, record in enumerate(candidates) if _fits(record, one, check.match)), None)
+        match = next((at for at, record in enumerate(candidates) if _fits(record, example, check.match)), None)
         if match is None:
-            return f"record {place} was expected and is not there: {_short(one)}"
+            return f"record {place} was expected and is not there: {_short(example)}"
         del left[match]
     return ""
 
 
-def _fits(found: Json, wanted: Json, match: str) -> bool:
-    if match == "subset" and isinstance(wanted, dict) and isinstance(found, dict):
-        return all(name in found and _fits(found[name], value, match) for name, value in wanted.items())
-    if isinstance(wanted, list) and isinstance(found, list):
-        return len(found) == len(wanted) and all(_fits(a, b, match) for a, b in zip(found, wanted, strict=True))
-    if isinstance(wanted, float) and isinstance(found, int | float) and not isinstance(found, bool):
-        return abs(found - wanted) <= 1e-9 * max(1.0, abs(wanted))
-    return bool(found == wanted) and isinstance(found, bool) == isinstance(wanted, bool)
+def _fits(actual: Json, expected: Json, match: str) -> bool:
+    if match == "subset" and isinstance(expected, dict) and isinstance(actual, dict):
+        return all(name in actual and _fits(actual[name], value, match) for name, value in expected.items())
+    if isinstance(expected, list) and isinstance(actual, list):
+        return len(actual) == len(expected) and all(_fits(a, b, match) for a, b in zip(actual, expected, strict=True))
+    if isinstance(expected, float) and isinstance(actual, int | float) and not isinstance(actual, bool):
+        return abs(actual - expected) <= 1e-9 * max(1.0, abs(expected))
+    return bool(actual == expected) and isinstance(actual, bool) == isinstance(expected, bool)
 
 
 def words_fault(pattern: str | None, text: str, what: str) -> str:
@@ -72,10 +72,10 @@ def _json_fault(answer: httpx.Response, check: PageCheck) -> str:
         body = answer.json()
     except ValueError:
         return f"{check.url} is not JSON"
-    for path, wanted in check.json_.items():
-        found = _at(body, path)
-        if not _fits(found, wanted, "equal"):
-            return f"{check.url}: {path} is {_short(found)} instead of {_short(wanted)}"
+    for path, expected in check.json_.items():
+        actual = _at(body, path)
+        if not _fits(actual, expected, "equal"):
+            return f"{check.url}: {path} is {_short(actual)} instead of {_short(expected)}"
     return ""
 
 

@@ -96,9 +96,9 @@ async def _run(
             ground = await stack.enter_async_context(arena(wish.serve_host))
             settings = _reaching(settings, ground.url.removeprefix("http://"), wish.parallel)
             goals = await _goals(ground, episodes, settings, tell)
-        wanted = wish.judge or any(episode.check.judge for episode in episodes)
+        needs_judge = wish.judge or any(episode.check.judge for episode in episodes)
         judge = await stack.enter_async_context(
-            judging(settings, wanted=wanted, url=wish.judge_url, name=wish.judge_model)
+            judging(settings, required=needs_judge, url=wish.judge_url, name=wish.judge_model)
         )
         client: Api = await stack.enter_async_context(connect(settings))
         options = RunOptions(
@@ -144,16 +144,16 @@ def _reaching(settings: Settings, place: str, parallel: int) -> Settings:
 
 async def _goals(ground: Arena, episodes: Sequence[Episode], settings: Settings, tell: Tell) -> dict[str, str]:
     """What each MiniWoB++ episode asks for, read off its page with its seed by a browser on this machine."""
-    wanted = [episode for episode in episodes if episode.seed is not None]
-    if not wanted:
+    seeded = [episode for episode in episodes if episode.seed is not None]
+    if not seeded:
         return {}
-    tell(f"reading the goals of {len(wanted)} episodes")
+    tell(f"reading the goals of {len(seeded)} episodes")
     executable = str(settings.chromium) if settings.chromium else None
     browser = await launch(LaunchOptions(executable=executable, sandbox=_SANDBOX[settings.sandbox]))
     try:
         goals = {}
         context = await browser.new_context()
-        for episode in wanted:
+        for episode in seeded:
             assert episode.seed is not None
             probe = f"probe-{episode.name}"
             await context.goto(ground.open(probe, episode.group, episode.seed))

@@ -36,25 +36,25 @@ async def export_job(
     told = await client.job(job)
     if told["finished_at"] is None:
         raise BadInput(f"{job} is {told['status']}: only a job that is over can be exported")
-    found = await evidence_of(client, told)
+    evidence = await evidence_of(client, told)
     execute_s = seconds_of(told)
-    judged, judging_s = _unjudged(found), None
+    judged, judging_s = _unjudged(evidence), None
     if judge is not None:
         started = time.monotonic()
         spec = JobSpec.model_validate(told["spec"])
-        trial = await trial_of(client, spec, found, screenshots=last_screenshots)
+        trial = await trial_of(client, spec, evidence, screenshots=last_screenshots)
         judged = await evaluate(judge, trial, last_screenshots=last_screenshots)
         judging_s = round(time.monotonic() - started, 3)
     record = execution_record(
         job,
         app=urlsplit(str(told["url"])).hostname or "",
         request=str(told.get("goal") or ""),
-        tasks=found.tasks,
+        tasks=evidence.tasks,
         judged=judged,
         error=error_of(told),
         time_cost=TimeCost(execute=execute_s, execute_eval=judging_s, total=round(execute_s + (judging_s or 0), 3)),
     )
-    await save_documents(client, root, job, found)
+    await save_documents(client, root, job, evidence)
     return write(root, record, again=True)
 
 
@@ -70,7 +70,7 @@ async def save_documents(client: Api, root: Path, unique_id: str, evidence: Evid
     if evidence.records:
         lines = b"".join(orjson.dumps(record) + b"\n" for record in evidence.records)
         save_document(root, unique_id, "records.jsonl", lines)
-    for artifact in (one for session in evidence.sessions for one in session.get("artifacts", ())):
+    for artifact in (entry for session in evidence.sessions for entry in session.get("artifacts", ())):
         if artifact["kind"] == "download":
             data, content_type = await client.artifact(artifact["id"])
             ending = mimetypes.guess_extension(content_type.partition(";")[0].strip()) or ""

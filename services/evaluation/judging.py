@@ -13,20 +13,20 @@ from shoal.services.settings import Settings
 
 
 @asynccontextmanager
-async def judging(settings: Settings, *, wanted: bool, url: str = "", name: str = "") -> AsyncIterator[Model | None]:
-    """The judge's model: one of its own, or the one that decides; None where none is `wanted`.
+async def judging(settings: Settings, *, required: bool, url: str = "", name: str = "") -> AsyncIterator[Model | None]:
+    """The judge's model: one of its own, or the one that decides; None where none is `required`.
 
     Raises:
         BadInput: one is needed, and none is named.
     """
-    if not wanted:
+    if not required:
         yield None
         return
     own = {"model_url": url, "model": name or settings.model} if url else {}
-    found = model_settings(settings.model_copy(update=own))
-    if found is None:
+    options = model_settings(settings.model_copy(update=own))
+    if options is None:
         raise BadInput("a judge is wanted: name its server with --judge-url, or set SHOAL_MODEL_URL")
-    model = OpenAICompatible(found)
+    model = OpenAICompatible(options)
     try:
         yield model
     finally:

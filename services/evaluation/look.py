@@ -21,9 +21,9 @@ def look(folder: Folder, name: str) -> str:
     Raises:
         BadInput: the run has no such episode.
     """
-    result = next((one for one in folder.results() if one.name == name), None)
+    result = next((finished for finished in folder.results() if finished.name == name), None)
     if result is None:
-        known = ", ".join(one.name for one in folder.results()[:20])
+        known = ", ".join(finished.name for finished in folder.results()[:20])
         raise BadInput(f"there is no finished episode {name!r}; there are: {known}")
     lines = list(_head(result))
     kept = folder.steps(name) / "episode.json"

@@ -97,9 +97,9 @@ def as_text(told: Mapping[str, Json]) -> str:
         lines += [f"| {name} | {count} |" for name, count in told["failures"].items()]
     if "change" in told:
         lines += ["", *_changes(told["change"])]
-    for against, found in told["judge"].items():
-        if found["cases"]:
-            lines += ["", _agreement_line(against, Agreement(**found))]
+    for against, scores in told["judge"].items():
+        if scores["cases"]:
+            lines += ["", _agreement_line(against, Agreement(**scores))]
     return "\n".join(lines) + "\n"
 
 
@@ -123,11 +123,11 @@ def _number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}"
 
 
-def _changes(found: Mapping[str, Json]) -> list[str]:
-    better, worse = found["better"], found["worse"]
+def _changes(compared: Mapping[str, Json]) -> list[str]:
+    better, worse = compared["better"], compared["worse"]
     lines = [
-        f"Of {found['both']} episodes in both runs {len(better)} got better and {len(worse)} worse "
-        f"(p = {found['p']:.3f}, exact McNemar test)."
+        f"Of {compared['both']} episodes in both runs {len(better)} got better and {len(worse)} worse "
+        f"(p = {compared['p']:.3f}, exact McNemar test)."
     ]
     for words, names in (("better", better), ("worse", worse)):
         if names:
@@ -136,9 +136,9 @@ def _changes(found: Mapping[str, Json]) -> list[str]:
     return lines
 
 
-def _agreement_line(against: str, found: Agreement) -> str:
-    kappa = "not defined (one answer only)" if found.kappa is None else f"{found.kappa:.2f}"
+def _agreement_line(against: str, scores: Agreement) -> str:
+    kappa = "not defined (one answer only)" if scores.kappa is None else f"{scores.kappa:.2f}"
     return (
-        f"The judge against the {against}: accuracy {found.accuracy:.1%} over {found.cases} cases, "
-        f"Cohen's kappa {kappa}; {found.unsure} unsure."
+        f"The judge against the {against}: accuracy {scores.accuracy:.1%} over {scores.cases} cases, "
+        f"Cohen's kappa {kappa}; {scores.unsure} unsure."
     )

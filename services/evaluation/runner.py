@@ -63,12 +63,12 @@ class Folder:
 
     def results(self) -> list[Result]:
         """The finished episodes, each once, as they ended last. A line that a crash cut off counts as not run."""
-        found: dict[str, Result] = {}
+        results: dict[str, Result] = {}
         for line in self._lines.read_bytes().splitlines() if self._lines.exists() else ():
             with suppress(ValidationError):
                 result = _RESULT.validate_json(line)
-                found[result.name] = result
-        return list(found.values())
+                results[result.name] = result
+        return list(results.values())
 
     def done(self) -> dict[str, Result]:
         """The episodes that need not be run again: all that are finished, but for those whose judge was away."""
@@ -178,17 +178,19 @@ class Runner:
                 with suppress(ShoalError, TimeoutError):
                     await asyncio.wait_for(self._client.control(submitted["id"], "cancel"), _CANCEL_S)
             raise
-        found = await evidence_of(self._client, await self._client.job(submitted["id"]))
+        evidence = await evidence_of(self._client, await self._client.job(submitted["id"]))
         started = time.monotonic()
-        judged = await self._judged(episode, job, found)
+        judged = await self._judged(episode, job, evidence)
         judging_s = round(time.monotonic() - started, 3)
-        result = self._result(episode, found, await self._fault(episode, found, judged), judged)
-        await self._keep(episode, found, judged)
+        result = self._result(episode, evidence, await self._fault(episode, evidence, judged), judged)
+        await self._keep(episode, evidence, judged)
         cost = TimeCost(execute=result.seconds, total=result.seconds)
         if isinstance(judged, Evaluation):
             cost = replace(cost, execute_eval=judging_s, total=round(result.seconds + judging_s, 3))
-        self._export(episode, job, found.tasks, self._verdict(result, judged), self._ended_by(found, result), cost)
-        await save_documents(self._client, self._folder.path / "results", self._id(episode), found)
+        self._export(
+            episode, job, evidence.tasks, self._verdict(result, judged), self._ended_by(evidence, result), cost
+        )
+        await save_documents(self._client, self._folder.path / "results", self._id(episode), evidence)
         return result
 
     async def _fault(self, episode: Episode, evidence: Evidence, judged: Evaluation | str | None) -> tuple[str, str]:

@@ -25,21 +25,21 @@ def episodes_of(suites: Sequence[str], seeds: Sequence[int]) -> list[Episode]:
     Raises:
         BadInput: a file cannot be read or a line is wrong, there is no such task, or two episodes share a name.
     """
-    found: list[Episode] = []
+    episodes: list[Episode] = []
     for suite in suites:
         kind, _, names = suite.partition(":")
         if kind == _MINIWOB:
-            found += _miniwob([name for name in names.split(",") if name], seeds)
+            episodes += _miniwob([name for name in names.split(",") if name], seeds)
         else:
-            found += _file(Path(suite))
+            episodes += _file(Path(suite))
     known: set[str] = set()
-    for episode in found:
+    for episode in episodes:
         if episode.name in known:
             raise BadInput(f"the suite has two episodes named {episode.name}")
         known.add(episode.name)
-    if not found:
+    if not episodes:
         raise BadInput("the suite has no episodes")
-    return found
+    return episodes
 
 
 def _miniwob(names: Sequence[str], seeds: Sequence[int]) -> list[Episode]:
@@ -83,8 +83,8 @@ def labels_of(path: Path) -> dict[str, Literal["yes", "no"]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         for line in filter(str.strip, lines):
-            one = Label.model_validate_json(line)
-            labels[one.name] = one.label
+            label = Label.model_validate_json(line)
+            labels[label.name] = label.label
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: cannot be read: {error}") from error
     except ValidationError as error:
