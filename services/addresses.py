@@ -76,9 +76,9 @@ def refused_networks() -> list[str]:
     """
     wide = [network for network, _ in _NETWORKS] + [_NAT64, _COMPATIBLE, _SIX_TO_FOUR]
     single = [ip_network(address) for address in _METADATA if not any(address in network for network in wide)]
-    found = {*wide, *single}
-    v4 = sorted(network for network in found if isinstance(network, IPv4Network))
-    v6 = sorted(network for network in found if isinstance(network, IPv6Network))
+    networks = {*wide, *single}
+    v4 = sorted(network for network in networks if isinstance(network, IPv4Network))
+    v6 = sorted(network for network in networks if isinstance(network, IPv6Network))
     return [str(network) for network in (*collapse_addresses(v4), *collapse_addresses(v6))]
 
 
@@ -110,8 +110,8 @@ def forbidden_reason(host: str, addresses: Iterable[str] = ()) -> str | None:
     if name == "localhost" or name.endswith((".localhost", ".localdomain")):
         return "loopback"
     for text in addresses:
-        found = literal_address(plain_host(text))
-        reason = address_reason(found) if found is not None else None
+        address = literal_address(plain_host(text))
+        reason = address_reason(address) if address is not None else None
         if reason is not None:
             return f"{reason} ({text})"
     return None
@@ -218,16 +218,16 @@ class Reach:
         if reason is not None:
             return reason
         for text in outside:
-            found = literal_address(plain_host(text))
-            own = self._own_reason(found) if found is not None else None
+            address = literal_address(plain_host(text))
+            own = self._own_reason(address) if address is not None else None
             if own is not None:
                 return f"{own} ({text})"
         return None
 
     def _own_reason(self, address: Address) -> str | None:
         inner = _embedded_ipv4(address) if isinstance(address, IPv6Address) else None
-        for one in (address, inner) if inner is not None else (address,):
-            if any(one.version == network.version and one in network for network in _networks(self.own)):
+        for candidate in (address, inner) if inner is not None else (address,):
+            if any(candidate.version == network.version and candidate in network for network in _networks(self.own)):
                 return "in a network of this installation's own machines"
         return None
 
@@ -254,7 +254,7 @@ def _networks(texts: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
     return tuple(ip_network(text) for text in texts)
 
 
-def _same_host(one: str, name: str) -> bool:
-    plain = plain_host(one)
+def _same_host(host: str, name: str) -> bool:
+    plain = plain_host(host)
     literal = literal_address(plain)
     return plain == name or (literal is not None and literal == literal_address(name))

@@ -88,9 +88,9 @@ def python_version() -> Finding:
 
 def packages(lock: Path = Path(__file__).resolve().parent.parent / "requirements.lock") -> Finding:
     """Installed packages against the lock of this checkout, or against what Shoal declares where there is no lock."""
-    wanted = lock.read_text().splitlines() if lock.exists() else metadata.requires("shoal") or []
+    requirements = lock.read_text().splitlines() if lock.exists() else metadata.requires("shoal") or []
     count, faults = 0, []
-    for line in wanted:
+    for line in requirements:
         text = line.strip()
         if not text or text.startswith("#"):
             continue
@@ -159,10 +159,10 @@ def file_wall(settings: Settings) -> Finding:
         return Finding("file wall", True, "not looked at: there is no Chromium")
     on = settings.sandbox == "on" or (settings.sandbox == "auto" and sandbox_works(path))
     with tempfile.TemporaryDirectory(prefix="shoal-browser-") as folder:
-        found = starter(path, Path(folder), sandbox=on)
-    if isinstance(found, Starter):
+        wall = starter(path, Path(folder), sandbox=on)
+    if isinstance(wall, Starter):
         return Finding("file wall", True, f"Landlock {fence.version()}")
-    return Finding("file wall", True, f"missing: {found.why}; addresses of files are refused all the same")
+    return Finding("file wall", True, f"missing: {wall.why}; addresses of files are refused all the same")
 
 
 def sandbox(settings: Settings) -> Finding:

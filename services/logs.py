@@ -78,8 +78,8 @@ def through_stderr() -> Iterator[None]:
 
     What draws on the terminal stands there then, and has to know of every line that is not its own.
     """
-    handlers = [one for one in logging.getLogger().handlers if isinstance(one, logging.StreamHandler)]
-    before = [(one, one.setStream(sys.stderr)) for one in handlers]
+    handlers = [logged_by for logged_by in logging.getLogger().handlers if isinstance(logged_by, logging.StreamHandler)]
+    before = [(logged_by, logged_by.setStream(sys.stderr)) for logged_by in handlers]
     try:
         yield
     finally:

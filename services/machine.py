@@ -13,17 +13,17 @@ def own_networks() -> tuple[str, ...]:
 
     As `NETWORK/BITS`, public ones and private ones. An interface that says it reaches everything counts as its address.
     """
-    found = set[str]()
+    networks = set[str]()
     for addresses in psutil.net_if_addrs().values():
         for address in addresses:
             if address.family not in (socket.AF_INET, socket.AF_INET6):
                 continue
             interface = ip_interface(address.address.partition("%")[0])
             bits = _bits(address.netmask) or interface.max_prefixlen
-            found.add(str(ip_interface(f"{interface.ip}/{bits}").network))
+            networks.add(str(ip_interface(f"{interface.ip}/{bits}").network))
             if address.ptp:
-                found.add(str(ip_interface(address.ptp.partition("%")[0]).network))
-    return tuple(sorted(found))
+                networks.add(str(ip_interface(address.ptp.partition("%")[0]).network))
+    return tuple(sorted(networks))
 
 
 def _bits(netmask: str | None) -> int:

@@ -36,12 +36,12 @@ def close_to_others(paths: Iterable[Path]) -> None:
     """Takes away what others may do with these, where they are there and this user's own; links are not followed."""
     for path in paths:
         try:
-            found = path.lstat()
+            status = path.lstat()
         except FileNotFoundError:
             continue
-        mode = stat.S_IMODE(found.st_mode)
+        mode = stat.S_IMODE(status.st_mode)
         # A sticky folder, such as /tmp, is there for all users.
-        if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or mode & stat.S_ISVTX:
+        if stat.S_ISLNK(status.st_mode) or status.st_uid != os.geteuid() or mode & stat.S_ISVTX:
             continue
         if mode & _OF_OTHERS:
             path.chmod(mode & ~_OF_OTHERS)

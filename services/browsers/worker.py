@@ -249,14 +249,14 @@ class Worker:
 
     async def cancel(self, sessions: Sequence[int]) -> None:
         """Stops these sessions where this worker has them; each gives a last report."""
-        wanted = set(sessions)
-        for work in [work for work in self._queue if work.session in wanted]:
+        canceled = set(sessions)
+        for work in [work for work in self._queue if work.session in canceled]:
             self._queue.remove(work)
             held = self._held.pop((work.session, work.fence))
             held.journal.outcome(Outcome(Status.CANCELED, reason="stopped before it began", checkpoint=work.checkpoint))
         for (session_id, _), held in self._held.items():
             # Once: a second call would break into what the first one made it do, which is to end its page.
-            if session_id in wanted and held.task is not None and not held.task.cancelling():
+            if session_id in canceled and held.task is not None and not held.task.cancelling():
                 held.task.cancel()
 
     async def limit(self, limits: Mapping[int, JobLimits]) -> None:

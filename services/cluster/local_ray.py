@@ -32,14 +32,14 @@ def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namesp
     Raises:
         ClusterFailed: Ray did not start; its logs' last words are in the message.
     """
-    wanted = {
+    variables = {
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_AUTH_TOKEN_PATH": str(run_dir.token()),
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
         "TMPDIR": str(run_dir.tmp),
     }
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     AuthenticationTokenLoader.instance().reset_cache()  # it holds the token of this process's last cluster
     try:
         _start(run_dir, browsers, object_store_bytes, namespace)

@@ -91,11 +91,11 @@ def remove_leftovers(base: Path) -> None:
 
 def clear(path: Path, *, spare: int) -> None:
     """Ends every process that works out of `path`, save `spare`, then removes the folder."""
-    found = users_of(path, spare=spare)
-    for process in found:
+    processes = users_of(path, spare=spare)
+    for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.terminate()
-    _, left = psutil.wait_procs(found, timeout=_TERM_S)
+    _, left = psutil.wait_procs(processes, timeout=_TERM_S)
     for process in [*left, *users_of(path, spare=spare)]:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
@@ -106,16 +106,16 @@ def clear(path: Path, *, spare: int) -> None:
 def users_of(path: Path, *, spare: int) -> list[psutil.Process]:
     """Processes of this user that were started with `path` in their command line or as their TMPDIR, or use it."""
     text = str(path)
-    found: list[psutil.Process] = []
+    users: list[psutil.Process] = []
     for process in psutil.process_iter():
         try:
             if process.pid in (spare, os.getpid()) or process.status() == psutil.STATUS_ZOMBIE:
                 continue
             if _works_in(text, process):
-                found.append(process)
+                users.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
             continue  # ended meanwhile, or another user's
-    return found
+    return users
 
 
 def _works_in(folder: str, process: psutil.Process) -> bool:

@@ -46,8 +46,10 @@ def verify(
     message, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not (timestamp.isascii() and timestamp.isdigit()) or abs(now - int(timestamp)) > tolerance_s:
         raise NotAllowed("The message's timestamp is missing or too far from now.")
-    wanted = _signature(secret, message, timestamp, body).encode()
-    if not any(hmac.compare_digest(wanted, one.encode()) for one in headers.get("webhook-signature", "").split()):
+    expected = _signature(secret, message, timestamp, body).encode()
+    if not any(
+        hmac.compare_digest(expected, signature.encode()) for signature in headers.get("webhook-signature", "").split()
+    ):
         raise NotAllowed("No signature of the message fits this secret.")
     return message
 

@@ -98,8 +98,8 @@ def unpacked(file: RobotsFile) -> str:
 
 
 def _keep_s(answer: httpx.Response) -> float:
-    found = _MAX_AGE.search(answer.headers.get("cache-control", "").lower())
-    return min(max(float(found[1]), _KEEP_AT_LEAST_S), _KEEP_AT_MOST_S) if found else _KEEP_S
+    max_age = _MAX_AGE.search(answer.headers.get("cache-control", "").lower())
+    return min(max(float(max_age[1]), _KEEP_AT_LEAST_S), _KEEP_AT_MOST_S) if max_age else _KEEP_S
 
 
 def _unreachable(origin: str, why: str = "") -> RobotsFile:

@@ -202,8 +202,8 @@ class RayPool:
     async def adopt(self) -> list[WorkerHandle]:
         """Those that answer; the others are ended, such as one whose dispatcher died before it was opened."""
         names = [name for name in list_named_actors() if re.fullmatch(re.escape(self._name) + "[0-9a-f]{8}", name)]
-        found = await asyncio.gather(*(self._adopt(name) for name in names))
-        return [worker for worker in found if worker is not None]
+        adopted = await asyncio.gather(*(self._adopt(name) for name in names))
+        return [worker for worker in adopted if worker is not None]
 
     async def _adopt(self, name: str) -> WorkerHandle | None:
         try:

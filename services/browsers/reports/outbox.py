@@ -92,19 +92,19 @@ class Outbox:
 
         Those over `most_bytes` are left for the next pull; one report always comes.
         """
-        found = self._after(seen)
-        if not found:
+        unseen = self._after(seen)
+        if not unseen:
             self._new_reports.clear()
             self._hurry.clear()
             if not await _within(timeout_s, self._new_reports):
                 return ReportBatch(b"")
             await _within(self._batch_delay_s, self._hurry)
-            found = self._after(seen)
-        batch = ReportBatch.of(found, most_bytes)
-        if (n := len(batch.sizes)) == len(found):
+            unseen = self._after(seen)
+        batch = ReportBatch.of(unseen, most_bytes)
+        if (n := len(batch.sizes)) == len(unseen):
             self._newest.clear()
         else:
-            last = found[n - 1].serial
+            last = unseen[n - 1].serial
             self._newest = {attempt: serial for attempt, serial in self._newest.items() if serial > last}
         return batch
 

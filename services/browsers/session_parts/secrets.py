@@ -34,9 +34,9 @@ class FolderSecrets:
     def resolve(self, value: object, url: str) -> object:
         if isinstance(value, list | tuple):
             return [self.resolve(part, url) for part in value]
-        if not isinstance(value, str) or not (found := _REFERENCE.match(value)):
+        if not isinstance(value, str) or not (reference := _REFERENCE.match(value)):
             return value
-        name = found[1]
+        name = reference[1]
         use = self._spec.secrets.get(name)
         if use is None:
             raise SecretRefused(f"the job's `secrets` does not name {name!r}")
