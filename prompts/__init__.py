@@ -58,7 +58,7 @@ class Prompt:
 def untrusted(text: object) -> str:
     """`text` as it may stand inside a fence: it cannot close the fence, end a chat turn, or hide characters."""
     seen = _UNSEEN.sub("", str(text)).translate(_FENCE)
-    return _TURN_TOKEN.sub(lambda found: " >" if found.group() == ">" else found.group() + " ", seen)
+    return _TURN_TOKEN.sub(lambda match: " >" if match.group() == ">" else match.group() + " ", seen)
 
 
 def inline(text: object) -> str:
@@ -69,9 +69,9 @@ def inline(text: object) -> str:
 def as_json(value: object) -> str:
     """`value` as JSON that parses back to the same value and holds no fence and no chat turn token."""
     text = json.dumps(value, ensure_ascii=False, separators=(", ", ": "), default=str)
-    escaped = _TURN_TOKEN.sub(lambda found: f"\\u{ord(found.group()[0]):04x}", text)
+    escaped = _TURN_TOKEN.sub(lambda match: f"\\u{ord(match.group()[0]):04x}", text)
     escaped = escaped.replace("⟦", "\\u27e6").replace("⟧", "\\u27e7")
-    return _UNSEEN.sub(lambda found: _escape(found.group()), escaped)
+    return _UNSEEN.sub(lambda match: _escape(match.group()), escaped)
 
 
 def _escape(character: str) -> str:

@@ -58,15 +58,17 @@ def page() -> str:
 
 def groups() -> Iterable[str]:
     """The primitives, group by group."""
-    for group, members in itertools.groupby(PRIMITIVES, key=lambda one: one.group):
+    for group, members in itertools.groupby(PRIMITIVES, key=lambda primitive: primitive.group):
         yield f"## {group}\n\n| call | what it does |\n| --- | --- |"
-        yield from (f"| `{one.signature}` | {meaning(one)} |" for one in members)
+        yield from (f"| `{primitive.signature}` | {meaning(primitive)} |" for primitive in members)
         yield ""
 
 
-def meaning(one: Primitive) -> str:
+def meaning(primitive: Primitive) -> str:
     """The docstring on one line."""
-    return cell(" ".join(one.text.split())) + (" Off unless the operator turns it on." if one.unsafe else "")
+    return cell(" ".join(primitive.text.split())) + (
+        " Off unless the operator turns it on." if primitive.unsafe else ""
+    )
 
 
 def cell(text: str) -> str:
@@ -97,10 +99,10 @@ def notations() -> Iterable[str]:
     yield ""
 
 
-def said(one: Expressed) -> str:
-    if one.whole:
+def said(action: Expressed) -> str:
+    if action.whole:
         return "yes"
-    return ", ".join(f"`{cell('; '.join(call.splitlines()))}`" for call in one.calls) or "–"
+    return ", ".join(f"`{cell('; '.join(call.splitlines()))}`" for call in action.calls) or "–"
 
 
 if __name__ == "__main__":

@@ -73,9 +73,9 @@ def documented(text: str) -> Iterator[Documented]:
             comment = [stripped.removeprefix("# --").strip()]
         elif stripped.startswith("#") and comment:
             comment.append(stripped.removeprefix("#").strip())
-        elif found := _KEY.match(line):
-            depth = len(found[1]) // 2
-            stack[depth:] = [found[2]]
+        elif key := _KEY.match(line):
+            depth = len(key[1]) // 2
+            stack[depth:] = [key[2]]
             if comment:
                 yield Documented(".".join(stack), " ".join(comment), _at(values, stack))
             comment = []

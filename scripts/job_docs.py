@@ -55,8 +55,8 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for inner in get_args(annotation):
-        if (found := _model_of(inner)) is not None:
-            return found
+        if (model := _model_of(inner)) is not None:
+            return model
     return None
 
 

@@ -30,9 +30,9 @@ def page() -> str:
     """The whole page."""
     name, variables = CASES["plan_bare"]
     parts = [HEAD, _fenced(render_parts(name, **variables)["head"])]
-    for one in PAGES:
-        told = (SNAPSHOTS / f"page-{one.name}.txt").read_text(encoding="utf-8")
-        parts.append(f"## {one.decision.capitalize()}: {one.goal}\n\nA page of {one.package}.\n\n{_fenced(told)}")
+    for shown in PAGES:
+        told = (SNAPSHOTS / f"page-{shown.name}.txt").read_text(encoding="utf-8")
+        parts.append(f"## {shown.decision.capitalize()}: {shown.goal}\n\nA page of {shown.package}.\n\n{_fenced(told)}")
     return "\n".join(parts)
 
 

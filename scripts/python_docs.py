@@ -131,8 +131,8 @@ def listed(body: str, title: str) -> str:
             entries.append(line)
     if title == "Returns":
         return " ".join(entries)
-    found = (re.match(r"([\w, ]+?): (.*)", entry) for entry in entries)
-    pairs = [(one[1], one[2]) if one else (None, entry) for one, entry in zip(found, entries, strict=True)]
+    matches = (re.match(r"([\w, ]+?): (.*)", entry) for entry in entries)
+    pairs = [(match[1], match[2]) if match else (None, entry) for match, entry in zip(matches, entries, strict=True)]
     return "\n".join(f"* `{name}`: {what}" if name else f"* {what}" for name, what in pairs)
 
 

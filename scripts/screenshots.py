@@ -52,7 +52,7 @@ async def main(folder: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    wanted = Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    if wanted is not None:
-        wanted.mkdir(parents=True, exist_ok=True)
-    asyncio.run(main(wanted))
+    chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    if chosen is not None:
+        chosen.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(chosen))

@@ -145,9 +145,9 @@ def _kind(annotation: Any) -> str:
     if origin is Annotated:
         return _kind(inner[0])
     if origin is Literal:
-        return " \\| ".join(f"`{one}`" for one in inner)
+        return " \\| ".join(f"`{kind}`" for kind in inner)
     if origin in (Union, UnionType):
-        return " or ".join(dict.fromkeys(_kind(one) for one in inner if one is not NoneType))
+        return " or ".join(dict.fromkeys(_kind(part) for part in inner if part is not NoneType))
     if origin is tuple:
         return f"list of {_kind(inner[0])}"
     if origin is dict:

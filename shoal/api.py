@@ -296,14 +296,14 @@ class Api:
 
 async def rows(read: Callable[..., Awaitable[Mapping[str, Json]]], name: str, most: int) -> tuple[list[Json], bool]:
     """At most `most` of what `read` gives page by page under `name`, and whether there are more."""
-    found: list[Json] = []
+    gathered: list[Json] = []
     cursor: str | None = None
     while True:
-        page = await read(cursor=cursor, limit=min(PAGE_ROWS, most - len(found)))
-        found += page[name]
+        page = await read(cursor=cursor, limit=min(PAGE_ROWS, most - len(gathered)))
+        gathered += page[name]
         cursor = page["next"]
-        if cursor is None or len(found) >= most:
-            return found, cursor is not None
+        if cursor is None or len(gathered) >= most:
+            return gathered, cursor is not None
 
 
 def _part(text: str) -> str:

@@ -184,10 +184,10 @@ class AsyncClient:
         pairs = [f"{name}:{value}" for name, value in (labels or {}).items()]
 
         async def read(**page: Json) -> Mapping[str, Json]:
-            return await self._api.jobs(status=[str(one) for one in status], label=pairs, **page)
+            return await self._api.jobs(status=[str(state) for state in status], label=pairs, **page)
 
-        found, _ = await rows(read, "jobs", limit)
-        return [JobSummary.model_validate(row) for row in found]
+        jobs, _ = await rows(read, "jobs", limit)
+        return [JobSummary.model_validate(row) for row in jobs]
 
     async def cancel(self, job: str) -> Job:
         """Cancels a job; what runs is stopped.
@@ -245,13 +245,13 @@ class AsyncClient:
             BadRequest: a value is out of its bounds.
             Conflict: the job has ended.
         """
-        wanted = {
+        given = {
             "concurrency": concurrency,
             "deadline_s": deadline_s,
             "job_tokens": job_tokens,
             "priority": priority,
         }
-        changes = {name: value for name, value in wanted.items() if value is not UNCHANGED}
+        changes = {name: value for name, value in given.items() if value is not UNCHANGED}
         return Job.model_validate(await self._api.change(job, changes))
 
     async def delete(self, job: str) -> None:
@@ -351,10 +351,10 @@ class AsyncClient:
         """The first `limit` sessions of a job with one of these statuses, in item order."""
 
         async def read(**page: Json) -> Mapping[str, Json]:
-            return await self._api.sessions(job, status=[str(one) for one in status], **page)
+            return await self._api.sessions(job, status=[str(state) for state in status], **page)
 
-        found, _ = await rows(read, "sessions", limit)
-        return [Session.model_validate(row) for row in found]
+        sessions, _ = await rows(read, "sessions", limit)
+        return [Session.model_validate(row) for row in sessions]
 
     async def session(self, session: str) -> SessionDetail:
         """A session with its records, its artifacts, and the tasks and steps of each attempt."""

@@ -146,10 +146,10 @@ class Page:
         asked = {"schema": dict(schema) if schema is not None else None, "goal": goal, **places}
         spec = self._parts.spec_for(self.url, extract=asked)
         state = SessionState(spec=spec, loop=None, item=None, page=self.context, hidden=self._hidden)
-        found = await extract_records(self._parts.policy(spec), state)
+        extracted = await extract_records(self._parts.policy(spec), state)
         assert spec.extract is not None
         checked = await check_records(
-            found.records, spec.extract, url=self.url, missing=found.missing, awaited=found.awaited
+            extracted.records, spec.extract, url=self.url, missing=extracted.missing, awaited=extracted.awaited
         )
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         return [
