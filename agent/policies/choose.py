@@ -12,23 +12,23 @@ from shoal.agent.workflows.format.workflow import read_workflow
 WORKFLOW = "workflow:"
 
 
-def check_policy(wanted: str, *, model: bool) -> None:
+def check_policy(policy: str, *, model: bool) -> None:
     """Refuses a job that no worker here could do, when it is submitted.
 
     Args:
-        wanted: `policy` of the job spec.
+        policy: as the job spec has it.
         model: whether a model server is configured.
 
     Raises:
         GoalNeedsModel: the job wants the model policy, and there is no model.
     """
-    if wanted == "model" and not model:
+    if policy == "model" and not model:
         raise GoalNeedsModel("`policy` is model, but no model server is configured (SHOAL_MODEL_URL)")
 
 
-def workflow_named(wanted: str) -> tuple[str, int | None]:
+def workflow_named(policy: str) -> tuple[str, int | None]:
     """Name and version of the workflow that a policy names; version None: the active one."""
-    name, _, version = wanted.removeprefix(WORKFLOW).partition("@")
+    name, _, version = policy.removeprefix(WORKFLOW).partition("@")
     return name, int(version) if version else None
 
 

@@ -263,15 +263,13 @@ class ModelPolicy:
             async for item in self._fallback.collect(state, plan):
                 yield item
             return
-        wanted = source.select if source else plan.plan or state.spec.goal or ""
+        asked = source.select if source else plan.plan or state.spec.goal or ""
         following = source.next if source else None
 
         async def look() -> CollectedPage:
             seen = await state.observe()
             state.listed = max(state.listed or 0, stated_count(PageText([seen]).whole) or 0) or None
-            return await self._asker.fitting(
-                state, lambda chars: self._point_out(state, wanted, following, seen, chars)
-            )
+            return await self._asker.fitting(state, lambda chars: self._point_out(state, asked, following, seen, chars))
 
         items = collected(
             state,
@@ -284,7 +282,7 @@ class ModelPolicy:
             yield item
 
     async def _point_out(
-        self, state: SessionState, wanted: str, following: str | None, seen: Observation, chars: int
+        self, state: SessionState, asked: str, following: str | None, seen: Observation, chars: int
     ) -> CollectedPage:
         """The items and the way on, on all parts of one page.
 
@@ -292,7 +290,7 @@ class ModelPolicy:
             ReplyInvalid: even for a small part the list did not end: an item that is left out would never be missed.
         """
         choices = offered(seen, "bid")
-        wish = {"wanted": wanted, "next_words": following}
+        wish = {"wanted": asked, "next_words": following}
 
         async def ask(part: int, text: str) -> Answer[Json]:
             elements = only_in(text, choices).elements

@@ -22,7 +22,7 @@ def closing_label(page: FormPage) -> str:
     for group in _CLOSERS:
         for label in page.overlay.buttons:
             said = squash(label)
-            if said in group or any(said.startswith(one + " ") for one in group if len(one) > 4):
+            if said in group or any(said.startswith(closer + " ") for closer in group if len(closer) > 4):
                 return label
     return ""
 
@@ -32,5 +32,5 @@ def dismissal(page: FormPage, steps: Sequence[Step]) -> Action | None:
     tried = sum(result.action.reasoning == DISMISSAL for step in steps for result in step.results)
     if not label or tried >= _MAX_DISMISSALS:
         return None
-    button = next((one for one in page.buttons if squash(one.label) == squash(label)), None)
+    button = next((candidate for candidate in page.buttons if squash(candidate.label) == squash(label)), None)
     return Action("click", {"bid": button.bid}, DISMISSAL) if button is not None else None

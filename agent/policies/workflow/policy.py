@@ -199,11 +199,11 @@ class WorkflowPolicy:
     async def _action(self, state: SessionState, node: ActionNode, values: Mapping[str, Json]) -> Action | Miss:
         args = {name: arg.filled(dict(values)) for name, arg in node.args.items()}
         if node.target is not None:
-            found = await self._found(state, node)
-            if found.miss is not None:
-                return found.miss
-            args["bid"] = found.bid
-            self._report = replace(self._report, locators={**(self._report.locators or {}), node.id: found.by})
+            located = await self._found(state, node)
+            if located.miss is not None:
+                return located.miss
+            args["bid"] = located.bid
+            self._report = replace(self._report, locators={**(self._report.locators or {}), node.id: located.by})
         self._running = node
         name = node.target.name if node.target is not None else ""
         return Action(node.action, args, f"as {self._title} says", submits=node.submits, target=name)
@@ -212,9 +212,9 @@ class WorkflowPolicy:
         """The node's element; where it is not there yet, the page is given time."""
         assert node.target is not None
         strict = node.once or node.submits
-        found = await find(state.page, node.target, where=node.id, once=strict, posted=bool(node.post))
-        if found.miss is None or found.miss.reason is MissReason.UNSUPPORTED:
-            return found
+        located = await find(state.page, node.target, where=node.id, once=strict, posted=bool(node.post))
+        if located.miss is None or located.miss.reason is MissReason.UNSUPPORTED:
+            return located
         await state.page.settle(budget_s=_SETTLE_S)
         return await find(state.page, node.target, where=node.id, once=strict, posted=bool(node.post))
 
@@ -274,10 +274,10 @@ class WorkflowPolicy:
 
     def _known(self, state: SessionState) -> Mapping[str, Json] | Miss:
         if self._values is None:
-            found = values_of(self._version, state.spec.data, state.item, state.records)
-            if isinstance(found, Miss):
-                return found
-            self._values = found
+            values = values_of(self._version, state.spec.data, state.item, state.records)
+            if isinstance(values, Miss):
+                return values
+            self._values = values
         return self._values
 
     def _hands_on(self, state: SessionState) -> bool:

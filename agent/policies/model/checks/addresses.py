@@ -40,7 +40,7 @@ class Given:
         """
         whole = absolute(address if "://" in address else f"https://{address.strip().lstrip('/')}", base)
         host = _host(whole or "")
-        known = any(host == one or host.endswith(f".{one}") for one in self.hosts)
+        known = any(host == allowed or host.endswith(f".{allowed}") for allowed in self.hosts)
         if address.strip() != "about:blank" and not known and whole not in self.links:
             raise ReplyProblem(
                 "an address is neither a link of this page nor on a host that the job names", repr(address[:80])
@@ -67,7 +67,7 @@ def given(state: SessionState, seen: Observation) -> Given:
     if spec.loop is not None and item is None:  # an item's session is for its own value, one of perhaps 100,000
         words += spec.loop.values or ()
     hosts = {_host(address) for address in (seen.url, state.page.url, *(tab.url for tab in seen.tabs))}
-    hosts |= {found.lower() for text in words for found in _ADDRESS.findall(text)}
+    hosts |= {host.lower() for text in words for host in _ADDRESS.findall(text)}
     links = {absolute(element.attributes.get("href", ""), seen.url) for element in walk(seen.elements)}
     downloads = {
         reference for file in seen.downloads for reference in (file.path, file.artifact, file.url) if reference

@@ -34,7 +34,7 @@ def call_offers(spec: JobSpec) -> tuple[CallOffer, ...]:
         ActionInvalid: the job names a set that does not exist.
     """
     left_out = _NOT_CALLED if spec.allow_terminate else _NOT_CALLED | {"report_infeasible"}
-    calls = (_offer(one) for one in _chosen(spec) if one.name not in left_out)
+    calls = (_offer(primitive) for primitive in _chosen(spec) if primitive.name not in left_out)
     return tuple(call for call in calls if spec.grounding != "coordinates" or not call.on_element)
 
 
@@ -44,7 +44,7 @@ def action_types(spec: JobSpec, *, calls: bool) -> tuple[str, ...]:
     Raises:
         ActionInvalid: the job names a set that does not exist.
     """
-    names = {one.name for one in _chosen(spec)}
+    names = {primitive.name for primitive in _chosen(spec)}
     left_out = {kind for kind, name in _PRIMITIVES.items() if name not in names}
     if spec.grounding == "coordinates":
         left_out |= set(ON_ELEMENTS)

@@ -46,9 +46,9 @@ def code_field(elements: Iterable[Element]) -> Element | None:
     """The field for a one-time code: by what it says about itself, whole words only; else the only empty text field."""
     fields = [e for e in elements if e.tag == "input" and e.attributes.get("type", "").lower() in _TEXT_TYPES]
     for fits in (_is_exact, _is_plainly, _is_some_code):
-        found = [field for field in fields if fits(field)]
-        if found:
-            return next((field for field in found if not field.attributes.get("value")), found[0])
+        fitting = [field for field in fields if fits(field)]
+        if fitting:
+            return next((field for field in fitting if not field.attributes.get("value")), fitting[0])
     empty = [field for field in fields if not field.attributes.get("value")]
     return empty[0] if len(empty) == 1 else None
 

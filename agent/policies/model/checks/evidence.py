@@ -35,8 +35,8 @@ _QUOTED = (
 
 def quotes(reason: str, page: PageText) -> bool:
     """Whether `reason` holds, between quotation marks, words that stand on the page."""
-    found = (words for form in _QUOTED for words in form.findall(reason))
-    return any(page.find(words.strip(" .,;:…")) is not None for words in found)
+    quoted = (words for form in _QUOTED for words in form.findall(reason))
+    return any(page.find(words.strip(" .,;:…")) is not None for words in quoted)
 
 
 # --- values that somebody gave -------------------------------------------------------------------------
@@ -76,15 +76,15 @@ class GivenValues:
 
     @cached_property
     def _days(self) -> frozenset[date]:
-        return frozenset(day for one in dates_in(self.whole) for day in one.readings)
+        return frozenset(day for written in dates_in(self.whole) for day in written.readings)
 
     @cached_property
     def _numbers(self) -> frozenset[float]:
-        return frozenset(number for one in numbers_in(self.whole) for number in one.readings)
+        return frozenset(number for written in numbers_in(self.whole) for number in written.readings)
 
     @cached_property
     def _amounts(self) -> frozenset[Quantity]:
-        return frozenset(amount for one in quantities_in(self.whole) for amount in one.readings)
+        return frozenset(amount for written in quantities_in(self.whole) for amount in written.readings)
 
     def gives(self, text: str) -> bool:
         """Whether `text` is made of what is known; lenient, since the same thing is written in several ways.
@@ -112,9 +112,9 @@ class GivenValues:
 
 def _left(text: str, found_in: Callable[[str], Iterator[Written[T]]], known: frozenset[T]) -> str:
     """`text` without the values of a kind of which one reading is known."""
-    for one in reversed(list(found_in(text))):
-        if one.readings & known:
-            text = f"{text[: one.start]} {text[one.end :]}"
+    for written in reversed(list(found_in(text))):
+        if written.readings & known:
+            text = f"{text[: written.start]} {text[written.end :]}"
     return text
 
 

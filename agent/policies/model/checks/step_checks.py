@@ -55,19 +55,19 @@ def actions_of(
         return (primitive_of(ends[0]),)
     elements = offered.elements
     chosen = [_checked(said, offered) for said in reply["actions"]]
-    wanted = [_valid(action) for action, needed in chosen if needed]
-    for action in wanted:
+    actions = [_valid(action) for action, needed in chosen if needed]
+    for action in actions:
         if given is not None:
             _check_given(action, given, offered.url)
         if action.name == _GIVING_UP:
             _check_evidence(str(action.args.get("reason", "")), page)
     if reply.get("place_to_enter_verification_code"):
-        return _with_code(wanted, elements)
-    if chosen and not wanted:
+        return _with_code(actions, elements)
+    if chosen and not actions:
         raise ReplyProblem(
             "every field that these actions would change holds its value already: go on with what comes after that"
         )
-    return _ordered(wanted, achieved=reply["user_goal_achieved"])
+    return _ordered(actions, achieved=reply["user_goal_achieved"])
 
 
 def _check_evidence(reason: str, page: PageText | None) -> None:
@@ -122,12 +122,12 @@ def check_values(decision: StepDecision, reply: Json, known: Callable[[], GivenV
 
 
 def _values_schema(n: int) -> dict[str, Json]:
-    one: Json = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    value: Json = {"anyOf": [{"type": "string"}, {"type": "null"}]}
     return {
         "type": "object",
         "additionalProperties": False,
         "required": ["values"],
-        "properties": {"values": {"type": "array", "items": one, "minItems": n, "maxItems": n}},
+        "properties": {"values": {"type": "array", "items": value, "minItems": n, "maxItems": n}},
     }
 
 
@@ -179,7 +179,7 @@ def check_progress(decision: StepDecision, root: Element) -> None:
 
 
 def _within(element: Element, bids: set[str]) -> bool:
-    return any(one.bid in bids for one in walk(element))
+    return any(descendant.bid in bids for descendant in walk(element))
 
 
 def _wanting(element: Element) -> bool:
@@ -264,19 +264,19 @@ def _holds_already(action: Action, element: Element) -> bool:
     if action.name == "fill":
         return bool(action.args["value"]) and element.attributes.get("value") == action.args["value"]
     if action.name == "select_option":
-        wanted = action.args["options"]
+        option = action.args["options"]
         chosen = [(label, value, n) for n, (label, value, selected) in enumerate(element.options) if selected]
-        return len(chosen) == 1 and wanted in chosen[0]
+        return len(chosen) == 1 and option in chosen[0]
     return False
 
 
-def _with_code(wanted: list[Action], elements: Mapping[str, Element]) -> tuple[Action, ...]:
+def _with_code(actions: list[Action], elements: Mapping[str, Element]) -> tuple[Action, ...]:
     """What is to be filled beside the code, then the code itself from where it comes."""
     field = code_field(elements.values())
     if field is None:
         raise ReplyProblem("no field on this page takes a verification code: place_to_enter_verification_code is false")
     fills = [
-        action for action in wanted if action.name in ("fill", "select_option") and action.args["bid"] != field.bid
+        action for action in actions if action.name in ("fill", "select_option") and action.args["bid"] != field.bid
     ]
     return (*fills, Action("enter_verification_code", {"bid": field.bid}, "the page asks for a verification code"))
 
@@ -288,17 +288,17 @@ def _may_send(element: Element) -> bool:
     return (element.tag == "button" or element.role == "button") and kind != "reset"
 
 
-def _ordered(wanted: list[Action], *, achieved: bool) -> tuple[Action, ...]:
+def _ordered(actions: list[Action], *, achieved: bool) -> tuple[Action, ...]:
     """WAIT only by itself; COMPLETE only by itself, and only when the model says that the goal is reached."""
-    busy = [action for action in wanted if action.name not in _ENDS and action.name != "noop"]
+    busy = [action for action in actions if action.name not in _ENDS and action.name != "noop"]
     if busy:
         return tuple(busy)  # whether the goal is reached is for the page to show that comes after them
-    if any(action.name == "complete" for action in wanted):
+    if any(action.name == "complete" for action in actions):
         if not achieved:
             raise ReplyProblem("COMPLETE contradicts user_goal_achieved, which is false")
-        return tuple(action for action in wanted if action.name == "complete")[:1]
+        return tuple(action for action in actions if action.name == "complete")[:1]
     if achieved:
         return (Action("complete", {}, "the goal is reached"),)
-    if not wanted:
+    if not actions:
         raise ReplyProblem("there is no action: choose at least one, WAIT if there is nothing else to do")
-    return tuple(wanted[:1])
+    return tuple(actions[:1])

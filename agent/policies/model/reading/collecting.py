@@ -25,7 +25,7 @@ def is_css(select: str) -> bool:
 
 def collect_schema(ids: tuple[str, ...]) -> dict[str, Json]:
     """The JSON Schema of a collecting reply, with the ids of this page."""
-    one: Json = {"$ref": "#/$defs/id"}
+    reference: Json = {"$ref": "#/$defs/id"}
     return {
         "type": "object",
         "additionalProperties": False,
@@ -33,8 +33,8 @@ def collect_schema(ids: tuple[str, ...]) -> dict[str, Json]:
         # What is long comes last: a reply that is cut off has all but some of its items.
         "properties": {
             "thought": {"type": "string"},
-            "next": {"anyOf": [one, {"type": "null"}]},
-            "items": {"type": "array", "items": one},
+            "next": {"anyOf": [reference, {"type": "null"}]},
+            "items": {"type": "array", "items": reference},
         },
         "$defs": {"id": {"type": "string", "enum": list(ids)}},
     }
@@ -59,25 +59,25 @@ async def collected(
     """The items in order, page after page, without doubles; ends with the pages, the limits, or nothing new."""
     seen: set[str] = set()
     for number in range(1, max_pages + 1):
-        found = await look()
+        page = await look()
         before = len(seen)
-        for element in found.items:
+        for element in page.items:
             if is_link is not False and leads_astray(element.attributes.get("href", "")):
                 state.left_out += 1
                 continue
-            item = _item(element, found.url, len(seen), is_link)
+            item = _item(element, page.url, len(seen), is_link)
             if item is None or item.value in seen:
                 continue
             seen.add(item.value)
             yield item
             if max_items is not None and len(seen) >= max_items:
                 return
-        if found.next is None or len(seen) == before:
+        if page.next is None or len(seen) == before:
             return
         if number == max_pages:
             state.cut_after(number)
             return
-        if not await _go_on(state, found.next, found.url):
+        if not await _go_on(state, page.next, page.url):
             return
 
 

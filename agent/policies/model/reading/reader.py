@@ -51,49 +51,49 @@ class ModelExtractor:
             ModelError: the model could not be asked, or gave no usable reply.
             BudgetSpent: the job's tokens are spent.
         """
-        wanted = await self._wanted(state)
+        extract = await self._wanted(state)
         seen = await state.observe()
         text = state.pages.add(seen)
         # Where one part turns out too long for the model, all are read again: smaller parts begin elsewhere.
-        readings, whole = await self._asker.fitting(state, lambda chars: self._parts(state, wanted, seen, text, chars))
+        readings, whole = await self._asker.fitting(state, lambda chars: self._parts(state, extract, seen, text, chars))
         answers = [answer for reading in readings for answer in reading.answers()]
-        values = merged([_records(reading, wanted) for reading in readings], many=wanted.many)
-        doubted = unproven(values, wanted, text)
+        values = merged([_records(reading, extract) for reading in readings], many=extract.many)
+        doubted = unproven(values, extract, text)
         values = [value for value in without(values, doubted) if says_something(value)]
-        if not values and not wanted.many:
+        if not values and not extract.many:
             raise FieldsMissing(f"{state.page.url} shows nothing of what is wanted", transcript=_joined(answers))
         shown = _shown(answers, text)
         cut_off = any(answer.cut_off for answer in answers)
-        missing = fields_missing(values, wanted)
-        enough = whole and len(values) >= (shown or 0) if wanted.many else not fields_lacking(missing, wanted)
+        missing = fields_missing(values, extract)
+        enough = whole and len(values) >= (shown or 0) if extract.many else not fields_lacking(missing, extract)
         return Extraction(
             records=tuple(Record(value, text.sources(value, "model"), state.page.url) for value in values),
             empty=not values and says_empty(text.whole),
             complete=enough and not cut_off,
             missing=missing,
             prompt=_joined(answers),
-            shown=shown if wanted.many else None,
-            unproven=tuple(dict.fromkeys(one.field for one in doubted)),
+            shown=shown if extract.many else None,
+            unproven=tuple(dict.fromkeys(claim.field for claim in doubted)),
             schema=state.proposed,
         )
 
     async def _parts(
-        self, state: SessionState, wanted: ExtractSpec, seen: Observation, text: PageText, chars: int
+        self, state: SessionState, extract: ExtractSpec, seen: Observation, text: PageText, chars: int
     ) -> tuple[tuple[Reading[Json], ...], bool]:
         """The readings of the page's parts, and whether these are all of them."""
-        parts = in_parts(self._asker.text_to_read(state, seen, addresses=asks_addresses(wanted)), chars)
+        parts = in_parts(self._asker.text_to_read(state, seen, addresses=asks_addresses(extract)), chars)
         options = self._asker.options
         # Where no model made the plan, its words are the job's, which the prompt has already.
         plan = state.reading if state.spec.goal is not None and not state.only_reads else None
 
         async def ask(part: int, words: str) -> Answer[Json]:
-            read = _Careful(wanted, text, alone=parts == [words])
+            read = _Careful(extract, text, alone=parts == [words])
             request = Ask(
                 messages=session_messages(
                     "extract", {**self._asker.told(state, seen, words, chars, part), "reading": plan}
                 ),
                 schema_name="extract",
-                json_schema=extract_schema(wanted),
+                json_schema=extract_schema(extract),
                 max_tokens=options.extract_tokens,
             )
             return await self._asker.ask(state, request, read, doubt_cut=False)
@@ -119,15 +119,15 @@ class ModelExtractor:
         """The job's own wish, with a schema that a model proposes where the job has none."""
         jobs = self._asker.jobs
         self.recall(state)
-        wanted = jobs.extract(state.spec)
-        if wanted is None or wanted.json_schema is None:
+        extract = jobs.extract(state.spec)
+        if extract is None or extract.json_schema is None:
             # Made from the job's words alone, before any page.
             jobs.propose(state.spec, await self._asker.fitting(state, lambda chars: self._propose(state, loop)))
-            wanted = jobs.extract(state.spec)
-        assert wanted is not None
+            extract = jobs.extract(state.spec)
+        assert extract is not None
         own = state.spec.extract is not None and state.spec.extract.json_schema is not None
-        state.proposed = None if own else wanted.json_schema
-        return wanted
+        state.proposed = None if own else extract.json_schema
+        return extract
 
     async def _propose(self, state: SessionState, loop: str | None) -> Json:
         ask = Ask(
@@ -143,23 +143,23 @@ class ModelExtractor:
 class _Careful:
     """Takes a reply as it is, but doubts values that the page does not say, and lists that are too short."""
 
-    wanted: ExtractSpec
+    extract: ExtractSpec
     text: PageText
     alone: bool  # the part is the whole page
 
     def __call__(self, reply: Json) -> Json:
-        records = records_in(reply, self.wanted)
-        invented = unproven(records, self.wanted, self.text)
+        records = records_in(reply, self.extract)
+        invented = unproven(records, self.extract, self.text)
         doubts = [_NOT_THERE if invented else "", self._too_few(reply, len(records))]
         if any(doubts):
-            named = "; ".join(str(one) for one in invented[:_SHOWN_VALUES])
+            named = "; ".join(str(claim) for claim in invented[:_SHOWN_VALUES])
             raise ReplyDoubt(" ".join(doubt for doubt in doubts if doubt), reply, named)
         return reply
 
     def _too_few(self, reply: Json, count: int) -> str:
         """A page that says "20 items" and gives 18 of them was read carelessly; one that gives few has more pages."""
         shown = reply["shown"] or 0
-        if not (self.alone and self.wanted.many and shown > count > shown // 2):
+        if not (self.alone and self.extract.many and shown > count > shown // 2):
             return ""
         return f"`shown` is {shown}, but there are {count} records: give all that are in the text."
 

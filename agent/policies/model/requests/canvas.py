@@ -82,7 +82,7 @@ def canvas_of(
     """
     own = _size(images[0]) if images else None
     shown = [fitted(image, grid) for image in images] if grid else [_as_it_is(image) for image in images]
-    kept = tuple(one.image for one in shown if one is not None)
+    kept = tuple(picture.image for picture in shown if picture is not None)
     first = shown[0] if shown else None
     if own is None or first is None:
         return kept, None

@@ -74,7 +74,7 @@ def only_in(text: str, choices: Offered) -> Offered:
 
 def unmistakable(element: Element) -> Element:
     """The tree with no text in it that looks like an element's id: a page could give its own words another's number."""
-    if not any(_ID.search(text) for one in walk(element) for text in _texts(one)):
+    if not any(_ID.search(text) for part in walk(element) for text in _texts(part)):
         return element
     return rebuilt(element, _reworded)
 
@@ -89,7 +89,7 @@ def without_ids(text: str) -> str:
 
 def in_view(element: Element) -> Element:
     """The tree as if all of it were in the window: for who only reads, it makes no difference."""
-    return rebuilt(element, lambda one, children: replace(one, in_viewport=True, children=children))
+    return rebuilt(element, lambda node, children: replace(node, in_viewport=True, children=children))
 
 
 def with_addresses(element: Element, base: str) -> Element:

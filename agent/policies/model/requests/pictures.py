@@ -33,17 +33,19 @@ async def pictures_of(state: SessionState, seen: Observation) -> PromptImages:
     """What the job wants a model to see of the page `seen`: by default one picture of the window."""
     spec = state.spec
     plain, marked = seen.screenshot, seen.marked_screenshot
-    found: list[tuple[bytes, str]] = []
+    pictures: list[tuple[bytes, str]] = []
     if spec.sight.marks:
-        found += [(data, words) for data, words in ((plain, _WINDOW), (marked, _MARKED)) if data]
+        pictures += [(data, words) for data, words in ((plain, _WINDOW), (marked, _MARKED)) if data]
     elif data := (marked if spec.grounding == "mark" else None) or plain:
-        found.append((data, _WINDOW))
-    if spec.sight.page_parts > 1 and found:
+        pictures.append((data, _WINDOW))
+    if spec.sight.page_parts > 1 and pictures:
         shot = await state.page.screenshot(full_page=True)
         height = seen.viewport[1] or spec.browser.viewport.height
         parts = await asyncio.to_thread(cut, shot.data, height, spec.sight.page_parts)
-        found += [(part, f"the whole page, screen {n} from its top") for n, part in enumerate(parts, 1)]
-    return PromptImages(tuple(Image(data, content_type(data)) for data, _ in found), tuple(words for _, words in found))
+        pictures += [(part, f"the whole page, screen {n} from its top") for n, part in enumerate(parts, 1)]
+    return PromptImages(
+        tuple(Image(data, content_type(data)) for data, _ in pictures), tuple(words for _, words in pictures)
+    )
 
 
 def cut(data: bytes, height: int, most: int) -> list[bytes]:

@@ -11,7 +11,7 @@ from shoal.prompts import render
 
 def remember(state: SessionState, sighting: ShownPage) -> None:
     """Keeps what this step sees for the next ones; a step that is decided anew replaces what it saw before."""
-    kept = [one for one in state.sightings if one.step < sighting.step]
+    kept = [page for page in state.sightings if page.step < sighting.step]
     state.sightings[:] = [*kept, sighting][-state.spec.sight.observations :]
 
 
@@ -20,14 +20,14 @@ def earlier(state: SessionState, step: int, chars: int) -> tuple[Message, ...]:
 
     A page is shown whole or not at all: where `chars` for each is not enough for all, the oldest go first.
     """
-    wanted = state.spec.sight.observations - 1
-    before = [sighting for sighting in state.sightings if sighting.step < step][-wanted:] if wanted else []
-    left = chars * wanted
+    count = state.spec.sight.observations - 1
+    before = [sighting for sighting in state.sightings if sighting.step < step][-count:] if count else []
+    left = chars * count
     shown: list[Message] = []
-    for one in reversed(before):
-        left -= len(one.text)
+    for page in reversed(before):
+        left -= len(page.text)
         if left < 0:
             break
-        images = tuple(Image(data, content_type(data)) for data in one.images)
-        shown.insert(0, Message("user", render("earlier", step=one.step, url=one.url, text=one.text), images))
+        images = tuple(Image(data, content_type(data)) for data in page.images)
+        shown.insert(0, Message("user", render("earlier", step=page.step, url=page.url, text=page.text), images))
     return tuple(shown)

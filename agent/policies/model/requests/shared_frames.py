@@ -99,10 +99,10 @@ def _each_window(lines: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int]]:
 
 def _windows(lines: Sequence[str]) -> dict[tuple[str, ...], int]:
     """Each run of `LEAST_LINES` lines with where it begins first."""
-    found: dict[tuple[str, ...], int] = {}
+    starts: dict[tuple[str, ...], int] = {}
     for window, start in _each_window(lines):
-        found.setdefault(window, start)
-    return found
+        starts.setdefault(window, start)
+    return starts
 
 
 # --- what a worker has learned -------------------------------------------------------------------------------

@@ -128,16 +128,16 @@ def _of_json(value: Json) -> Iterator[Part]:
 def _of_list(values: Sequence[Json], columns: Json = None) -> Iterator[Part]:
     """A list of objects, or of rows whose columns are named beside it."""
     values = values[:_MOST_ROWS]
-    objects = [dict(_pairs(one)) for one in values if isinstance(one, Mapping)]
+    objects = [dict(_pairs(value)) for value in values if isinstance(value, Mapping)]
     if objects and len(objects) == len(values):
-        head = tuple(dict.fromkeys(name for one in objects for name in one))
-        yield Table(head, tuple(tuple(one.get(name, "") for name in head) for one in objects))
+        head = tuple(dict.fromkeys(name for row in objects for name in row))
+        yield Table(head, tuple(tuple(row.get(name, "") for name in head) for row in objects))
     elif (
         values
         and isinstance(columns, list)
-        and all(isinstance(one, list) and len(one) == len(columns) for one in values)
+        and all(isinstance(row, list) and len(row) == len(columns) for row in values)
     ):
-        yield Table(tuple(map(_text, columns)), tuple(tuple(map(_text, one)) for one in values))
+        yield Table(tuple(map(_text, columns)), tuple(tuple(map(_text, row)) for row in values))
 
 
 def _pairs(value: Mapping[str, Json], before: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -149,7 +149,7 @@ def _pairs(value: Mapping[str, Json], before: str = "", depth: int = 0) -> Itera
                 yield from _pairs(part, name, depth + 1)
         elif not isinstance(part, list):
             yield name, _text(part)
-        elif part and not any(isinstance(one, Mapping | list) for one in part):
+        elif part and not any(isinstance(inner, Mapping | list) for inner in part):
             yield name, "\n".join(map(_text, part))
 
 

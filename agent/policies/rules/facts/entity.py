@@ -31,14 +31,14 @@ class Stated:
 
 def structured(facts: Facts) -> list[Stated]:
     """The values of the page's main entity, JSON-LD first, then microdata or RDFa."""
-    found: list[Stated] = []
+    stated: list[Stated] = []
     node = main_node(facts)
     if node is not None:
-        found += _walk_json(node, "", 0)
+        stated += _walk_json(node, "", 0)
     item = main_item(facts)
     if item is not None:
-        found += _walk_item(item, "", 0)
-    return found
+        stated += _walk_item(item, "", 0)
+    return stated
 
 
 def block_values(block: Facts) -> list[Stated]:
@@ -60,8 +60,8 @@ def _nodes(value: Json, depth: int) -> Iterator[Mapping[str, Json]]:
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, list):
-        for one in value:
-            yield from _nodes(one, depth + 1)
+        for entry in value:
+            yield from _nodes(entry, depth + 1)
     elif isinstance(value, Mapping):
         if "@graph" in value:
             yield from _nodes(value["@graph"], depth + 1)
@@ -74,9 +74,9 @@ def _nodes(value: Json, depth: int) -> Iterator[Mapping[str, Json]]:
 
 def types_of(node: Mapping[str, Json]) -> set[str]:
     """The node's types without their vocabulary's address."""
-    found = node.get("@type", node.get("type", ()))
-    listed = found if isinstance(found, list) else str(found).split()
-    return {str(one).rstrip("/").split("/")[-1].split("#")[-1].split(":")[-1] for one in listed}
+    declared = node.get("@type", node.get("type", ()))
+    listed = declared if isinstance(declared, list) else str(declared).split()
+    return {str(name).rstrip("/").split("/")[-1].split("#")[-1].split(":")[-1] for name in listed}
 
 
 def main_node(facts: Facts) -> Mapping[str, Json] | None:
@@ -94,10 +94,10 @@ def main_node(facts: Facts) -> Mapping[str, Json] | None:
 def _is_address(node: Mapping[str, Json], facts: Facts) -> bool:
     here = {_page(facts.url), _page(facts.canonical)} - {""}
     said = [node.get("url"), node.get("@id"), node.get("mainEntityOfPage")]
-    said += [one.get("@id") for one in said if isinstance(one, Mapping)]
+    said += [reference.get("@id") for reference in said if isinstance(reference, Mapping)]
     offers = node.get("offers")
     said += [offers.get("url")] if isinstance(offers, Mapping) else []
-    return any(isinstance(one, str) and _page(urljoin(facts.url, one)) in here for one in said)
+    return any(isinstance(address, str) and _page(urljoin(facts.url, address)) in here for address in said)
 
 
 def _page(url: str) -> str:
@@ -124,8 +124,8 @@ def _walk_json(value: Json, path: str, depth: int) -> Iterator[Stated]:
             if key not in ("@context", "@type"):
                 yield from _walk_json(part, f"{path}.{key}" if path else key, depth + 1)
     elif isinstance(value, list):
-        for one in value[:50]:
-            yield from _walk_json(one, path, depth)
+        for entry in value[:50]:
+            yield from _walk_json(entry, path, depth)
     else:
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if text.strip():

@@ -115,10 +115,10 @@ class Facts:
     @cached_property
     def meta(self) -> dict[str, list[str]]:
         """Contents of the meta tags by lower-case name."""
-        found: dict[str, list[str]] = {}
+        contents: dict[str, list[str]] = {}
         for name, content in self.data.get("meta", ()):
-            found.setdefault(str(name).lower(), []).append(str(content))
-        return found
+            contents.setdefault(str(name).lower(), []).append(str(content))
+        return contents
 
     @cached_property
     def lang(self) -> str:
@@ -136,7 +136,7 @@ class Facts:
     @cached_property
     def documents(self) -> list[Json]:
         """The JSON-LD blocks that parse."""
-        return [found for text in self.data.get("jsonld", ()) for found in _parsed(str(text))]
+        return [block for text in self.data.get("jsonld", ()) for block in _parsed(str(text))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +178,8 @@ async def read_facts(
     With `words`, of the elements known by class or id only those whose names hold one of them. With `records`, the
     elements of these selectors are the blocks, and each has its position among them as `i`.
     """
-    found = await page.read(FACTS_JS, {"many": many, "words": list(words), "records": records and list(records)})
-    data = readable_json(found) if isinstance(found, str) else found
+    answer = await page.read(FACTS_JS, {"many": many, "words": list(words), "records": records and list(records)})
+    data = readable_json(answer) if isinstance(answer, str) else answer
     if not isinstance(data, Mapping):
         raise BrowserError("the page answered no facts")
     return Facts(data)

@@ -90,7 +90,7 @@ def _parts_of(url: str) -> frozenset[str]:
 
 def _objects(answers: Sequence[FetchedJson]) -> list[tuple[FetchedJson, Mapping[str, Json]]]:
     """All objects of the answers; none where there are too many to look at each: what is left out may contradict."""
-    found: list[tuple[FetchedJson, Mapping[str, Json]]] = []
+    objects: list[tuple[FetchedJson, Mapping[str, Json]]] = []
     left = _MOST_NODES
     for answer in answers:
         try:
@@ -103,10 +103,10 @@ def _objects(answers: Sequence[FetchedJson]) -> list[tuple[FetchedJson, Mapping[
             if left < 0 or depth > _DEEPEST:
                 return []
             if isinstance(value, Mapping):
-                found.append((answer, value))
+                objects.append((answer, value))
             parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
             waiting += [(part, depth + 1) for part in parts if isinstance(part, (Mapping, list))]
-    return found
+    return objects
 
 
 def _named(node: Mapping[str, Json], names: Sequence[str]) -> str:

@@ -88,42 +88,44 @@ class Candidate:
 
 def candidates_of(facts: Facts) -> list[Candidate]:
     """All candidates of a page, in no particular order."""
-    found = [_of_stated(value) for value in structured(facts)]
-    found += _of_meta(facts)
-    found += map(_of_pair, facts.pairs)
-    found += [candidate for element in facts.named for candidate in _of_named(element)]
-    found += _of_headings(facts)
-    return _placed(found, facts)
+    candidates = [_of_stated(value) for value in structured(facts)]
+    candidates += _of_meta(facts)
+    candidates += map(_of_pair, facts.pairs)
+    candidates += [candidate for element in facts.named for candidate in _of_named(element)]
+    candidates += _of_headings(facts)
+    return _placed(candidates, facts)
 
 
-def _placed(found: list[Candidate], facts: Facts) -> list[Candidate]:
+def _placed(candidates: list[Candidate], facts: Facts) -> list[Candidate]:
     """The candidates with the level of the heading that each stands under."""
-    headings = sorted((one.order, one.level) for one in facts.headings if one.visible and not one.region)
+    headings = sorted(
+        (heading.order, heading.level) for heading in facts.headings if heading.visible and not heading.region
+    )
     top = min((level for _, level in headings), default=0)
     starts = [order for order, _ in headings]
     return [
-        replace(one, under=level) if place and (level := headings[place - 1][1]) > top else one
-        for one in found
-        for place in (bisect_right(starts, one.order) if one.order else 0,)
+        replace(candidate, under=level) if place and (level := headings[place - 1][1]) > top else candidate
+        for candidate in candidates
+        for place in (bisect_right(starts, candidate.order) if candidate.order else 0,)
     ]
 
 
 def block_candidates(block: Facts) -> list[Candidate]:
     """The candidates of one repeated block, relative to it."""
     named = tuple(block.named)
-    found = list(map(_of_pair, block.pairs))
-    found += [candidate for element in named for candidate in _of_named(element)]
-    found += _of_headings(block)
-    found += _of_link(block, named)
-    found += map(_of_stated, block_values(block))
-    return found
+    candidates = list(map(_of_pair, block.pairs))
+    candidates += [candidate for element in named for candidate in _of_named(element)]
+    candidates += _of_headings(block)
+    candidates += _of_link(block, named)
+    candidates += map(_of_stated, block_values(block))
+    return candidates
 
 
 def wanted_words(prop: Property) -> frozenset[str]:
     """Every word that a label of the property's value may hold; a label without any of them is not its label."""
-    words = {word for one in prop.phrases for word in one}
+    words = {word for wording in prop.phrases for word in wording}
     if prop.concept:
-        words |= {word for one in _names(prop.concept.names) for word in one}
+        words |= {word for name in _names(prop.concept.names) for word in name}
         if prop.concept.kind == "currency":
             words |= wanted_words(PRICED)
     for part in prop.properties:
@@ -196,7 +198,7 @@ def likeness_to(prop: Property, candidate: Candidate, fit: Fit | None = None) ->
 
 def prop_mentions(prop: Property, words: frozenset[str]) -> bool:
     """Whether the property itself asks for one of `words` ("shipping price")."""
-    return any(word in words for one in prop.phrases for word in one)
+    return any(word in words for wording in prop.phrases for word in wording)
 
 
 _NAMES: dict[tuple[str, ...], tuple[Phrase, ...]] = {}
@@ -208,10 +210,10 @@ def _names(names: tuple[str, ...]) -> tuple[Phrase, ...]:
     return _NAMES[names]
 
 
-def _of_stated(one: Stated) -> Candidate:
-    labels = (phrase(one.label),) if one.label else path_phrase(one.path)
-    raw = Raw(one.text, href=one.href, structured=True)
-    return Candidate(one.how, one.where, raw, labels, one.path, visible=bool(one.shown))
+def _of_stated(stated: Stated) -> Candidate:
+    labels = (phrase(stated.label),) if stated.label else path_phrase(stated.path)
+    raw = Raw(stated.text, href=stated.href, structured=True)
+    return Candidate(stated.how, stated.where, raw, labels, stated.path, visible=bool(stated.shown))
 
 
 def _of_meta(facts: Facts) -> Iterator[Candidate]:
@@ -313,9 +315,13 @@ _STATING = frozenset(phrase("add to buy no not non has have with without empty h
 
 def _of_headings(facts: Facts) -> Iterator[Candidate]:
     """The first heading of the highest level, as the record's name."""
-    own = [one for one in facts.headings if one.visible and one.region in ("", "header") and one.text]
-    own.sort(key=lambda one: (one.region != "", one.level, one.order))
-    top = [one for one in own if one.level == own[0].level][:3] if own else []
+    own = [
+        headline
+        for headline in facts.headings
+        if headline.visible and headline.region in ("", "header") and headline.text
+    ]
+    own.sort(key=lambda headline: (headline.region != "", headline.level, headline.order))
+    top = [headline for headline in own if headline.level == own[0].level][:3] if own else []
     for place, heading in enumerate(top):
         yield Candidate(
             "heading",
@@ -331,7 +337,10 @@ def _of_headings(facts: Facts) -> Iterator[Candidate]:
 def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[Candidate]:
     """Where a block leads: the link of its heading, else its first link with text, else its first link."""
     heads = [(heading.selector, heading.link) for heading in block.headings if heading.link]
-    links = sorted((one for one in named if one.tag == "a" and one.link), key=lambda one: (not one.text, one.order))
+    links = sorted(
+        (element for element in named if element.tag == "a" and element.link),
+        key=lambda link: (not link.text, link.order),
+    )
     texts = [(link.selector, link.link) for link in links]
     for where, href in (heads + texts)[:1]:
         yield Candidate("selector", where, Raw("", href=href), (("url",), ("link",)))
@@ -348,12 +357,12 @@ def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
 
     What the address names by its fragment comes first, whatever its heading says; then the outermost section.
     """
-    found = []
-    for anchor in sorted(facts.anchors, key=lambda one: (not one.named, one.order)):
+    candidates = []
+    for anchor in sorted(facts.anchors, key=lambda section: (not section.named, section.order)):
         value = _id_value(anchor.id, prop.phrases)
         # Where the address names the section its id holds, whatever the heading makes of it.
         if value and (anchor.named or re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", anchor.text)):
-            found.append(
+            candidates.append(
                 Candidate(
                     "selector",
                     anchor.selector,
@@ -363,7 +372,7 @@ def section_candidates(facts: Facts, prop: Property) -> list[Candidate]:
                     in_fragment=anchor.named,
                 )
             )
-    return found[:1]
+    return candidates[:1]
 
 
 def _id_value(id_: str, phrases: Sequence[Phrase]) -> str:

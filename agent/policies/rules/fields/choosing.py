@@ -81,51 +81,55 @@ def answer(prop: Property, scored: Sequence[Scored], shown: VisibleText, title: 
     Args:
         title: the document's title; None for a block of a page, which has none.
     """
-    own = [one for one in scored if one.fit.own and one.fit.likeness >= GOOD_FIT and one.candidate.visible]
+    own = [
+        option for option in scored if option.fit.own and option.fit.likeness >= GOOD_FIT and option.candidate.visible
+    ]
     if (
         own and prop.concept and prop.concept.kind == "text"
     ):  # another field of the page may bear the synonym: a "summary" beside a "description"
-        scored = [one for one in scored if one.fit.own]
-    visible = choose([one for one in scored if not one.candidate.structured and one.candidate.visible], shown, prop)
-    machine = choose([one for one in scored if one.candidate.structured], shown, prop)
+        scored = [option for option in scored if option.fit.own]
+    visible = choose(
+        [option for option in scored if not option.candidate.structured and option.candidate.visible], shown, prop
+    )
+    machine = choose([option for option in scored if option.candidate.structured], shown, prop)
     if machine == visible == Choice():
-        hidden = [one for one in scored if not one.candidate.structured and not one.candidate.visible]
+        hidden = [option for option in scored if not option.candidate.structured and not option.candidate.visible]
         machine = choose(hidden, shown, prop)
     if machine.best is not None:
         return _settled(prop, machine.best, visible, shown)
     if visible.best is not None:
         return _seen(prop, visible.best, scored, title)
-    rivals = {_key(one.value): one for one in reversed((*visible.rivals, *machine.rivals))}
-    listed = sorted(rivals.values(), key=lambda one: (-one.score, one.candidate.order))
-    return Answer(candidates=tuple(one.as_candidate(Reason.AMBIGUOUS) for one in listed[:MOST_CANDIDATES]))
+    rivals = {_key(rival.value): rival for rival in reversed((*visible.rivals, *machine.rivals))}
+    listed = sorted(rivals.values(), key=lambda rival: (-rival.score, rival.candidate.order))
+    return Answer(candidates=tuple(rival.as_candidate(Reason.AMBIGUOUS) for rival in listed[:MOST_CANDIDATES]))
 
 
 def choose(scored: Sequence[Scored], shown: VisibleText, prop: Property) -> Choice:
     """The best of `scored`; none when equally good ones differ."""
     if not scored:
         return Choice()
-    top = max(one.score for one in scored)
-    equal = [one for one in scored if top - one.score < _CLOSE]
-    if len({_key(one.value) for one in equal}) == 1:
-        return Choice(max(equal, key=lambda one: one.score))
-    seen: Narrower = lambda ones: [one for one in ones if shown.has(prop, one.value)]  # noqa: E731
+    top = max(option.score for option in scored)
+    equal = [option for option in scored if top - option.score < _CLOSE]
+    if len({_key(option.value) for option in equal}) == 1:
+        return Choice(max(equal, key=lambda option: option.score))
+    seen: Narrower = lambda options: [option for option in options if shown.has(prop, option.value)]  # noqa: E731
     for narrower in (_in_fragment, _largest, _of_the_page, seen):
         fewer = narrower(equal)
-        if fewer and len({_key(one.value) for one in fewer}) == 1:
-            return Choice(max(fewer, key=lambda one: one.score))
-    if all(isinstance(one.value, str) for one in equal):  # one text quoted in part, or in another case
-        longest = max(equal, key=lambda one: len(one.value))
-        if all(squash(one.value) in squash(longest.value) for one in equal):
-            return Choice(max(equal, key=lambda one: one.score))
+        if fewer and len({_key(option.value) for option in fewer}) == 1:
+            return Choice(max(fewer, key=lambda option: option.score))
+    if all(isinstance(option.value, str) for option in equal):  # one text quoted in part, or in another case
+        longest = max(equal, key=lambda option: len(option.value))
+        if all(squash(option.value) in squash(longest.value) for option in equal):
+            return Choice(max(equal, key=lambda option: option.score))
         if prop.concept and prop.concept.kind in ("name", "image", "url"):
-            return Choice(max(equal, key=lambda one: (one.score, -one.candidate.order)))
+            return Choice(max(equal, key=lambda option: (option.score, -option.candidate.order)))
     return Choice(rivals=tuple(equal))
 
 
 def _settled(prop: Property, machine: Scored, visible: Choice, shown: VisibleText) -> Answer:
     """Structured data, or what is hidden, against what is visible."""
-    seen = [one for one in (visible.best, *visible.rivals) if one is not None]
-    agreeing = next((one for one in seen if _agree(machine.value, one.value)), None)
+    seen = [option for option in (visible.best, *visible.rivals) if option is not None]
+    agreeing = next((option for option in seen if _agree(machine.value, option.value)), None)
     if agreeing is not None:
         # The page's own tags for search engines add the site's name: the visible text is the value.
         given = agreeing if machine.candidate.how == "meta" and agreeing.fit.likeness >= GOOD_FIT else machine
@@ -151,8 +155,8 @@ def _seen(prop: Property, best: Scored, scored: Sequence[Scored], title: str | N
             sureness, reason = ("certain", Reason.AGREED) if borne_out else (sureness, reason)
         elif not borne_out:
             sureness, reason = "weak", Reason.LOOSE_NAME
-    others = [one for one in scored if one.fit.likeness >= GOOD_FIT and _key(one.value) == _key(best.value)]
-    if sureness == "likely" and any(_independent(one.candidate, best.candidate) for one in others):
+    others = [option for option in scored if option.fit.likeness >= GOOD_FIT and _key(option.value) == _key(best.value)]
+    if sureness == "likely" and any(_independent(other.candidate, best.candidate) for other in others):
         sureness, reason = "certain", Reason.AGREED
     return _given(best, sureness, reason, confirmed=sureness != "weak")
 
@@ -191,23 +195,25 @@ def _key(value: Json) -> str:
 
 def _of_the_page(scored: Sequence[Scored]) -> list[Scored]:
     """Those that stand under the page's own heading, where others stand under headings of its sections."""
-    under = [one.candidate.under for one in scored]
-    return [one for one in scored if one.candidate.under == min(under)] if min(under) < max(under) else []
+    under = [option.candidate.under for option in scored]
+    return [option for option in scored if option.candidate.under == min(under)] if min(under) < max(under) else []
 
 
 def _in_fragment(scored: Sequence[Scored]) -> list[Scored]:
-    return [one for one in scored if one.candidate.in_fragment]
+    return [option for option in scored if option.candidate.in_fragment]
 
 
 def _largest(scored: Sequence[Scored]) -> list[Scored]:
-    sizes = [one.candidate.size for one in scored]
+    sizes = [option.candidate.size for option in scored]
     big = max(sizes)
     rest = [size for size in sizes if size < big]
-    return [one for one in scored if one.candidate.size == big] if rest and big >= _BIGGER * max(rest) > 0 else []
+    return (
+        [option for option in scored if option.candidate.size == big] if rest and big >= _BIGGER * max(rest) > 0 else []
+    )
 
 
-def _agree(one: Json, other: Json) -> bool:
-    if isinstance(one, str) and isinstance(other, str):
-        first, second = squash(one), squash(other)
+def _agree(value: Json, other: Json) -> bool:
+    if isinstance(value, str) and isinstance(other, str):
+        first, second = squash(value), squash(other)
         return first == second or (min(len(first), len(second)) > 2 and (first in second or second in first))
-    return _key(one) == _key(other)
+    return _key(value) == _key(other)

@@ -43,31 +43,31 @@ async def extract_page(state: SessionState) -> Extraction:
     properties = properties_of(extract.record_schema)
     if not properties:
         raise GoalNeedsModel("the schema names no properties: without a model nothing says what to read")
-    facts, found = await _look(state, properties)
+    facts, extraction = await _look(state, properties)
     waits: list[str] = []
     began = time.monotonic()
-    if _may_still_come(found, facts, properties):
+    if _may_still_come(extraction, facts, properties):
         if not await state.page.settle(budget_s=_SETTLE_S):
             waits.append("its requests to end")
-        facts, found = await _look(state, properties)
+        facts, extraction = await _look(state, properties)
         settled = True
         while time.monotonic() - began < _LATE_S:
-            if cause := _coming(found, facts, properties):
+            if cause := _coming(extraction, facts, properties):
                 waits.append(cause)
                 await asyncio.sleep(_LOOK_S)
                 settled = False
-            elif settled or not _may_still_come(found, facts, properties):
+            elif settled or not _may_still_come(extraction, facts, properties):
                 break
             else:  # what was waited for came, and its content may be on the way: a drawn table asks for its rows
                 await state.page.settle(budget_s=_SETTLE_S)
                 settled = True
-            facts, found = await _look(state, properties)
-    awaited = _told(waits, began) if _coming(found, facts, properties) or "its requests to end" in waits else ""
-    found = replace(found, awaited=awaited)
-    if not extract.many and not any(record.sources for record in found.records):
-        said = lacking(found.records, facts.url, found.missing, awaited)
-        raise FieldsMissing(said, fields=found.missing, awaited=awaited)
-    return found
+            facts, extraction = await _look(state, properties)
+    awaited = _told(waits, began) if _coming(extraction, facts, properties) or "its requests to end" in waits else ""
+    extraction = replace(extraction, awaited=awaited)
+    if not extract.many and not any(record.sources for record in extraction.records):
+        said = lacking(extraction.records, facts.url, extraction.missing, awaited)
+        raise FieldsMissing(said, fields=extraction.missing, awaited=awaited)
+    return extraction
 
 
 async def _look(state: SessionState, properties: Sequence[Property]) -> tuple[Facts, Extraction]:

@@ -52,16 +52,16 @@ def with_fetched(
 
 def _best(prop: Property, values: Sequence[FetchedValue], reading: Reading) -> tuple[FetchedValue, Json] | None:
     """The fetched value that is called as the field is, converted; None where several differ."""
-    found: list[tuple[float, FetchedValue, Json]] = []
+    fitting: list[tuple[float, FetchedValue, Json]] = []
     for fetched in values:
         href = fetched.text if fetched.text.startswith(("http://", "https://", "/")) and " " not in fetched.text else ""
         raw = Raw(fetched.text, href=href, structured=True)
         fit = fit_of(prop, Candidate("request", fetched.where, raw, path_phrase(fetched.path), visible=False))
         value = convert(prop, raw, reading) if fit.own and fit.likeness >= GOOD_FIT else None
         if value is not None:
-            found.append((fit.likeness - 0.03 * fetched.path.count("."), fetched, value))
-    top = max((score for score, _, _ in found), default=0.0)
-    best = [(fetched, value) for score, fetched, value in found if score == top]
+            fitting.append((fit.likeness - 0.03 * fetched.path.count("."), fetched, value))
+    top = max((score for score, _, _ in fitting), default=0.0)
+    best = [(fetched, value) for score, fetched, value in fitting if score == top]
     return best[0] if best and all(_same(best[0][1], value) for _, value in best) else None
 
 

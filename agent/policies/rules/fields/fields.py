@@ -82,7 +82,11 @@ class FieldReader:
         """Notes what the schema asks for: a block that names several of its fields is about the record."""
         self.names = frozenset(words for prop in properties for words in prop.phrases)
         for prop in properties:
-            boxes = {one.box for one in self._possible(prop) if one.box and fit_of(prop, one).likeness >= GOOD_FIT}
+            boxes = {
+                candidate.box
+                for candidate in self._possible(prop)
+                if candidate.box and fit_of(prop, candidate).likeness >= GOOD_FIT
+            }
             self._boxes.update(boxes)
 
     def _possible(self, prop: Property) -> list[Candidate]:
@@ -117,9 +121,11 @@ class FieldReader:
 
     def _stated_empty(self, prop: Property, scored: Sequence[Scored]) -> bool:
         """The record has a place of this name, and nothing stands there: no other place speaks for it."""
-        if any(one.candidate.how == "table" and one.fit.likeness >= GOOD_FIT for one in scored):
+        if any(option.candidate.how == "table" and option.fit.likeness >= GOOD_FIT for option in scored):
             return False
-        return any(one.empty and fit_of(prop, one).likeness >= GOOD_FIT for one in self._possible(prop))
+        return any(
+            candidate.empty and fit_of(prop, candidate).likeness >= GOOD_FIT for candidate in self._possible(prop)
+        )
 
     def _scored(self, prop: Property) -> list[Scored]:
         scored = []
@@ -156,18 +162,18 @@ class FieldReader:
         return added + (0.07 if edited or self._boxes[candidate.box] > 1 else -0.1)
 
     def _object(self, prop: Property) -> Answer:
-        answers = {one.name: self.read(one) for one in prop.properties}
+        answers = {part.name: self.read(part) for part in prop.properties}
         parts = {name: (told.value, told.source) for name, told in answers.items() if told.source is not None}
-        if not parts or any(one.required and one.name not in parts for one in prop.properties):
+        if not parts or any(part.required and part.name not in parts for part in prop.properties):
             return Answer(
                 candidates=tuple(candidate for told in answers.values() for candidate in told.candidates)[
                     :MOST_CANDIDATES
                 ]
             )
         sources = [source for _, source in parts.values()]
-        least = max(sources, key=lambda one: SURENESS_ORDER.index(one.sureness))
+        least = max(sources, key=lambda origin: SURENESS_ORDER.index(origin.sureness))
         source = replace(
-            sources[0], confirmed=all(one.confirmed for one in sources), sureness=least.sureness, why=least.why
+            sources[0], confirmed=all(origin.confirmed for origin in sources), sureness=least.sureness, why=least.why
         )
         return Answer({name: value for name, (value, _) in parts.items()}, source)
 
@@ -175,12 +181,12 @@ class FieldReader:
         """A list: all values at the best place, what a select offers, or the lines or commas of the one text there."""
         if items.properties:
             return Answer()
-        one = replace(items, phrases=prop.phrases, concept=items.concept or prop.concept)
-        offered = [each for each in self._possible(prop) if each.options and fit_of(one, each).likeness >= GOOD_FIT]
-        if len(offered) == 1 and "string" in one.types:
+        item = replace(items, phrases=prop.phrases, concept=items.concept or prop.concept)
+        offered = [each for each in self._possible(prop) if each.options and fit_of(item, each).likeness >= GOOD_FIT]
+        if len(offered) == 1 and "string" in item.types:
             source = FieldSource("control", offered[0].where, True, "likely", Reason.ONE_PLACE)
             return Answer(list(dict.fromkeys(offered[0].options)), source)
-        scored = sorted(self._scored(one), key=lambda each: -each.score)
+        scored = sorted(self._scored(item), key=lambda each: -each.score)
         if not scored:
             return Answer()
         best = scored[0]
@@ -189,8 +195,8 @@ class FieldReader:
         ]
         values = list(dict.fromkeys(each.value for each in same))
         if len(values) == 1 and isinstance(values[0], str) and not best.candidate.structured:
-            values = _listed(best.candidate.raw.text) if one.format == "" and not best.candidate.raw.href else values
-        shown = all(self.shown.has(one, value) for value in values)
+            values = _listed(best.candidate.raw.text) if item.format == "" and not best.candidate.raw.href else values
+        shown = all(self.shown.has(item, value) for value in values)
         sureness, reason = _of_list(best, shown)
         return Answer(
             values,
@@ -202,19 +208,19 @@ class FieldReader:
     def _from_text(self, prop: Property) -> Answer:
         """What a line of the record says by its form alone, when all such lines say the same."""
         kind = prop.concept.kind if prop.concept else "text"
-        found: dict[str, tuple[Json, str]] = {}
+        by_value: dict[str, tuple[Json, str]] = {}
         for line in self.shown.lines:
             # A line that ends with a colon names what follows it: "changeset 73:" before a link.
             if not line.endswith((":", "：")) and self._speaks(prop, kind, line):
                 value = convert(prop, without_label(Raw(line), prop), self.reading)
                 if value is not None:
-                    found.setdefault(repr(value), (value, line))
-        if len(found) != 1:
-            several = list(found.values())[:MOST_CANDIDATES]
+                    by_value.setdefault(repr(value), (value, line))
+        if len(by_value) != 1:
+            several = list(by_value.values())[:MOST_CANDIDATES]
             return Answer(
-                candidates=tuple(FieldCandidate(one[0], "text", one[1], "weak", Reason.AMBIGUOUS) for one in several)
+                candidates=tuple(FieldCandidate(pair[0], "text", pair[1], "weak", Reason.AMBIGUOUS) for pair in several)
             )
-        value, line = next(iter(found.values()))
+        value, line = next(iter(by_value.values()))
         sure = kind in _TOLD_BY_FORM or self._only_name_and_number(prop, line)
         return Answer(value, FieldSource("text", line, sure, "likely" if sure else "weak", Reason.BY_FORM))
 

@@ -64,7 +64,9 @@ def without_label(raw: Raw, prop: Property) -> Raw:
     return raw
 
 
-_CODE_WORDS = {word for one in CONCEPTS if one.name in ("sku", "gtin") for name in one.names for word in phrase(name)}
+_CODE_WORDS = {
+    word for concept in CONCEPTS if concept.name in ("sku", "gtin") for name in concept.names for word in phrase(name)
+}
 _LEADS = frozenset(
     {
         "by",

@@ -98,11 +98,11 @@ def _all_read(
     """The group's blocks as records, without what all of them take from the same words: the heading of the list."""
     read = [read_record(_reader(block, reading), properties, accept) for block in blocks]
     for prop in properties:
-        given = [one for one in read if prop.name in one.sources]
-        values = {repr(one.value[prop.name]) for one in given}
-        if len(given) > 2 and len(values) == 1 and {one.sources[prop.name].how for one in given} == {"heading"}:
-            for one in given:
-                del one.value[prop.name], one.sources[prop.name]
+        given = [record for record in read if prop.name in record.sources]
+        values = {repr(record.value[prop.name]) for record in given}
+        if len(given) > 2 and len(values) == 1 and {record.sources[prop.name].how for record in given} == {"heading"}:
+            for misread in given:
+                del misread.value[prop.name], misread.sources[prop.name]
     return read
 
 

@@ -70,12 +70,12 @@ class _Reader:
         flat = self._flat(schema, depth)
         required = set(flat.get("required", ()))
         entity = phrase(str(flat.get("title", "")))
-        found = flat.get("properties")
-        if not isinstance(found, Mapping) or depth > self.deepest:
+        declared = flat.get("properties")
+        if not isinstance(declared, Mapping) or depth > self.deepest:
             return ()
         return tuple(
             self._property(name, part if isinstance(part, Mapping) else {}, name in required, parents, entity, depth)
-            for name, part in found.items()
+            for name, part in declared.items()
         )
 
     def _property(
@@ -112,14 +112,14 @@ class _Reader:
         reference = part.get("$ref")
         if isinstance(reference, str) and reference.startswith("#"):
             flat.update(self._flat(_resolve(reference, self.root), depth + 1))
-        for one in part.get("allOf", ()):
-            if isinstance(one, Mapping):
-                flat.update(self._flat(one, depth + 1))
+        for subschema in part.get("allOf", ()):
+            if isinstance(subschema, Mapping):
+                flat.update(self._flat(subschema, depth + 1))
         types: set[str] = set()
         for keyword in ("anyOf", "oneOf"):
-            for one in part.get(keyword, ()):
-                if isinstance(one, Mapping):
-                    branch = self._flat(one, depth + 1)
+            for subschema in part.get(keyword, ()):
+                if isinstance(subschema, Mapping):
+                    branch = self._flat(subschema, depth + 1)
                     types |= _types(branch)
                     flat.update({key: value for key, value in branch.items() if key != "type" and key not in flat})
         flat.update({key: value for key, value in part.items() if key not in ("$ref", "allOf", "anyOf", "oneOf")})
@@ -137,10 +137,10 @@ def _resolve(reference: str, root: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _types(part: Mapping[str, Json]) -> frozenset[str]:
-    found = part.get("type", ())
-    types = {found} if isinstance(found, str) else {str(one) for one in found}
+    declared = part.get("type", ())
+    types = {declared} if isinstance(declared, str) else {str(name) for name in declared}
     if not types and "enum" in part:
-        types = {_type_of(one) for one in part["enum"]}
+        types = {_type_of(value) for value in part["enum"]}
     if not types and "const" in part:
         types = {_type_of(part["const"])}
     if not types and "properties" in part:
@@ -160,7 +160,7 @@ def _type_of(value: Json) -> str:
 def _enum(flat: Mapping[str, Json]) -> tuple[Json, ...]:
     if "const" in flat:
         return (flat["const"],)
-    return tuple(one for one in flat.get("enum", ()) if one is not None)
+    return tuple(value for value in flat.get("enum", ()) if value is not None)
 
 
 def _phrases(name: str, title: str, parents: Phrase, entity: Phrase) -> tuple[Phrase, ...]:
@@ -192,12 +192,12 @@ def _concept(phrases: tuple[Phrase, ...], hints: Phrase, types: frozenset[str], 
     A description only counts when the name says nothing by itself and exactly one concept is named in it.
     """
     for words in phrases:
-        found = _BY_PHRASE.get(words)
-        if found is not None and _fits(found, types):
-            return found
+        concept = _BY_PHRASE.get(words)
+        if concept is not None and _fits(concept, types):
+            return concept
     if len(phrases) == 1 and len(phrases[0]) == 1 and len(phrases[0][0]) <= 3:
         named = {id(c): c for n in (1, 2, 3) for i in range(len(hints)) if (c := _BY_PHRASE.get(hints[i : i + n]))}
-        fitting = [one for one in named.values() if _fits(one, types)]
+        fitting = [candidate for candidate in named.values() if _fits(candidate, types)]
         if len(fitting) == 1:
             return fitting[0]
     return None

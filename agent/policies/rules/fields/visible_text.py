@@ -57,7 +57,7 @@ class VisibleText:
         kind = prop.concept.kind if prop.concept else "text"
         if isinstance(value, bool):
             states = {read_stock(line) for line in self.lines if len(line) <= 60 and stock_line(line)}
-            states = states or {found for line in self.lines if len(line) <= 80 and (found := read_stock(line))}
+            states = states or {stock for line in self.lines if len(line) <= 80 and (stock := read_stock(line))}
             return kind == "availability" and bool(states) and states <= ({"in"} if value else {"out", "preorder"})
         if isinstance(value, (int, float)):
             return Decimal(str(value)) in self._numbers
@@ -66,8 +66,8 @@ class VisibleText:
         if kind == "currency":
             return any(read_currency(line, self._reading.lang) == value for line in self.lines if len(line) <= 60)
         if kind == "availability":
-            wanted = read_stock(value)
-            return any(stock_line(line) == wanted for line in self.lines) if wanted else squash(value) in self._squashed
+            asked = read_stock(value)
+            return any(stock_line(line) == asked for line in self.lines) if asked else squash(value) in self._squashed
         if kind in ("image", "url") or prop.format.startswith("uri"):
             return any(candidate.raw.href == value and candidate.visible for candidate in self._candidates)
         return squash(value)[:200] in self._squashed

@@ -32,7 +32,7 @@ def before_sending(page: FormPage, form: int, details: Sequence[Detail], plan: S
         thanks=tuple(words_of(_THANKS, page.text[:_TEXT_CHARS])),
         fields=_names(page.fields_of(form)),
         shown=tuple(detail.key for detail in details if is_shown(detail, page)),
-        placed=tuple(dict.fromkeys(key for one in plan for key in one.keys)),
+        placed=tuple(dict.fromkeys(key for entry in plan for key in entry.keys)),
         purpose=form_purpose(page, form) or "",
         method=page.facts_of(form).method,
     )
@@ -85,7 +85,7 @@ class Answer:
             return False
         still = {squash(field.value) for field in self.fields if field.value}
         new = [detail for detail in details if detail.key not in self.before.shown and is_shown(detail, self.page)]
-        return bool(new) and not any(squash(as_text(one.value)) in still for one in new)
+        return bool(new) and not any(squash(as_text(detail.value)) in still for detail in new)
 
 
 def _is_thanks(message: Message) -> bool:
@@ -163,7 +163,7 @@ _REFUSALS = tuple(_plain(text) for text in REFUSALS)
 def words_of(known: Sequence[str], text: str) -> list[str]:
     """Those of the known phrases that `text` holds as whole words."""
     said = _plain(text)
-    return [one.strip() for one in known if one in said]
+    return [wording.strip() for wording in known if wording in said]
 
 
 def says_thanks(text: str) -> bool:

@@ -42,14 +42,14 @@ _CONFIRM = frozenset(word for text in CONFIRM_WORDS for word in phrase(text))
 
 def details_of(data: Mapping[str, Json], prefix: str = "") -> list[Detail]:
     """The data as a flat list; objects are opened, nulls left out."""
-    found: list[Detail] = []
+    details: list[Detail] = []
     for name, value in data.items():
         key = f"{prefix}.{name}" if prefix else str(name)
         if isinstance(value, Mapping):
-            found += details_of(value, key)
+            details += details_of(value, key)
         elif value is not None:
-            found.append(Detail(key, value))
-    return found
+            details.append(Detail(key, value))
+    return details
 
 
 def assign(fields: Sequence[FormField], details: Sequence[Detail]) -> list[Entry]:
@@ -65,7 +65,7 @@ def assign(fields: Sequence[FormField], details: Sequence[Detail]) -> list[Entry
         if score >= _ENOUGH and i not in used_details and j not in used_slots:
             used_details.add(i)
             used_slots[j] = Entry((details[i].key,), details[i].value, slots[j], score)
-    rest = [one for i, one in enumerate(details) if i not in used_details]
+    rest = [detail for i, detail in enumerate(details) if i not in used_details]
     _assign_names(slots, rest, details, used_slots)
     _assign_repeats(slots, used_slots)
     return [used_slots[j] for j in sorted(used_slots)]
@@ -121,14 +121,14 @@ def _likeness(detail: Detail, slot: tuple[FormField, ...]) -> float:
         weight = 1.0 - 0.02 * place
         if _another(name, detail.names):
             continue
-        for rank, wanted in enumerate(detail.names):
-            best = max(best, weight * (1.0 if rank < 2 else 0.93) * field_likeness(wanted, name))
+        for rank, detail_name in enumerate(detail.names):
+            best = max(best, weight * (1.0 if rank < 2 else 0.93) * field_likeness(detail_name, name))
     return _with_value(best, detail.value, slot)
 
 
-def _another(called: Phrase, wanted: Sequence[Phrase]) -> bool:
+def _another(called: Phrase, names: Sequence[Phrase]) -> bool:
     """Whether the field is known to ask for something else: a first name is no full name."""
-    asked = [group for group in _SAME if any(one in group for one in wanted[:2])]
+    asked = [group for group in _SAME if any(name in group for name in names[:2])]
     return bool(asked) and any(called in group for group in _SAME) and not any(called in group for group in asked)
 
 
@@ -138,9 +138,11 @@ def _with_value(likeness: float, value: Json, slot: tuple[FormField, ...]) -> fl
     if likeness < _HINT:
         return 0.0
     if first.kind == "select" or first.kind == "radio" or len(slot) > 1:
-        options = first.options if first.kind == "select" else tuple((one.label, one.value, False) for one in slot)
+        options = (
+            first.options if first.kind == "select" else tuple((field.label, field.value, False) for field in slot)
+        )
         known = [option for option in options if option[1]]
-        if known and all(match_option(one, known) is None for one in several(value)):
+        if known and all(match_option(choice, known) is None for choice in several(value)):
             return likeness if likeness >= _CERTAIN else 0.0  # a name that fits fully is a choice that is missing
         return min(1.0, likeness + 0.2) if known else likeness
     if isinstance(value, bool) != (first.kind == "checkbox"):
@@ -159,13 +161,13 @@ def _with_value(likeness: float, value: Json, slot: tuple[FormField, ...]) -> fl
     return min(1.0, likeness + 0.1) if fits else likeness * 0.5
 
 
-def field_likeness(wanted: Phrase, called: Phrase) -> float:
-    """How well a field called `called` takes a detail called `wanted`: 1 is the same name."""
-    if not wanted or not called:
+def field_likeness(detail_name: Phrase, called: Phrase) -> float:
+    """How well a field called `called` takes a detail called `detail_name`: 1 is the same name."""
+    if not detail_name or not called:
         return 0.0
-    if wanted == called:
+    if detail_name == called:
         return 1.0
-    asked, said = set(wanted), set(called)
+    asked, said = set(detail_name), set(called)
     if said & _CONFIRM and not asked & _CONFIRM:
         return 0.0  # filled in with the field that it repeats
     if asked <= said:
@@ -193,19 +195,19 @@ def _assign_names(
 ) -> None:
     """A full name of two words into its two fields; two names into the one field of a full name."""
     free = {j: slot[0] for j, slot in enumerate(slots) if j not in used and slot[0].kind == "text"}
-    first = next((j for j, one in free.items() if set(one.names) & set(_FIRST)), None)
-    last = next((j for j, one in free.items() if set(one.names) & set(_LAST)), None)
-    full = next((one for one in rest if set(one.names[:2]) & set(_FULL)), None)
+    first = next((j for j, field in free.items() if set(field.names) & set(_FIRST)), None)
+    last = next((j for j, field in free.items() if set(field.names) & set(_LAST)), None)
+    full = next((detail for detail in rest if set(detail.names[:2]) & set(_FULL)), None)
     if full is not None and first is not None and last is not None and len(str(full.value).split()) == 2:
         for j, part in zip((first, last), str(full.value).split(), strict=True):
             used[j] = Entry((full.key,), part, slots[j], 0.7)
         return
-    whole = next((j for j, one in free.items() if set(one.names) & set(_FULL)), None)
-    parts = [next((one for one in rest if set(one.names[:2]) & set(group)), None) for group in (_FIRST, _LAST)]
-    given = [one for one in parts if one is not None]
-    if whole is not None and len(given) == 2 and not any(is_reference(one.value) for one in given):
-        joined = " ".join(str(one.value) for one in given)
-        used[whole] = Entry(tuple(one.key for one in given), joined, slots[whole], 0.7)
+    whole = next((j for j, field in free.items() if set(field.names) & set(_FULL)), None)
+    parts = [next((detail for detail in rest if set(detail.names[:2]) & set(group)), None) for group in (_FIRST, _LAST)]
+    given = [detail for detail in parts if detail is not None]
+    if whole is not None and len(given) == 2 and not any(is_reference(detail.value) for detail in given):
+        joined = " ".join(str(detail.value) for detail in given)
+        used[whole] = Entry(tuple(detail.key for detail in given), joined, slots[whole], 0.7)
 
 
 def _assign_repeats(slots: Sequence[tuple[FormField, ...]], used: dict[int, Entry]) -> None:
@@ -217,7 +219,7 @@ def _assign_repeats(slots: Sequence[tuple[FormField, ...]], used: dict[int, Entr
             plain = tuple(word for word in name if word not in _CONFIRM)
             if plain == name or not plain:
                 continue
-            twin = next((one for one in used.values() if plain in one.fields[0].names), None)
+            twin = next((entry for entry in used.values() if plain in entry.fields[0].names), None)
             if twin is not None:
                 used[j] = Entry(twin.keys, twin.value, slot, twin.score)
                 break

@@ -20,11 +20,11 @@ def sending_button(page: FormPage, form: int, goal: str = "") -> FormButton | No
     fitting = sending_buttons(page, form)
     asked = purposes_in(goal)
     if asked & OWN_EFFECT:
-        named = [one for one in fitting if purposes_in(one.label) & asked]
-        fitting = named or [one for one in fitting if not purposes_in(one.label) & OWN_EFFECT]
+        named = [button for button in fitting if purposes_in(button.label) & asked]
+        fitting = named or [button for button in fitting if not purposes_in(button.label) & OWN_EFFECT]
     if not fitting:
         return None
-    onward = next((one for one in fitting if leads_on(one)), None)
+    onward = next((button for button in fitting if leads_on(button)), None)
     if onward is not None:  # pages of a form come in order, and sending is last
         return onward
     return _meant(fitting, goal)
@@ -33,15 +33,15 @@ def sending_button(page: FormPage, form: int, goal: str = "") -> FormButton | No
 def _meant(fitting: Sequence[FormButton], goal: str) -> FormButton:
     """Of several buttons that send, the one that the goal names most, else the plainest: "Save" of "Save and close"."""
     said = set(phrase(goal))
-    shared = {one.bid: len(set(one.words) & said) for one in fitting}
+    shared = {button.bid: len(set(button.words) & said) for button in fitting}
     most = max(shared.values())
-    named = [one for one in fitting if shared[one.bid] == most]
-    fewest = min(len(one.words) for one in named)
-    plain = [one for one in named if len(one.words) == fewest]
-    if len({squash(one.label) for one in plain}) > 1:
-        labels = ", ".join(repr(one.label) for one in plain)
+    named = [button for button in fitting if shared[button.bid] == most]
+    fewest = min(len(button.words) for button in named)
+    plain = [button for button in named if len(button.words) == fewest]
+    if len({squash(button.label) for button in plain}) > 1:
+        labels = ", ".join(repr(button.label) for button in plain)
         raise FormUnclear(
             f"the form has several buttons that may send it: {labels}; say in `goal` which is meant, by its words",
-            buttons=[one.label for one in plain],
+            buttons=[button.label for button in plain],
         )
     return plain[0]

@@ -36,12 +36,12 @@ class Candidate:
     @property
     def taken(self) -> int:
         """How many details it takes."""
-        return len({key for one in self.plan for key in one.keys})
+        return len({key for entry in self.plan for key in entry.keys})
 
     @property
     def score(self) -> float:
         """How well the names of fields and details agree."""
-        return sum(one.score for one in self.plan)
+        return sum(entry.score for entry in self.plan)
 
     @property
     def rank(self) -> tuple[int, bool, int, int]:
@@ -61,13 +61,15 @@ def choose_form(page: FormPage, details: Sequence[Detail], goal: str = "") -> in
     if not candidates:
         return None
     top = max(candidate.rank for candidate in candidates)
-    best = sorted((candidate for candidate in candidates if candidate.rank == top), key=lambda one: -one.score)
-    alike = [one for one in best if best[0].score - one.score < _CLEARLY]
-    if len({_identity(page, one.form) for one in alike}) > 1:
+    best = sorted(
+        (candidate for candidate in candidates if candidate.rank == top), key=lambda candidate: -candidate.score
+    )
+    alike = [candidate for candidate in best if best[0].score - candidate.score < _CLEARLY]
+    if len({_identity(page, candidate.form) for candidate in alike}) > 1:
         raise FormUnclear(
             f"{len(alike)} forms of the page take the details equally well: {forms_in_words(page, alike)}; "
             "say in `goal` which is meant, by words of its heading or button, or start on a page with that form only",
-            forms=[describe(page, one.form) for one in alike],
+            forms=[describe(page, candidate.form) for candidate in alike],
         )
     return alike[0].form
 
@@ -83,22 +85,22 @@ def refused_forms(page: FormPage, details: Sequence[Detail], goal: str) -> str:
 def _candidates(page: FormPage, details: Sequence[Detail], goal: str) -> list[Candidate]:
     asked = purposes_in(goal) or _purpose_of_details(details, goal)
     said = set(phrase(goal)) - _LITTLE_WORDS
-    found = []
-    for form in dict.fromkeys(one.form for one in page.fields):
+    candidates = []
+    for form in dict.fromkeys(field.form for field in page.fields):
         fields = page.fields_of(form)
         plan = tuple(assign(fields, details))
-        if not any(one.score > 0 for one in plan):
+        if not any(entry.score > 0 for entry in plan):
             continue
         purpose = form_purpose(page, form)
-        filled = {field.bid for one in plan for field in one.fields}
+        filled = {field.bid for entry in plan for field in entry.fields}
         gaps = [
             slot
             for slot in slots_of(fields)
             if slot[0].kind in ("text", "date") and slot[0].required and not slot[0].value and slot[0].bid not in filled
         ]
         own = set(phrase(_own_words(page, form)))
-        found.append(Candidate(form, plan, purpose, purpose in asked, len(gaps), len(said & own)))
-    return found
+        candidates.append(Candidate(form, plan, purpose, purpose in asked, len(gaps), len(said & own)))
+    return candidates
 
 
 def _purpose_of_details(details: Sequence[Detail], goal: str) -> frozenset[Purpose]:
@@ -164,6 +166,6 @@ def describe(page: FormPage, form: int) -> str:
 
 def field_names(page: FormPage, form: int) -> str:
     """What the fields of a form are called, as a list in words."""
-    names = list(dict.fromkeys(one.group or one.label or one.name for one in page.fields_of(form)))
+    names = list(dict.fromkeys(field.group or field.label or field.name for field in page.fields_of(form)))
     named = [name for name in names if name]
     return ", ".join(named[:_SHOWN_FIELDS]) + (", …" if len(named) > _SHOWN_FIELDS else "")

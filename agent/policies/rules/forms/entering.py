@@ -24,10 +24,10 @@ def actions_for(entry: Entry, counts: Mapping[str, int]) -> list[Action]:
     if first.kind == "radio" or len(entry.fields) > 1:
         return _choose_boxes(entry, reason)
     if first.kind == "checkbox":
-        wanted = entry.value if isinstance(entry.value, bool) else read_boolean(str(entry.value))
-        if wanted is None or wanted == first.checked:
+        checked = entry.value if isinstance(entry.value, bool) else read_boolean(str(entry.value))
+        if checked is None or checked == first.checked:
             return []
-        return [Action("check" if wanted else "uncheck", {"bid": first.bid}, reason)]
+        return [Action("check" if checked else "uncheck", {"bid": first.bid}, reason)]
     if first.kind == "select":
         return _choose_option(entry, reason)
     if first.kind == "file":
@@ -41,10 +41,10 @@ def actions_for(entry: Entry, counts: Mapping[str, int]) -> list[Action]:
 
 
 def _choose_boxes(entry: Entry, reason: str) -> list[Action]:
-    wanted = several(entry.value)
+    values = several(entry.value)
     choices = [(field.label, field.value, field.checked) for field in entry.fields]
     actions = []
-    for value in wanted:
+    for value in values:
         place = match_option(value, choices)
         if place is None:
             raise FormIncomplete(
@@ -86,8 +86,8 @@ def as_text(value: Json) -> str:
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def same_text(shown: str, wanted: str) -> bool:
-    return shown == wanted or (bool(shown) and re.sub(r"\W", "", shown) == re.sub(r"\W", "", wanted))
+def same_text(shown: str, expected: str) -> bool:
+    return shown == expected or (bool(shown) and re.sub(r"\W", "", shown) == re.sub(r"\W", "", expected))
 
 
 def match_option(value: Json, options: Sequence[tuple[str, str, bool]]) -> int | None:

@@ -62,10 +62,10 @@ def _fill_or_send(page: FormPage, asked: Asked, steps: Sequence[Step], *, after_
     fields = page.fields_of(form) if form is not None else []
     plan = assign(fields, details)
     counts = entered_here(steps)
-    actions = [action for one in plan for action in actions_for(one, counts)]
+    actions = [action for entry in plan for action in actions_for(entry, counts)]
     if actions:
         return StepDecision(f"{len(actions)} fields have to be filled in", tuple(actions))
-    waiting = [one for one in plan if is_waiting(one)]
+    waiting = [entry for entry in plan if is_waiting(entry)]
     if waiting and idle_looks(steps) < _MAX_LOOKS:
         return StepDecision("a choice is not there yet", ())
     _refuse_gaps(fields, plan, waiting)
@@ -113,15 +113,16 @@ def _no_form(page: FormPage, asked: Asked) -> FormIncomplete:
 
 def _unplaced(page: FormPage, form: int, button: FormButton, left: Sequence[Detail], goal: str) -> list[str]:
     """The details that neither this page of the form nor, as far as can be told, a later one takes."""
-    asked = [one for one in left if one.value not in (False, "", [])]
+    asked = [detail for detail in left if detail.value not in (False, "", [])]
     if leads_on(button):
         return []
     if form_purpose(page, form) == "login" or "login" in purposes_in(goal):
         if purposes_in(goal) - {"login"}:
             return []  # the rest is for the form behind the login
         if not any(map(is_password, page.fields_of(form))):
-            asked = [one for one in asked if not set(one.names) & _PASSWORD]  # the next page asks for the password
-    return sorted(one.key for one in asked)
+            # The next page asks for the password.
+            asked = [detail for detail in asked if not set(detail.names) & _PASSWORD]
+    return sorted(detail.key for detail in asked)
 
 
 def _only_form(page: FormPage) -> int:
@@ -134,8 +135,10 @@ def _refuse_gaps(fields: Sequence[FormField], plan: Sequence[Entry], waiting: Se
     """Raises FormIncomplete naming the details without a choice, and the required fields that nothing fills."""
     if waiting:
         said = "; ".join(map(_without_choice, waiting))
-        raise FormIncomplete(f"the form offers no choice that fits: {said}", fields=[one.keys[0] for one in waiting])
-    filled = {field.bid for one in plan for field in one.fields}
+        raise FormIncomplete(
+            f"the form offers no choice that fits: {said}", fields=[entry.keys[0] for entry in waiting]
+        )
+    filled = {field.bid for entry in plan for field in entry.fields}
     gaps = []
     for slot in slots_of(fields):
         first = slot[0]

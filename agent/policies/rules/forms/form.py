@@ -190,8 +190,8 @@ class FormPage:
 
 async def read_form_page(page: Context, seen: Observation) -> FormPage:
     """The forms of the page that `seen` shows."""
-    found = await page.read(FORM_JS)
-    extras = readable_json(found) if isinstance(found, str) else found
+    answer = await page.read(FORM_JS)
+    extras = readable_json(answer) if isinstance(answer, str) else answer
     if not isinstance(extras, Mapping):
         raise BrowserError("the page answered nothing about its forms")
     return form_page(seen, extras)
@@ -238,13 +238,13 @@ def _facts(forms: Sequence[Mapping[str, Json]], places: Mapping[int, int]) -> tu
     return tuple(
         FormFacts(
             form,
-            heading=str(one.get("heading", "")),
-            named=str(one.get("named", "")),
-            action=str(one.get("action", "")),
-            method=str(one.get("method", "")),
-            send=tuple(map(str, one.get("send", ()))),
+            heading=str(facts.get("heading", "")),
+            named=str(facts.get("named", "")),
+            action=str(facts.get("action", "")),
+            method=str(facts.get("method", "")),
+            send=tuple(map(str, facts.get("send", ()))),
         )
-        for form, one in known
+        for form, facts in known
     )
 
 
@@ -387,13 +387,13 @@ def leads_on(button: FormButton) -> bool:
 def sending_buttons(page: FormPage, form: int) -> list[FormButton]:
     """The buttons that send the form or lead on in it, the likeliest kind only; [] when it cannot be told which."""
     own = [button for button in page.buttons if button.form == form] or [button for button in page.buttons if form < 0]
-    usable = [one for one in own if not _names_any(one.words, _AVOID) or _names_any(one.words, _SEND)]
-    submits = [one for one in usable if one.submit]
+    usable = [button for button in own if not _names_any(button.words, _AVOID) or _names_any(button.words, _SEND)]
+    submits = [button for button in usable if button.submit]
     for fitting in (
         [submit for submit in submits if _names_any(submit.words, _SEND) or _names_any(submit.words, _NEXT)],
         submits,
-        [one for one in usable if _names_any(one.words, _SEND) or _names_any(one.words, _NEXT)],
-        [one for one in own if one.submit] if len([one for one in own if one.submit]) == 1 else [],
+        [button for button in usable if _names_any(button.words, _SEND) or _names_any(button.words, _NEXT)],
+        [button for button in own if button.submit] if len([button for button in own if button.submit]) == 1 else [],
     ):
         if fitting:
             return fitting
@@ -401,4 +401,4 @@ def sending_buttons(page: FormPage, form: int) -> list[FormButton]:
 
 
 def _names_any(words: Phrase, known: Sequence[Phrase]) -> bool:
-    return any(words[i : i + len(one)] == one for one in known for i in range(len(words) - len(one) + 1) if one)
+    return any(words[i : i + len(name)] == name for name in known for i in range(len(words) - len(name) + 1) if name)

@@ -101,7 +101,7 @@ def _refuse_circles(steps: Sequence[Step]) -> None:
     if len(onwards) > _MAX_SENDS:
         raise FormIncomplete(f"the form goes on and on: {_MAX_SENDS} of its pages were filled in")
     last = [step.before for step in onwards[-_MAX_SAME:]]
-    if len(last) == _MAX_SAME and last[0] is not None and all(one == last[0] for one in last):
+    if len(last) == _MAX_SAME and last[0] is not None and all(before == last[0] for before in last):
         raise FormIncomplete(
             f"the form does not go on: its button was pressed {_MAX_SAME} times and the page stayed as it was; "
             "look at the screenshot for what it asks"
@@ -150,14 +150,14 @@ class Complaint:
 
 def _complaints(answer: Answer) -> list[Complaint]:
     """What the page says against what was sent, and the page before did not say."""
-    found = [one for part in answer.fields if (one := _field_complaint(part, answer)) is not None]
-    told = {squash(one.text) for one in found}
+    complaints = [complaint for part in answer.fields if (complaint := _field_complaint(part, answer)) is not None]
+    told = {squash(said.text) for said in complaints}
     for message in answer.messages:
         if _is_complaint(message, answer) and not any(squash(message.text) in text for text in told):
-            found.append(Complaint(message.text))
+            complaints.append(Complaint(message.text))
             told.add(squash(message.text))
-    if found or not answer.navigated:
-        return found
+    if complaints or not answer.navigated:
+        return complaints
     heading = answer.page.heading
     if answer.page.status in _REFUSING:
         return [Complaint(f"{heading} (HTTP {answer.page.status})".strip())]
@@ -244,7 +244,7 @@ def _holds(criterion: str, text: str) -> bool:
     quoted = re.findall(r"[\"“”'‘’«»]([^\"“”'‘’«»]{3,})[\"“”'‘’«»]", criterion)
     shown = squash(text)
     if quoted:
-        return all(squash(one) in shown for one in quoted)
+        return all(squash(quote) in shown for quote in quoted)
     words = set(phrase(criterion)) - _COMMON - _CRITERION_WORDS
     there = set(phrase(text))
     return bool(words) and len(words & there) >= 0.5 * len(words)

@@ -32,14 +32,14 @@ _PASSWORD, _EMAIL, _USER, _SEARCH, _MESSAGE = map(names_of, ("password", "email"
 def purposes_in(text: str) -> frozenset[Purpose]:
     """The purposes that `text` names. The longest names count: a "reset password" is no "new password"."""
     words = phrase(text)
-    found: list[tuple[int, int, Purpose]] = []
+    spans: list[tuple[int, int, Purpose]] = []
     for purpose, known in _KNOWN.items():
         for name in known:
-            found += [(i, i + len(name), purpose) for i in range(len(words)) if words[i : i + len(name)] == name]
+            spans += [(i, i + len(name), purpose) for i in range(len(words)) if words[i : i + len(name)] == name]
     return frozenset(
         purpose
-        for start, end, purpose in found
-        if not any(s <= start and end <= e and e - s > end - start for s, e, _ in found)
+        for start, end, purpose in spans
+        if not any(s <= start and end <= e and e - s > end - start for s, e, _ in spans)
     )
 
 
@@ -53,7 +53,12 @@ def form_purpose(page: FormPage, form: int) -> Purpose | None:
     scores: dict[Purpose, float] = {}
     for weight, texts in _evidence(page, form):
         named = [purposes_in(text) for text in texts]
-        purposes = {one for said in named for one in said if one not in _SIDE or all(one in other for other in named)}
+        purposes = {
+            candidate
+            for said in named
+            for candidate in said
+            if candidate not in _SIDE or all(candidate in other for other in named)
+        }
         for purpose in purposes:
             scores[purpose] = scores.get(purpose, 0.0) + weight / len(purposes)
     fields = page.fields_of(form)

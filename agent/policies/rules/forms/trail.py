@@ -19,11 +19,11 @@ _MOST_FAILED = 5
 
 def entered(steps: Sequence[Step]) -> set[str]:
     """The details that were entered on any page."""
-    found: set[str] = set()
+    keys: set[str] = set()
     for result in (result for step in steps for result in step.results):
         if result.error is None and result.action.reasoning.startswith(ENTER):
-            found |= set(result.action.reasoning[len(ENTER) :].split(", "))
-    return found
+            keys |= set(result.action.reasoning[len(ENTER) :].split(", "))
+    return keys
 
 
 def entered_here(steps: Sequence[Step]) -> dict[str, int]:
@@ -57,7 +57,7 @@ def is_sending(step: Step) -> bool:
 def was_sent(steps: Sequence[Step]) -> bool:
     """Whether the form was sent for good since the last detail was entered."""
     last = last_sending(steps)
-    return last is not None and any(one.action.reasoning == SEND for one in steps[last].results)
+    return last is not None and any(result.action.reasoning == SEND for result in steps[last].results)
 
 
 def idle_looks(steps: Sequence[Step]) -> int:

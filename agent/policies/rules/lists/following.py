@@ -81,8 +81,8 @@ async def goes_on(page: Context, asked: str | None) -> bool:
     return step is not None and is_pager(list_page, step)
 
 
-def _is_whole(first: Extraction, found: int) -> bool:
-    return first.shown is not None and found >= first.shown
+def _is_whole(first: Extraction, count: int) -> bool:
+    return first.shown is not None and count >= first.shown
 
 
 @dataclass(slots=True)
@@ -182,14 +182,14 @@ class _Following:
 
     async def outcome(self, most: int) -> Extraction:
         """All records, and whether they are all that there are."""
-        found, shown = len(self.records), self.first.shown
+        count, shown = len(self.records), self.first.shown
         if self._others:  # this page is a part of the list, and was asked for as a part
             return replace(self.first, complete=not self._cut, shown=None)
-        whole = not self._cut and (shown is None or found >= shown)
+        whole = not self._cut and (shown is None or count >= shown)
         why = "" if whole else _NO_WAY
-        if self.why and not (shown is not None and found >= shown):
+        if self.why and not (shown is not None and count >= shown):
             whole, why = False, self.why
-        if self.pages >= most and not (shown is not None and found >= shown):
+        if self.pages >= most and not (shown is not None and count >= shown):
             whole, why = False, f"the list was read up to page {self.pages:,}, which is as far as was asked for"
         return replace(self.first, records=tuple(self.records), complete=whole, why=why)
 

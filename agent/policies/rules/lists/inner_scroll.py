@@ -81,12 +81,12 @@ async def inner_list(state: SessionState, places: Iterable[str]) -> InnerList | 
     view = await _view(state, {"places": list(places)})
     if view is None:
         return None
-    found = InnerList(str(view["region"]), {name: view[name] for name in ("region", "list", "tags")})
-    found.note(view)
-    return found
+    inner = InnerList(str(view["region"]), {name: view[name] for name in ("region", "list", "tags")})
+    inner.note(view)
+    return inner
 
 
 async def _view(state: SessionState, asked: Mapping[str, Json]) -> Mapping[str, Json] | None:
-    found = await state.page.read(INNER_SCROLL_JS, dict(asked))
-    view = readable_json(found) if isinstance(found, str) else found
+    answer = await state.page.read(INNER_SCROLL_JS, dict(asked))
+    view = readable_json(answer) if isinstance(answer, str) else answer
     return view if isinstance(view, Mapping) else None

@@ -156,16 +156,16 @@ def find_button(root: Element, step: Onward) -> Element | None:
 
 def find_control(root: Element, label: str) -> Element | None:
     """The last clickable element that is called `label`; pagers stand after the list."""
-    wanted = fold(label)
-    found = None
+    folded = fold(label)
+    control = None
     for element in walk(root):
         if element.bid and element.visible and "disabled" not in element.states:
             said = {fold(element.name), fold(element.text), fold(element.attributes.get("title", ""))}
-            if wanted in {" ".join(one.split()) for one in said} and (
+            if folded in {" ".join(text.split()) for text in said} and (
                 element.clickable or element.tag in ("a", "button")
             ):
-                found = element
-    return found
+                control = element
+    return control
 
 
 def walk(root: Element) -> Iterator[Element]:
@@ -189,16 +189,16 @@ _NUMBERING = re.compile(r"\b(?:page|seite|pagina|página|side|strana|of|von|de)\
 
 def is_page_of(first: str, other: str) -> bool:
     """Whether two addresses differ only by what numbers the pages of one list."""
-    one, two = urlsplit(first), urlsplit(other)
-    if (one.scheme, one.netloc) != (two.scheme, two.netloc):
+    first_url, other_url = urlsplit(first), urlsplit(other)
+    if (first_url.scheme, first_url.netloc) != (other_url.scheme, other_url.netloc):
         return False
-    if one.path == two.path:
-        parts = [set(parse_qsl(address.query, keep_blank_values=True)) for address in (one, two)]
+    if first_url.path == other_url.path:
+        parts = [set(parse_qsl(address.query, keep_blank_values=True)) for address in (first_url, other_url)]
         differing = parts[0] ^ parts[1]
         return bool(differing) and all(_PAGE_PARAMETER.search(name) for name, _ in differing)
-    if not _PAGE_WORD.search(two.path):
+    if not _PAGE_WORD.search(other_url.path):
         return False
-    return _bare(one.path) == _bare(two.path) and one.query == two.query
+    return _bare(first_url.path) == _bare(other_url.path) and first_url.query == other_url.query
 
 
 def _bare(path: str) -> str:

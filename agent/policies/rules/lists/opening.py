@@ -23,8 +23,8 @@ _MAX_LOOKS = 2
 _SEARCH_NAMES = frozenset(phrase(name) for group in FORM_NAMES if "search" in group for name in group)
 
 
-def decide_opening(seen: Observation, page: FormPage, wanted: str, steps: Sequence[Step]) -> StepDecision:
-    """The next actions on the way to the page that shows `wanted`.
+def decide_opening(seen: Observation, page: FormPage, item: str, steps: Sequence[Step]) -> StepDecision:
+    """The next actions on the way to the page that shows `item`.
 
     Raises:
         ItemNotFound: nothing on the page is called so, and searching does not help.
@@ -35,27 +35,27 @@ def decide_opening(seen: Observation, page: FormPage, wanted: str, steps: Sequen
         return StepDecision("the item is open", (Action("complete"),))
     banner = closing_label(page)
     if banner and not any(result.action.reasoning == DISMISSAL for result in done):
-        button = next((one for one in page.buttons if squash(one.label) == squash(banner)), None)
+        button = next((candidate for candidate in page.buttons if squash(candidate.label) == squash(banner)), None)
         if button is not None:
             return StepDecision("something covers the page", (Action("click", {"bid": button.bid}, DISMISSAL),))
     searched = [index for index, step in enumerate(steps) if any(r.action.reasoning == _SEARCH for r in step.results)]
-    if searched and squash(page.heading) == squash(wanted):
+    if searched and squash(page.heading) == squash(item):
         return StepDecision("the search led to the item itself", (Action("complete"),))
-    hit = best_match(seen.elements, wanted)
+    hit = best_match(seen.elements, item)
     if hit is not None:
         return StepDecision("the page names the item", (hit.action,))
     if searched:
         if len(steps) - searched[-1] <= _MAX_LOOKS and page.busy:
             return StepDecision("the results are still loading", ())
-        raise ItemNotFound(f"neither the page nor its search shows {wanted!r}", item=wanted)
+        raise ItemNotFound(f"neither the page nor its search shows {item!r}", item=item)
     boxes = [element for element in walk(seen.elements) if _is_search(element)]
     if len(boxes) == 1:
         bid = boxes[0].bid
-        fill = Action("fill", {"bid": bid, "value": wanted}, "name the item in the search")
+        fill = Action("fill", {"bid": bid, "value": item}, "name the item in the search")
         return StepDecision(
             "the site has a search", (fill, Action("press", {"bid": bid, "key_comb": "Enter"}, _SEARCH))
         )
-    raise ItemNotFound(f"nothing on {seen.url} is called {wanted!r}", item=wanted)
+    raise ItemNotFound(f"nothing on {seen.url} is called {item!r}", item=item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ class Hit:
     target: str  # where it leads: equal targets are one
 
 
-def best_match(root: Element, wanted: str) -> Hit | None:
-    """The element called most like `wanted`; None when none is, or when two different ones are equally so."""
-    hits = [hit for element in walk(root) for hit in _hits(element, wanted) if hit.score >= _ENOUGH]
+def best_match(root: Element, item: str) -> Hit | None:
+    """The element called most like `item`; None when none is, or when two different ones are equally so."""
+    hits = [hit for element in walk(root) for hit in _hits(element, item) if hit.score >= _ENOUGH]
     if not hits:
         return None
     top = max(hit.score for hit in hits)
@@ -77,11 +77,11 @@ def best_match(root: Element, wanted: str) -> Hit | None:
     return best[0] if top >= 0.95 or len({hit.target for hit in best}) == 1 else None
 
 
-def _hits(element: Element, wanted: str) -> Iterator[Hit]:
+def _hits(element: Element, item: str) -> Iterator[Hit]:
     if not element.bid or not element.visible or "disabled" in element.states:
         return
     for label, value, _ in element.options if element.tag == "select" else ():
-        score = name_likeness(wanted, label)
+        score = name_likeness(item, label)
         action = Action("select_option", {"bid": element.bid, "options": [value or label]}, _OPEN)
         yield Hit(0.98 * score, action, f"{element.bid} {value}")
     clickable = (
@@ -91,7 +91,7 @@ def _hits(element: Element, wanted: str) -> Iterator[Hit]:
     )
     if clickable and element.tag not in ("select", "input", "textarea"):
         said = [element.name, element.text, _text_of(element), element.attributes.get("title", "")]
-        score = max((name_likeness(wanted, text) for text in said if text), default=0.0)
+        score = max((name_likeness(item, text) for text in said if text), default=0.0)
         target = element.attributes.get("href", element.bid)
         yield Hit(score, Action("click", {"bid": element.bid}, _OPEN), target)
 
@@ -100,11 +100,11 @@ def _text_of(element: Element) -> str:
     return " ".join(filter(None, [element.text, *(_text_of(child) for child in element.children)]))
 
 
-def name_likeness(wanted: str, said: str) -> float:
-    """How well `said` names `wanted`: 1 for the same words, less by each further word."""
-    if squash(wanted) == squash(said):
+def name_likeness(item: str, said: str) -> float:
+    """How well `said` names `item`: 1 for the same words, less by each further word."""
+    if squash(item) == squash(said):
         return 1.0
-    asked, words = phrase(wanted), phrase(said)
+    asked, words = phrase(item), phrase(said)
     if not asked or not words:
         return 0.0
     if asked == words:

@@ -76,13 +76,15 @@ async def wait_for_turn(state: SessionState, steps: Sequence[Step]) -> None:
 
 def row_to_open(root: Element, text: str) -> Element | None:
     """The element that says exactly `text` and takes clicks; None where none or several do."""
-    wanted = _bare(text)
-    found = [
+    bare_text = _bare(text)
+    matches = [
         element
         for element in walk(root)
-        if element.bid and element.visible and element.clickable and wanted in _said(element)
+        if element.bid and element.visible and element.clickable and bare_text in _said(element)
     ]
-    inner = [one for one in found if not any(other is not one and _holds(one, other) for other in found)]
+    inner = [
+        element for element in matches if not any(other is not element and _holds(element, other) for other in matches)
+    ]
     return inner[0] if len(inner) == 1 else None
 
 
@@ -114,13 +116,13 @@ async def extract_row(state: SessionState) -> Extraction | None:
     item = collected_row(state)
     if item is None or state.spec.extract is None or state.spec.extract.many or _led_elsewhere(state):
         return None
-    found = await _read(state, item)
-    states_some = found is not None and bool(found.records)
+    extraction = await _read(state, item)
+    states_some = extraction is not None and bool(extraction.records)
     if _was_opened(state):  # what it opened may have taken the row's place, and states what the row does not
-        return found if found is not None and states_some and not found.missing else None
+        return extraction if extraction is not None and states_some and not extraction.missing else None
     if not states_some:
         raise FieldsMissing(f"the row {item.value[:80]!r} on {state.page.url} states none of the fields")
-    return found
+    return extraction
 
 
 def _results(state: SessionState) -> Iterator[ActionResult]:

@@ -63,7 +63,7 @@ def read_currency(text: str, lang: str = "") -> str | None:
     codes = {str(code) for code in CODE.findall(text) if code in _CODES}
     if len(codes) == 1 and re.search(r"\d", text):
         return codes.pop()
-    sign = str(Price.fromstring(text).currency or next((one for one in CURRENCY_SIGNS if one in text), ""))
+    sign = str(Price.fromstring(text).currency or next((mark for mark in CURRENCY_SIGNS if mark in text), ""))
     for known in CURRENCY_SIGNS:  # the library answers "$" for "US$" with some amounts
         if known in text and len(known) > len(sign):
             sign = known

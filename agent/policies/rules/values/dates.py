@@ -39,8 +39,8 @@ def read_date(text: str, lang: str = "", *, with_time: bool = False) -> str | No
         hit = shape.search(text)
         if not hit or (with_time and ":" not in text):  # midnight would be an invention
             continue
-        if found := _parsed(text if with_time else hit.group(), lang):
-            return found.isoformat() if with_time else found.date().isoformat()
+        if moment := _parsed(text if with_time else hit.group(), lang):
+            return moment.isoformat() if with_time else moment.date().isoformat()
     return None
 
 

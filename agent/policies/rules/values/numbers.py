@@ -32,9 +32,9 @@ _DASH_CENTS = re.compile(r"(\d)[.,][-–—]+")
 def number_tokens(text: str) -> list[str]:
     """The distinct numbers written in `text`, percentages left out when others are there."""
     plain = _DASH_CENTS.sub(r"\1", text)
-    found = list(dict.fromkeys(_NUMBER.findall(_PERCENT.sub(" ", plain))))
-    found = found or list(dict.fromkeys(_NUMBER.findall(plain)))
-    return found or list(dict.fromkeys(_GLUED.findall(plain)))
+    tokens = list(dict.fromkeys(_NUMBER.findall(_PERCENT.sub(" ", plain))))
+    tokens = tokens or list(dict.fromkeys(_NUMBER.findall(plain)))
+    return tokens or list(dict.fromkeys(_GLUED.findall(plain)))
 
 
 def decimal_of(token: str, lang: str = "", *, price: bool = False) -> Decimal | None:
@@ -171,7 +171,7 @@ _RANGE = re.compile(
 )
 _BRACKETS = re.compile(r"\([^)]{0,1000}\)")
 _RATING_SHAPE = re.compile(
-    rf"(?:^|\s)\d+(?:[.,]\d+)?\s*(?:{'|'.join(one for one in OUT_OF if one != '/')})\s*(?:5|10)\b"
+    rf"(?:^|\s)\d+(?:[.,]\d+)?\s*(?:{'|'.join(word for word in OUT_OF if word != '/')})\s*(?:5|10)\b"
     rf"|[★⭐☆]{{3,}}|\d\s*(?:{'|'.join(STARS)})\b"
 )
 

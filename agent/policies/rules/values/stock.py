@@ -66,9 +66,9 @@ def read_stock(text: str) -> Stock | None:
     if not said:
         return None
     padded = f" {said} "
-    if _ZERO.match(said) or any(f" {one} " in padded for one in _OUT):
+    if _ZERO.match(said) or any(f" {phrase} " in padded for phrase in _OUT):
         return "out"
-    if any(f" {one} " in padded for one in _PRE):
+    if any(f" {phrase} " in padded for phrase in _PRE):
         return "preorder"
     some = _SOME.search(said)
     if some:
@@ -78,14 +78,14 @@ def read_stock(text: str) -> Stock | None:
 
 def _as_in(padded: str, text: str) -> Stock | None:
     """What a phrase of `_IN` comes to with the words around it; None where there is none, or one of another day."""
-    known = max((one for one in _IN if f" {one} " in padded), key=len, default="")
+    known = max((phrase for phrase in _IN if f" {phrase} " in padded), key=len, default="")
     if not known:
         return None
     after = padded.partition(f" {known} ")[2]
     for clause in _CLAUSE.split(text):
-        before, found, _ = f" {_said(clause)} ".partition(f" {known} ")
+        before, hit, _ = f" {_said(clause)} ".partition(f" {known} ")
         near = before.split()[-2:]
-        if found and _NOT & set(near) and "only" not in near:
+        if hit and _NOT & set(near) and "only" not in near:
             return "out"
     return None if _LATER.match(after) and not any(sign in text for sign in CURRENCY_SIGNS) else "in"
 
@@ -104,11 +104,11 @@ def stock_line(text: str) -> Stock | None:
     if stock is None or len(text) > 60:
         return None
     said = _said(text)
-    known = max((one for one in (*_OUT, *_IN, *_PRE) if f" {one} " in f" {said} "), key=len, default="")
+    known = max((phrase for phrase in (*_OUT, *_IN, *_PRE) if f" {phrase} " in f" {said} "), key=len, default="")
     some = _SOME.search(said)
     if max(len(known), len(some.group()) if some else 0) >= 0.6 * len(said):
         return stock
-    first = max((one for one in (*_OUT, *_IN, *_PRE) if f"{said} ".startswith(f"{one} ")), key=len, default="")
+    first = max((phrase for phrase in (*_OUT, *_IN, *_PRE) if f"{said} ".startswith(f"{phrase} ")), key=len, default="")
     rest = fold(text)[len(first) :]
     if not first:
         return None

@@ -86,10 +86,10 @@ def read_boolean(text: str) -> bool | None:
     """Yes or no, in several languages or as a tick; None for anything else."""
     said = squash(text).strip(" .!,:;")
     first = said.split(",")[0].split("(")[0].strip()
-    for one in (said, first):
-        if one in _TRUE:
+    for wording in (said, first):
+        if wording in _TRUE:
             return True
-        if one in _FALSE:
+        if wording in _FALSE:
             return False
     return None
 
@@ -120,7 +120,7 @@ def _enum(prop: Property, raw: Raw) -> Json:
         codes = {read_currency(text) for text in texts}
         return next((value for value in prop.enum if value in codes), None)
     if prop.concept and prop.concept.kind == "availability":
-        stock = next((found for text in texts if (found := read_stock(text))), None)
+        stock = next((state for text in texts if (state := read_stock(text))), None)
         return next((value for value in prop.enum if stock and read_stock(str(value)) == stock), None)
     within = {
         str(v): v
@@ -139,19 +139,19 @@ def clean(text: str, *, lines: bool = False) -> str:
     """`text` with single spaces; with `lines`, line breaks stay."""
     if not lines:
         return " ".join(text.split())
-    return "\n".join(row for row in (" ".join(one.split()) for one in text.splitlines()) if row)
+    return "\n".join(row for row in (" ".join(line.split()) for line in text.splitlines()) if row)
 
 
 def _string(prop: Property, kind: str, raw: Raw, reading: Reading) -> str | None:
     shown = raw.bare or raw.text
     text = clean(shown, lines=bool(prop.concept and prop.concept.name == "description"))
     if prop.format in ("uri", "uri-reference", "iri", "url") or kind in ("image", "url"):
-        found = raw.href or raw.exact or (text if re.match(r"(https?:)?//|/|[\w./-]+\.\w{2,4}$", text) else "")
-        return urljoin(reading.base, found) if found and " " not in found else None
+        address = raw.href or raw.exact or (text if re.match(r"(https?:)?//|/|[\w./-]+\.\w{2,4}$", text) else "")
+        return urljoin(reading.base, address) if address and " " not in address else None
     if prop.format in ("date", "date-time"):
         timed = prop.format == "date-time"
-        for one in (raw.exact, raw.text):
-            if one and (found_date := read_date(one, reading.lang, with_time=timed)):
+        for written in (raw.exact, raw.text):
+            if written and (found_date := read_date(written, reading.lang, with_time=timed)):
                 return found_date
         return None
     if prop.format in ("email", "idn-email") or (prop.concept and prop.concept.name == "email"):

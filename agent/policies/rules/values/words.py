@@ -48,17 +48,17 @@ UNIT_WORDS = frozenset(word for text in UNITS for word in phrase(text))
 
 
 @bounded_cache(50_000, longest=_WORDS)
-def likeness(wanted: Phrase, label: Phrase) -> float:
-    """How well `label` names what `wanted` asks for: 1 is the same name, 0 another thing.
+def likeness(asked_for: Phrase, label: Phrase) -> float:
+    """How well `label` names what is `asked_for`: 1 is the same name, 0 another thing.
 
     A label may say more ("price incl. VAT"); it loses by each further word, and all when that word makes it
     something else ("old price", "price per kg").
     """
-    if not wanted or not label:
+    if not asked_for or not label:
         return 0.0
-    if wanted == label:
+    if asked_for == label:
         return 1.0
-    asked, said = set(wanted), set(label)
+    asked, said = set(asked_for), set(label)
     if asked <= said:
         extra = said - asked
         if extra & QUALIFIER_WORDS:
@@ -77,9 +77,9 @@ def likeness(wanted: Phrase, label: Phrase) -> float:
     return 0.0
 
 
-def best_likeness(wanted: Iterable[Phrase], label: Phrase) -> float:
+def best_likeness(phrases: Iterable[Phrase], label: Phrase) -> float:
     """The best `likeness` of any of the wanted phrases."""
-    return max((likeness(one, label) for one in wanted), default=0.0)
+    return max((likeness(asked_for, label) for asked_for in phrases), default=0.0)
 
 
 def overlap(asked: Phrase, said: Phrase) -> float:
