@@ -106,7 +106,7 @@ class ActionContext(Protocol):
         """Notes which items can be chosen near the element now: those of others, if its own list is not open yet."""
         ...
 
-    async def choice(self, bid: str, wanted: str | int) -> tuple[str | None, list[str]]:
+    async def choice(self, bid: str, option: str | int) -> tuple[str | None, list[str]]:
         """The item with this text or position that a list or menu shows now, and the labels of all of them."""
         ...
 

@@ -17,10 +17,10 @@ def check(action: Action, *, allow_unsafe: bool = False) -> tuple[Primitive, dic
         ActionInvalid: no such action, or an argument does not fit.
         ActionRefused: the operator does not allow it.
     """
-    one = primitive(action.name)
-    if one.unsafe and not allow_unsafe:
-        raise ActionRefused(f"the action {one.name!r} is off here; the operator would have to turn it on")
-    return one, arguments(action)
+    called = primitive(action.name)
+    if called.unsafe and not allow_unsafe:
+        raise ActionRefused(f"the action {called.name!r} is off here; the operator would have to turn it on")
+    return called, arguments(action)
 
 
 async def perform(action: Action, stage: ActionContext, *, allow_unsafe: bool = False) -> Json:
@@ -29,5 +29,5 @@ async def perform(action: Action, stage: ActionContext, *, allow_unsafe: bool = 
     Raises:
         ActionError: it could not be done; what remains to be done after it is the caller's business.
     """
-    one, args = check(action, allow_unsafe=allow_unsafe)
-    return await one.function(stage, **args)
+    called, args = check(action, allow_unsafe=allow_unsafe)
+    return await called.function(stage, **args)

@@ -182,4 +182,4 @@ def primitives_of(sets: Iterable[str] = ()) -> tuple[Primitive, ...]:
         if name not in ACTION_SETS:
             raise ActionInvalid(f"there is no action set {name!r}; there are {', '.join(ACTION_SETS)}")
         chosen.update(ACTION_SETS[name])
-    return tuple(one for one in PRIMITIVES if one.name in chosen)
+    return tuple(entry for entry in PRIMITIVES if entry.name in chosen)

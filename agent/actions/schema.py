@@ -20,14 +20,14 @@ _MAX_INT = 2**53
 
 
 @cache
-def _model(one: Primitive) -> type[BaseModel]:
-    hints = get_type_hints(one.function, include_extras=True)
+def _model(entry: Primitive) -> type[BaseModel]:
+    hints = get_type_hints(entry.function, include_extras=True)
     fields: dict[str, Any] = {}
-    for parameter in parameters(one.function):
+    for parameter in parameters(entry.function):
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[parameter.name] = (hints[parameter.name], default)
-    config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, allow_inf_nan=False, title=one.name)
-    return create_model(one.name, __config__=config, **fields)
+    config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, allow_inf_nan=False, title=entry.name)
+    return create_model(entry.name, __config__=config, **fields)
 
 
 def arguments(action: Action) -> dict[str, Json]:
@@ -36,17 +36,17 @@ def arguments(action: Action) -> dict[str, Json]:
     Raises:
         ActionInvalid: naming the action that does not exist, or the argument that is wrong.
     """
-    one = primitive(action.name)
+    called = primitive(action.name)
     for name, value in action.args.items():
         if any(abs(number) > _MAX_INT for number in _whole_numbers(value)):
-            raise ActionInvalid(f"{one.name}: argument {name!r} is too large a number", argument=name)
+            raise ActionInvalid(f"{called.name}: argument {name!r} is too large a number", argument=name)
     try:
-        checked = _model(one)(**dict(action.args))
+        checked = _model(called)(**dict(action.args))
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
-        raise ActionInvalid(_complaint(one, wrong), action=one.name, argument=_place(wrong)) from error
+        raise ActionInvalid(_complaint(called, wrong), action=called.name, argument=_place(wrong)) from error
     except TypeError as error:
-        raise ActionInvalid(f"{one.name}: arguments are given by name: {error}") from error
+        raise ActionInvalid(f"{called.name}: arguments are given by name: {error}") from error
     return {name: getattr(checked, name) for name in type(checked).model_fields}
 
 
@@ -54,20 +54,20 @@ def _whole_numbers(value: Json) -> Iterator[int]:
     """Those anywhere in `value`, which may be nested as deep as a reply's text allows."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, list | tuple):
-            waiting.extend(one)
-        elif isinstance(one, Mapping):
-            waiting.extend(one.values())
-        elif isinstance(one, int):
-            yield one
+        part = waiting.pop()
+        if isinstance(part, list | tuple):
+            waiting.extend(part)
+        elif isinstance(part, Mapping):
+            waiting.extend(part.values())
+        elif isinstance(part, int):
+            yield part
 
 
 def _place(wrong: Mapping[str, Any]) -> str:
     return str(wrong["loc"][0]) if wrong["loc"] else ""
 
 
-def _complaint(one: Primitive, wrong: Mapping[str, Any]) -> str:
+def _complaint(entry: Primitive, wrong: Mapping[str, Any]) -> str:
     name = _place(wrong)
     if wrong["type"] == "missing":
         said = "is missing"
@@ -75,25 +75,25 @@ def _complaint(one: Primitive, wrong: Mapping[str, Any]) -> str:
         said = "is no argument of this action"
     else:
         said = f"{wrong['msg'][0].lower()}{wrong['msg'][1:]}, not {wrong['input']!r}"[:200]
-    return f"{one.name}: argument {name!r} {said}; it is called as {one.signature}"
+    return f"{entry.name}: argument {name!r} {said}; it is called as {entry.signature}"
 
 
-def action_schema(one: Primitive, bids: Sequence[str] | None = None) -> dict[str, Json]:
+def action_schema(entry: Primitive, bids: Sequence[str] | None = None) -> dict[str, Json]:
     """The JSON Schema of the primitive's arguments; with `bids` element ids are held to these."""
-    schema: dict[str, Json] = copy.deepcopy(_model(one).model_json_schema())
+    schema: dict[str, Json] = copy.deepcopy(_model(entry).model_json_schema())
     schema["additionalProperties"] = False
     schema.pop("title", None)
     for name, part in schema.get("properties", {}).items():
         part.pop("title", None)
-        if bids is not None and name in _bid_parameters(one):
+        if bids is not None and name in _bid_parameters(entry):
             _hold_to(part, bids)
     schema.setdefault("properties", {})
     return schema
 
 
 @cache
-def _bid_parameters(one: Primitive) -> frozenset[str]:
-    return frozenset(p.name for p in parameters(one.function) if p.name == "bid" or p.name.endswith("_bid"))
+def _bid_parameters(entry: Primitive) -> frozenset[str]:
+    return frozenset(p.name for p in parameters(entry.function) if p.name == "bid" or p.name.endswith("_bid"))
 
 
 def _hold_to(part: dict[str, Json], bids: Sequence[str]) -> None:
@@ -109,14 +109,14 @@ def actions_schema(sets: Iterable[str] = (), bids: Sequence[str] | None = None) 
     With `bids`, the ids of this very page, actions on elements are left out when there is none.
     """
     calls = []
-    for one in primitives_of(sets):
-        if bids is not None and not bids and _requires_bid(one):
+    for entry in primitives_of(sets):
+        if bids is not None and not bids and _requires_bid(entry):
             continue
         calls.append(
             {
                 "type": "object",
-                "description": one.text,
-                "properties": {"name": {"const": one.name}, "args": action_schema(one, bids)},
+                "description": entry.text,
+                "properties": {"name": {"const": entry.name}, "args": action_schema(entry, bids)},
                 "required": ["name", "args"],
                 "additionalProperties": False,
             }
@@ -124,34 +124,34 @@ def actions_schema(sets: Iterable[str] = (), bids: Sequence[str] | None = None) 
     return {"anyOf": calls}
 
 
-def _requires_bid(one: Primitive) -> bool:
+def _requires_bid(entry: Primitive) -> bool:
     empty = inspect.Parameter.empty
-    return any(p.name in _bid_parameters(one) and p.default is empty for p in parameters(one.function))
+    return any(p.name in _bid_parameters(entry) and p.default is empty for p in parameters(entry.function))
 
 
 def catalogue(sets: Iterable[str] = ("all", "python")) -> list[dict[str, Json]]:
     """What is said about each primitive: name, group, sets, signature, text, examples, schema."""
     return [
         {
-            "name": one.name,
-            "group": one.group,
-            "sets": [name for name, members in ACTION_SETS.items() if one.name in members and name != "all"],
-            "signature": one.signature,
-            "text": one.text,
-            "examples": list(one.examples),
-            "unsafe": one.unsafe,
-            "schema": action_schema(one),
+            "name": entry.name,
+            "group": entry.group,
+            "sets": [name for name, members in ACTION_SETS.items() if entry.name in members and name != "all"],
+            "signature": entry.signature,
+            "text": entry.text,
+            "examples": list(entry.examples),
+            "unsafe": entry.unsafe,
+            "schema": action_schema(entry),
         }
-        for one in primitives_of(sets)
+        for entry in primitives_of(sets)
     ]
 
 
 def describe(sets: Iterable[str] = (), *, examples: bool = True) -> str:
     """The chosen primitives as a model reads them in a prompt: signature, text, examples."""
     parts = []
-    for one in primitives_of(sets):
-        lines = [one.signature, *(f"    {line}" for line in one.text.splitlines())]
+    for entry in primitives_of(sets):
+        lines = [entry.signature, *(f"    {line}" for line in entry.text.splitlines())]
         if examples:
-            lines += [f"    e.g. {call}" for call in one.examples]
+            lines += [f"    e.g. {call}" for call in entry.examples]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)

@@ -107,8 +107,8 @@ def read(text: str) -> Workflow:
             raise ReplyUnparsable("drawflow: no JSON", place="drawflow") from error
     if not isinstance(said, dict) or not isinstance(flow, dict):
         raise ReplyUnparsable("drawflow: is missing", place="drawflow")
-    blocks = tuple(_block(one, f"drawflow.nodes[{i}]") for i, one in enumerate(_list(flow, "nodes")))
-    edges = tuple(_edge(one, f"drawflow.edges[{i}]") for i, one in enumerate(_list(flow, "edges")))
+    blocks = tuple(_block(block, f"drawflow.nodes[{i}]") for i, block in enumerate(_list(flow, "nodes")))
+    edges = tuple(_edge(edge, f"drawflow.edges[{i}]") for i, edge in enumerate(_list(flow, "edges")))
     return Workflow(str(said.get("name") or ""), blocks, edges, str(said.get("description") or ""))
 
 

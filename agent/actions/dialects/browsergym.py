@@ -49,7 +49,7 @@ def parse(text: str, *, multiaction: bool = True, sets: Iterable[str] | None = N
         line = getattr(error, "lineno", None)
         place = f"line {line}" if line else "the reply"
         raise ReplyUnparsable(f"{place}: {getattr(error, 'msg', error)}", place=place) from error
-    allowed = None if sets is None else {one.name for one in primitives_of(sets)}
+    allowed = None if sets is None else {entry.name for entry in primitives_of(sets)}
     actions = [_action(statement, allowed) for statement in tree.body]
     if not actions:
         raise ReplyUnparsable("the reply holds no action", place="the reply")
@@ -78,11 +78,11 @@ def _dedented(source: str) -> str:
 def _a_line_each(source: str) -> str:
     """Calls that follow each other on one line, on lines of their own; what is between quotes stays as it is."""
     parts, depth, last = [], 0, 0
-    for found in _TOKEN.finditer(source):
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(found.group(), 0)
-        if found.group() == ")" and depth == 0 and _NEXT_CALL.match(source, found.end()):
-            parts.append(source[last : found.end()])
-            last = found.end()
+    for token in _TOKEN.finditer(source):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(token.group(), 0)
+        if token.group() == ")" and depth == 0 and _NEXT_CALL.match(source, token.end()):
+            parts.append(source[last : token.end()])
+            last = token.end()
     parts.append(source[last:])
     return "\n".join(part.lstrip(" \t") if index else part for index, part in enumerate(parts))
 
@@ -99,29 +99,31 @@ def _action(statement: ast.stmt, allowed: set[str] | None) -> Action:
     if not isinstance(call.func, ast.Name):
         raise ReplyUnparsable(f"{place}: an action is called by its plain name", place=place)
     try:
-        one = primitive(call.func.id)
+        called = primitive(call.func.id)
     except ActionInvalid as error:
         raise ReplyUnparsable(f"{place}: {error.message}", place=place) from error
-    if allowed is not None and one.name not in allowed:
-        raise not_allowed(one.name, place)
-    return Action(one.name, _args(one, call, place))
+    if allowed is not None and called.name not in allowed:
+        raise not_allowed(called.name, place)
+    return Action(called.name, _args(called, call, place))
 
 
-def _args(one: Primitive, call: ast.Call, place: str) -> dict[str, Json]:
-    names = [parameter.name for parameter in parameters(one.function)]
+def _args(called: Primitive, call: ast.Call, place: str) -> dict[str, Json]:
+    names = [parameter.name for parameter in parameters(called.function)]
     if len(call.args) > len(names):
-        raise ReplyUnparsable(f"{place}: {one.name} takes at most {len(names)} arguments: {one.signature}", place=place)
+        raise ReplyUnparsable(
+            f"{place}: {called.name} takes at most {len(names)} arguments: {called.signature}", place=place
+        )
     args: dict[str, Json] = {}
     for name, node in zip(names, call.args, strict=False):
-        args[name] = _literal(node, f"{place}: {one.name}: argument {name!r}", place)
+        args[name] = _literal(node, f"{place}: {called.name}: argument {name!r}", place)
     for keyword in call.keywords:
-        name = one.argument(keyword.arg) if keyword.arg is not None else ""
+        name = called.argument(keyword.arg) if keyword.arg is not None else ""
         if name not in names or name in args:
             said = "unpacking is not allowed" if keyword.arg is None else f"argument {keyword.arg!r} is not expected"
-            raise ReplyUnparsable(f"{place}: {one.name}: {said}; it is called as {one.signature}", place=place)
-        args[name] = _literal(keyword.value, f"{place}: {one.name}: argument {keyword.arg!r}", place)
+            raise ReplyUnparsable(f"{place}: {called.name}: {said}; it is called as {called.signature}", place=place)
+        args[name] = _literal(keyword.value, f"{place}: {called.name}: argument {keyword.arg!r}", place)
     try:
-        arguments(Action(one.name, args))
+        arguments(Action(called.name, args))
     except ActionInvalid as error:
         raise ReplyUnparsable(f"{place}: {error.message}", place=place) from error
     return args

@@ -34,7 +34,7 @@ class Expressed:
 
 
 def expressed(dialect: Dialect, primitive: Primitive) -> Expressed:
-    """What of `one` can be said in `dialect`."""
+    """What of `primitive` can be said in `dialect`."""
     calls = dict.fromkeys((*primitive.examples, *_FURTHER.get(primitive.name, ())))
     worked = tuple(call for call in calls if _comes_back(dialect, browsergym.parse(call)))
     return Expressed(worked, set(primitive.examples) <= set(worked))
@@ -57,4 +57,6 @@ def _page_of(actions: Sequence[Action]) -> Element:
 
 def table() -> dict[str, dict[Dialect, Expressed]]:
     """Every primitive in every notation."""
-    return {one.name: {dialect: expressed(dialect, one) for dialect in DIALECTS} for one in PRIMITIVES}
+    return {
+        primitive.name: {dialect: expressed(dialect, primitive) for dialect in DIALECTS} for primitive in PRIMITIVES
+    }

@@ -37,7 +37,7 @@ def read_reply(dialect: Dialect, text: str, page: Element, *, sets: Iterable[str
 
 
 def _allowed(actions: list[Action], sets: Iterable[str] | None) -> list[Action]:
-    names = None if sets is None else {one.name for one in primitives_of(sets)}
+    names = None if sets is None else {primitive.name for primitive in primitives_of(sets)}
     for number, action in enumerate(actions, 1):
         if names is not None and action.name not in names:
             raise browsergym.not_allowed(action.name, f"action {number}")
@@ -62,9 +62,9 @@ async def read_reply_on(
         return "0"
 
     parse(text, note)
-    wanted = [one for element in named for one in (element.css_selector, element.xpath) if one]
-    found = dict(zip(wanted, await context.locate(wanted), strict=True)) if wanted else {}
-    resolved = resolver(page, {selector: bid for selector, bid in found.items() if bid is not None})
+    selectors = [selector for element in named for selector in (element.css_selector, element.xpath) if selector]
+    bids = dict(zip(selectors, await context.locate(selectors), strict=True)) if selectors else {}
+    resolved = resolver(page, {selector: bid for selector, bid in bids.items() if bid is not None})
     return _allowed(parse(text, resolved), sets)
 
 
@@ -79,7 +79,7 @@ async def write_reply_on(dialect: Dialect, actions: Iterable[Action], page: Elem
         return write_reply(dialect, listed, page)
     bids = dict.fromkeys(str(action.args["bid"]) for action in listed if action.args.get("bid"))
     told = {bid: await context.selectors(bid) for bid in bids}
-    describe = describer(page, {bid: found for bid, found in told.items() if found is not None})
+    describe = describer(page, {bid: selectors for bid, selectors in told.items() if selectors is not None})
     return webaction.format(listed, describe) if dialect == "webaction" else automa.format(listed, describe)
 
 

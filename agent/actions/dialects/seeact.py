@@ -28,20 +28,20 @@ def parse(text: str, choices: Mapping[str, str]) -> list[Action]:
     Raises:
         ReplyUnparsable: a line is missing, the letter is no choice, or there is no such action.
     """
-    found: dict[str, str] = {}
+    lines: dict[str, str] = {}
     first = len(text)
     for line in _LINE.finditer(text):  # the last of each kind counts: models repeat the format before they fill it in
-        found[line.group(1).upper()] = line.group(2)
+        lines[line.group(1).upper()] = line.group(2)
         first = min(first, line.start())
-    if "ACTION" not in found:
+    if "ACTION" not in lines:
         raise ReplyUnparsable("the reply has no line that begins with 'ACTION:'", place="ACTION")
     reasoning = text[:first].strip()
-    kind = " ".join(found["ACTION"].replace("_", " ").strip(" .*`").upper().split())
-    value = found.get("VALUE", "")
+    kind = " ".join(lines["ACTION"].replace("_", " ").strip(" .*`").upper().split())
+    value = lines.get("VALUE", "")
     if kind in _ON_ELEMENTS:
-        return [_on_element(kind, found.get("ELEMENT", ""), value, choices, reasoning)]
+        return [_on_element(kind, lines.get("ELEMENT", ""), value, choices, reasoning)]
     if kind == "PRESS ENTER":
-        letter = _letter(found.get("ELEMENT", ""), choices)
+        letter = _letter(lines.get("ELEMENT", ""), choices)
         if letter is None:
             return [Action("keyboard_press", {"key_comb": "Enter"}, reasoning)]
         return [Action("press", {"bid": choices[letter], "key_comb": "Enter"}, reasoning)]
@@ -68,8 +68,8 @@ def _on_element(kind: str, element: str, value: str, choices: Mapping[str, str],
 
 
 def _letter(said: str, choices: Mapping[str, str]) -> str | None:
-    found = _LETTER.match(said.upper())
-    return found.group(1) if found is not None and found.group(1) in choices else None
+    letter = _LETTER.match(said.upper())
+    return letter.group(1) if letter is not None and letter.group(1) in choices else None
 
 
 def format(actions: Iterable[Action], choices: Mapping[str, str]) -> str:

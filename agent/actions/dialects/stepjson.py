@@ -48,7 +48,7 @@ def parse(text: str) -> list[Action]:
         said = [said]
     if not isinstance(said, list):
         raise ReplyUnparsable("actions: must be a list", place="actions")
-    return [_action(one, f"actions[{index}]") for index, one in enumerate(said)]
+    return [_action(item, f"actions[{index}]") for index, item in enumerate(said)]
 
 
 def _action(said: Json, place: str) -> Action:

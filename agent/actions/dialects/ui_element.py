@@ -38,8 +38,8 @@ def resolver(root: Element, located: Mapping[str, str] = {}) -> Resolve:
     def by_words(ui_element: UiElement, test: Callable[[Element, UiElement], bool]) -> str | None:
         if not (ui_element.label or ui_element.placeholder):
             return None
-        found = [element for element in elements if test(element, ui_element)]
-        return found[0].bid if len(found) == 1 else None
+        matching = [element for element in elements if test(element, ui_element)]
+        return matching[0].bid if len(matching) == 1 else None
 
     def resolve(ui_element: UiElement) -> str | None:
         return (

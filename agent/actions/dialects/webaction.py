@@ -36,7 +36,7 @@ def parse(text: str, resolve: Resolve) -> list[Action]:
         said = [said]
     if not isinstance(said, list):
         raise ReplyUnparsable("the reply must be a list of webActions", place="the reply")
-    return [_action(one, f"[{index}]", resolve) for index, one in enumerate(said)]
+    return [_action(item, f"[{index}]", resolve) for index, item in enumerate(said)]
 
 
 def _action(said: Json, place: str, resolve: Resolve) -> Action:

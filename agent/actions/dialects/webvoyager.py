@@ -72,9 +72,9 @@ def _one_end_of_line_less(body: str) -> str:
 def _read(body: str, thought: str, place: str) -> list[Action]:
     for name, matcher in _MATCHERS:
         # Only what the page is told may end in white space; the rest of the line is not to be taken so exactly.
-        found = matcher.fullmatch(body) or matcher.fullmatch(body.strip())
-        if found is not None:
-            return _actions(name, [group or "" for group in found.groups()], thought)
+        match = matcher.fullmatch(body) or matcher.fullmatch(body.strip())
+        if match is not None:
+            return _actions(name, [group or "" for group in match.groups()], thought)
     said = body.strip().splitlines()[0][:80] if body.strip() else "nothing"
     raise ReplyUnparsable(f"{place}: {said!r} is no action of this notation", place=place)
 

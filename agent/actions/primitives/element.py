@@ -243,18 +243,18 @@ async def uncheck(on: ActionContext, bid: Bid) -> None:
     await _set_checked(on, bid, False)
 
 
-async def _set_checked(on: ActionContext, bid: str, wanted: bool) -> None:
+async def _set_checked(on: ActionContext, bid: str, checked: bool) -> None:
     target = await on.target(bid)
     if target.disabled:
         raise ElementNotUsable(f"element {bid} is disabled")
-    if _is_checked(target) is wanted:
+    if _is_checked(target) is checked:
         return
     if _is_checked(target) is None:
         raise ElementNotUsable(
             f"element {bid} cannot be checked: it is neither a check box, a radio button nor a switch"
         )
     await _click(on, bid, 1, "left", ())
-    if _is_checked(await on.target(bid, again=True)) is not wanted:
+    if _is_checked(await on.target(bid, again=True)) is not checked:
         raise ElementNotUsable(f"element {bid} did not change its state when it was clicked")
 
 
@@ -287,25 +287,25 @@ async def select_option(on: ActionContext, bid: Bid, options: Options) -> None:
         select_option('48', ['red', 'green'])
         select_option('48', 2)
     """
-    wanted: list[Option] = list(options) if isinstance(options, list) else [options]
+    items: list[Option] = list(options) if isinstance(options, list) else [options]
     target = await on.target(bid)
     if target.disabled:
         raise ElementNotUsable(f"element {bid} is disabled")
     element = await on.element(bid)
     with on.faults():
         if target.tag == "select":
-            await _select_native(on, bid, element, wanted, hidden=target.label)
+            await _select_native(on, bid, element, items, hidden=target.label)
         elif target.tag == "input" and (suggested := await on.options(bid)):
-            await _fill_suggested(on, element, suggested, wanted)
+            await _fill_suggested(on, element, suggested, items)
         else:
-            await _select_in_widget(on, element, target, wanted)
+            await _select_in_widget(on, element, target, items)
 
 
-async def _select_native(on: ActionContext, bid: str, element: Any, wanted: list[Option], *, hidden: bool) -> None:
+async def _select_native(on: ActionContext, bid: str, element: Any, items: list[Option], *, hidden: bool) -> None:
     """Chooses in the select itself. One that is `hidden` behind a script's widget tells the widget by its events."""
     for attempt in range(_OPTION_TRIES):
         there = await on.options(bid)
-        indices = [_option_index(there, item) for item in wanted]
+        indices = [_option_index(there, item) for item in items]
         if None not in indices:
             if off := [there[index][0] for index in indices if index is not None and there[index][2]]:
                 raise ElementNotUsable(f"the option {', '.join(map(repr, off))} is disabled")
@@ -313,7 +313,7 @@ async def _select_native(on: ActionContext, bid: str, element: Any, wanted: list
             return
         if attempt + 1 < _OPTION_TRIES:  # options that depend on another field come a moment later
             await asyncio.sleep(_OPTION_PAUSE_S)
-    raise _no_option([item for item, index in zip(wanted, indices, strict=True) if index is None], there)
+    raise _no_option([item for item, index in zip(items, indices, strict=True) if index is None], there)
 
 
 def _no_option(missing: Sequence[Option], there: list[tuple[str, str, bool]]) -> ElementNotUsable:
@@ -322,21 +322,21 @@ def _no_option(missing: Sequence[Option], there: list[tuple[str, str, bool]]) ->
 
 
 async def _fill_suggested(
-    on: ActionContext, element: Any, there: list[tuple[str, str, bool]], wanted: list[Option]
+    on: ActionContext, element: Any, there: list[tuple[str, str, bool]], items: list[Option]
 ) -> None:
     """Fills in what the field suggests; which its list, drawn by the browser, would do when it is clicked."""
-    for item in wanted:
+    for item in items:
         index = _option_index(there, item)
         if index is None:
             raise _no_option([item], there)
         await element.fill(there[index][1], timeout=min(_PATIENCE_MS, on.left_ms))
 
 
-def _option_index(there: list[tuple[str, str, bool]], wanted: Option) -> int | None:
+def _option_index(there: list[tuple[str, str, bool]], asked: Option) -> int | None:
     """Where the option is: by label or value, exactly or else but for case; a number is its position."""
-    if isinstance(wanted, int):
-        return wanted if 0 <= wanted < len(there) else _option_index(there, str(wanted))
-    word = " ".join(wanted.split())
+    if isinstance(asked, int):
+        return asked if 0 <= asked < len(there) else _option_index(there, str(asked))
+    word = " ".join(asked.split())
     tests = (
         lambda option: word == option[0],
         lambda option: word == option[1],
@@ -345,9 +345,9 @@ def _option_index(there: list[tuple[str, str, bool]], wanted: Option) -> int | N
     return next((i for test in tests for i, option in enumerate(there) if test(option)), None)
 
 
-async def _select_in_widget(on: ActionContext, element: Any, target: Target, wanted: list[Option]) -> None:
+async def _select_in_widget(on: ActionContext, element: Any, target: Target, items: list[Option]) -> None:
     """Chooses in a widget made of other elements: opened by a click or by typing, unless it is a list already."""
-    for index, item in enumerate(wanted):
+    for index, item in enumerate(items):
         clicked = False
         if target.tag == "input" and isinstance(item, str) and not target.readonly:
             if index == 0:  # later on its own list may be open already
@@ -357,13 +357,13 @@ async def _select_in_widget(on: ActionContext, element: Any, target: Target, wan
             await on.before_opening(target.bid)
             await element.click(timeout=min(_PATIENCE_MS, on.left_ms))
             clicked = True
-        found, labels = await _choice(on, target.bid, item)
-        if found is None and clicked and not labels:  # it was open without saying so, and the click closed it
+        choice, labels = await _choice(on, target.bid, item)
+        if choice is None and clicked and not labels:  # it was open without saying so, and the click closed it
             await element.click(timeout=min(_PATIENCE_MS, on.left_ms))
-            found, labels = await _choice(on, target.bid, item)
-        if found is None:
+            choice, labels = await _choice(on, target.bid, item)
+        if choice is None:
             raise ElementNotUsable(f"there is no option {item!r}; there are: {', '.join(labels) or 'none'}")
-        chosen = await on.element(found)
+        chosen = await on.element(choice)
         await chosen.click(timeout=min(_PATIENCE_MS, on.left_ms))
 
 
@@ -382,12 +382,12 @@ def _wanted(item: Option) -> Option:
 async def _choice(on: ActionContext, bid: str, item: Option) -> tuple[str | None, list[str]]:
     """The id of the item to choose, waited for while the list opens, and what there is to choose from."""
     for attempt in range(_OPTION_TRIES):
-        found, labels = await on.choice(bid, _wanted(item))
-        if found is not None:
+        choice, labels = await on.choice(bid, _wanted(item))
+        if choice is not None:
             break
         if attempt + 1 < _OPTION_TRIES:
             await asyncio.sleep(_OPTION_PAUSE_S)
-    return found, labels
+    return choice, labels
 
 
 async def drag_and_drop(on: ActionContext, from_bid: Bid, to_bid: Bid) -> None:

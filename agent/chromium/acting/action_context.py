@@ -233,12 +233,12 @@ class ChromiumActionContext:
         if world is not None:
             await world.call("shoalWalker.beforeOpening()")
 
-    async def choice(self, bid: str, wanted: str | int) -> tuple[str | None, list[str]]:
+    async def choice(self, bid: str, option: str | int) -> tuple[str | None, list[str]]:
         prefix, number = split_bid(bid)
         world = await self._world(prefix)
         if world is None:
             return None, []
-        found = await world.call(f"shoalWalker.choice({number}, {json.dumps(wanted)})")
+        found = await world.call(f"shoalWalker.choice({number}, {json.dumps(option)})")
         return f"{prefix}{found['id']}" if found["id"] else None, found["labels"]
 
     async def _root(self, bid: str) -> Page | FrameLocator:
