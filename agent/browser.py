@@ -207,7 +207,7 @@ class Context(Protocol):
         """
         ...
 
-    def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
         """Pictures of the active tab's viewport, a new one after each change, until the context ends.
 
         Costs nothing while nothing is iterated. Pictures that the caller has no time for are left out.

@@ -269,12 +269,12 @@ class DocumentContext:
             if self._reading.rehearse is not None:
                 await self._reading.rehearse(self._document.raw, question.arg)
             read = self._document.read(question.arg)
-            found = question.found(read.view)
+            answered = question.found(read.view)
         except (BeyondDocument, JsonPathFault):
             return None
-        if any(not found.get(name) for name in question.paths):
+        if any(not answered.get(name) for name in question.paths):
             return None  # scripts may fetch it
-        return replace(read, lacking=frozenset(name for name, places in found.items() if not places))
+        return replace(read, lacking=frozenset(name for name, places in answered.items() if not places))
 
     async def _compare(
         self, page: Context, script: str, arg: Json, question: Question, said: Json, told: ReadDocument | None
@@ -332,10 +332,10 @@ class DocumentContext:
     async def screenshot(self, *, full_page: bool = False, bid: str | None = None, region: Box | None = None) -> Shot:
         return await (await self._in_browser()).screenshot(full_page=full_page, bid=bid, region=region)
 
-    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
         await self._came.wait()  # a document shows nothing
         assert self._page is not None
-        async with aclosing(self._page.frames(wanted)) as frames:
+        async with aclosing(self._page.frames(options)) as frames:
             async for frame in frames:
                 yield frame
 

@@ -106,11 +106,11 @@ class HtmlDocument:
         if arg.get("many") or arg.get("records") or arg.get("awaited"):
             raise BeyondDocument("lists are read in a browser")
         places = Places(self._elements, self._base())
-        found: dict[str, list[PlaceData]] = {}
+        field_places: dict[str, list[PlaceData]] = {}
         kinds: dict[str, frozenset[str]] = {}
         for name, kind, query, attribute in fields_of(arg):
             self._elements.kinds.clear()
-            found[name] = places.of(kind, query, attribute)
+            field_places[name] = places.of(kind, query, attribute)
             kinds[name] = frozenset(self._elements.kinds)
         root = self._elements.root.attributes
         view: dict[str, Json] = {
@@ -124,7 +124,7 @@ class HtmlDocument:
             "awaited": True,
             "count": None,
             "cut": 0,
-            "records": [{"s": "", "f": found, "x": 0}],
+            "records": [{"s": "", "f": field_places, "x": 0}],
             "near": {},
             "json": self._json() if arg.get("json") else [],
             "jsonCut": False,
@@ -134,23 +134,23 @@ class HtmlDocument:
             self._elements.kinds.clear()
             view["facts"] = facts_of(self._elements, self.url, arg["selectors"])
             kinds["facts"] = frozenset(self._elements.kinds)
-        lacking = frozenset(name for name, several in found.items() if not several)
+        lacking = frozenset(name for name, several in field_places.items() if not several)
         return ReadDocument(view, self.signature, kinds, lacking)
 
     def _json(self) -> list[Json]:
-        found: list[Json] = []
+        blocks: list[Json] = []
         for script in self._tree.css("script"):
             kind = (script.attributes.get("type") or "").lower()
             text = script.text_lexbor()
             if "json" in kind and not re.search("importmap|speculation", kind):
-                found.append(
+                blocks.append(
                     {"k": "json-ld" if "ld+json" in kind else "script", "t": text, "s": self._elements.selector(script)}
                 )
             elif (not kind or "javascript" in kind) and _ASSIGNS.match(text[:_STATE_HEAD]):
-                found.append({"k": "state", "t": text, "s": self._elements.selector(script)})
+                blocks.append({"k": "state", "t": text, "s": self._elements.selector(script)})
             if len(text) > _MOST_JSON:
                 raise BeyondDocument("a script is very long")
-        return found
+        return blocks
 
 
 def decoded(raw: RawDocument) -> str:

@@ -45,7 +45,7 @@ class Visitor:
     def accepts(self) -> str:
         """The header Accept-Language, as Chromium makes it."""
         shares = ("", *(f";q={max(1, 9 - n) / 10:g}" for n in range(len(self.languages))))
-        return ",".join(f"{one}{share}" for one, share in zip(self.languages, shares, strict=False))
+        return ",".join(f"{language}{share}" for language, share in zip(self.languages, shares, strict=False))
 
 
 async def fetched(
@@ -103,9 +103,9 @@ def cookie_header(cookies: Sequence[Mapping[str, Json]], url: str) -> str:
     """The cookies of a storage state (Playwright's format) that a browser sends to `url`, as a header; "" for none."""
     parts = urlsplit(url)
     host, path = parts.hostname or "", parts.path or "/"
-    found = [cookie for cookie in cookies if _goes_to(cookie, host, path, secure=parts.scheme == "https")]
-    found.sort(key=lambda one: -len(str(one.get("path") or "/")))  # as the standard orders them
-    return "; ".join(f"{one['name']}={one['value']}" for one in found)
+    sent = [cookie for cookie in cookies if _goes_to(cookie, host, path, secure=parts.scheme == "https")]
+    sent.sort(key=lambda cookie: -len(str(cookie.get("path") or "/")))  # as the standard orders them
+    return "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in sent)
 
 
 def _goes_to(cookie: Mapping[str, Json], host: str, path: str, *, secure: bool) -> bool:

@@ -190,10 +190,10 @@ class LazyContext:
         """Opens the page where the session begins, unless a page is open."""
         await self._open()
 
-    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
         await self._came.wait()  # who looks on opens nothing
         assert self._context is not None
-        async with aclosing(self._context.frames(wanted)) as frames:
+        async with aclosing(self._context.frames(options)) as frames:
             async for frame in frames:
                 yield frame
 

@@ -194,10 +194,10 @@ class FakeContext:
             raise ElementMissing(f"there is no element {bid} on the page now; observe again", bid=bid)
         return Shot(_PIXEL, "image/png", 1, 1)
 
-    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
         while not self._closed:
             yield Frame(_PIXEL, 1, 1)
-            await asyncio.sleep(1 / wanted.per_s)
+            await asyncio.sleep(1 / options.per_s)
 
     async def downloads(self) -> Sequence[Download]:
         self._page()

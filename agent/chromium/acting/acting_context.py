@@ -500,11 +500,11 @@ class ActingContext:
                 data = await (page_shot(self.tab) if full_page else viewport_shot(self.tab))
         return as_shot(data)
 
-    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
         while self._end() is None:
             tab = self.tab
             try:
-                async with aclosing(screencast(tab, wanted)) as frames:
+                async with aclosing(screencast(tab, options)) as frames:
                     async for frame in frames:
                         if self.tab is not tab or tab.page.is_closed():
                             break

@@ -145,7 +145,7 @@ class ReadingContext:
             data = await (page_shot(self.page) if full_page else viewport_shot(self.page))
         return as_shot(data)
 
-    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
         # Such a page is read within a second or so: single pictures show it well enough.
         while self._moved is None:
             if self._end() is not None:
@@ -153,7 +153,7 @@ class ReadingContext:
             shot = await self.screenshot()
             yield Frame(shot.data, shot.width, shot.height)
             await asyncio.sleep(_SHOWN_EVERY_S)
-        async with aclosing(self._moved.frames(wanted)) as frames:
+        async with aclosing(self._moved.frames(options)) as frames:
             async for frame in frames:
                 yield frame
 

@@ -191,7 +191,7 @@ class Elements:
         if own and _PLAIN_ID.fullmatch(own) and _same(self.tree.css_first(f'[id="{own}"]'), el):
             return f"#{own}"
         kin = [child for child in children(el.parent) if child.tag == el.tag] if el.parent is not None else [el]
-        place = next(n for n, one in enumerate(kin, 1) if one.mem_id == el.mem_id)
+        place = next(n for n, sibling in enumerate(kin, 1) if sibling.mem_id == el.mem_id)
         around = self.parent(el)
         before = f"{self.selector(around)} > " if around is not None else ""
         return f"{before}{el.tag}" + (f":nth-of-type({place})" if len(kin) > 1 else "")
@@ -274,29 +274,29 @@ class Elements:
         Raises:
             BeyondDocument: it is longer than can be compared, or depends on what only a browser knows.
         """
-        found: list[str] = []
-        self._gather(el, found, keep=self.preformatted(el), plain=plain, whole=not self.shown(el))
-        text = js.lines("".join(found))
+        pieces: list[str] = []
+        self._gather(el, pieces, keep=self.preformatted(el), plain=plain, whole=not self.shown(el))
+        text = js.lines("".join(pieces))
         if len(text) > LONGEST_TEXT:
             raise BeyondDocument("a text is very long")
         return text
 
-    def _gather(self, el: LexborNode, found: list[str], *, keep: bool, plain: bool, whole: bool) -> None:
+    def _gather(self, el: LexborNode, pieces: list[str], *, keep: bool, plain: bool, whole: bool) -> None:
         child = el.first_child
         while child is not None:
             if child.is_text_node:
                 text = child.text_content or ""
-                found.append(text if keep else js.collapsed(text))
+                pieces.append(text if keep else js.collapsed(text))
             elif child.is_element_node:
-                self._gather_element(child, found, keep=keep, plain=plain, whole=whole)
+                self._gather_element(child, pieces, keep=keep, plain=plain, whole=whole)
             child = child.next
 
-    def _gather_element(self, el: LexborNode, found: list[str], *, keep: bool, plain: bool, whole: bool) -> None:
+    def _gather_element(self, el: LexborNode, pieces: list[str], *, keep: bool, plain: bool, whole: bool) -> None:
         tag = el.tag
         if tag in SILENT or tag in CONTROLS:
             return
         if tag == "br":
-            found.append("\n")
+            pieces.append("\n")
             return
         if not whole and not self.shown(el):
             return
@@ -304,20 +304,20 @@ class Elements:
             return
         display = self.display(el)
         edge = "" if display == "inline" else " " if display == "cell" else "\n"
-        found.append(edge)
-        self._gather(el, found, keep=keep or tag in _PREFORMATTED, plain=plain, whole=whole)
-        found.append(edge)
+        pieces.append(edge)
+        self._gather(el, pieces, keep=keep or tag in _PREFORMATTED, plain=plain, whole=whole)
+        pieces.append(edge)
 
 
 def children(el: LexborNode | None) -> list[LexborNode]:
     """The elements right below."""
-    found = []
+    elements = []
     child = el.first_child if el is not None else None
     while child is not None:
         if child.is_element_node:
-            found.append(child)
+            elements.append(child)
         child = child.next
-    return found
+    return elements
 
 
 def text_nodes(el: LexborNode) -> Iterator[LexborNode]:
@@ -331,5 +331,5 @@ def text_nodes(el: LexborNode) -> Iterator[LexborNode]:
         child = child.next
 
 
-def _same(one: LexborNode | None, other: LexborNode) -> bool:
-    return one is not None and one.mem_id == other.mem_id
+def _same(el: LexborNode | None, other: LexborNode) -> bool:
+    return el is not None and el.mem_id == other.mem_id

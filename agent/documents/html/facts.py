@@ -21,7 +21,7 @@ def facts_of(elements: Elements, url: str, selectors: Sequence[str]) -> dict[str
     Raises:
         BeyondDocument: only a browser can tell.
     """
-    found = {selector: _found(elements, selector) for selector in selectors}
+    matches = {selector: _found(elements, selector) for selector in selectors}
     headings = [el for el in _found(elements, "h1,h2") if elements.shown(el)][:_MOST_HEADINGS]
     title = elements.tree.css_first("title")
     return {
@@ -32,9 +32,9 @@ def facts_of(elements: Elements, url: str, selectors: Sequence[str]) -> dict[str
         "text": "",
         "ready": "complete",
         "busy": elements.tree.css_first('[aria-busy="true"]') is not None,
-        "present": [selector for selector, several in found.items() if several],
+        "present": [selector for selector, several in matches.items() if several],
         # Each is asked, not only up to the first that is shown: a browser has to have seen every kind of them.
-        "visible": [selector for selector, several in found.items() if any([elements.shown(el) for el in several])],
+        "visible": [selector for selector, several in matches.items() if any([elements.shown(el) for el in several])],
         "landmarks": [],
         "outline": "",
         "document": True,

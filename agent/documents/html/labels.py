@@ -61,8 +61,11 @@ def labelled(elements: Elements, tables: Tables, asked: str) -> list[Hit]:
 def _names(elements: Elements, el: LexborNode) -> list[str]:
     """What a control is called by attributes."""
     ids = js.squash(elements.attribute(el, "aria-labelledby") or "").split(" ")
-    named = [elements.tree.css_first(f'[id="{one}"]') for one in ids if one and '"' not in one and "\\" not in one]
-    return [js.fold(elements.attribute(el, "aria-label") or ""), *(js.fold(one.text_lexbor()) for one in named if one)]
+    named = [elements.tree.css_first(f'[id="{ref}"]') for ref in ids if ref and '"' not in ref and "\\" not in ref]
+    return [
+        js.fold(elements.attribute(el, "aria-label") or ""),
+        *(js.fold(node.text_lexbor()) for node in named if node),
+    ]
 
 
 def _in_surroundings(elements: Elements, hit: Hit) -> bool:
@@ -125,7 +128,7 @@ class _Search:
             self.ranks[0].extend(Hit(element=dd) for dd in _details(cell))
         elif cell is not None and whole and cell.tag != "dd":
             rank = self.ranks[0 if self._tables.is_head(cell) else 1]
-            rank.extend(Hit(element=one) for one in self._tables.beside(cell))
+            rank.extend(Hit(element=neighbour) for neighbour in self._tables.beside(cell))
         elif el.tag == "legend":
             raise BeyondDocument("a legend is of controls")
         elif el.tag == "caption":
@@ -185,13 +188,13 @@ class _Search:
             only = all(node.mem_id == around[1].mem_id for node in telling)
             if only and not _COLON.search(around[1].text_lexbor()):
                 return [around[1]]
-        found = []
+        told = []
         for node in rest:
             if kin(node):
                 break
             if self._tells(node):
-                found.append(node)
-        return found
+                told.append(node)
+        return told
 
     def _signature(self, el: LexborNode) -> str:
         names = dict.fromkeys(re.split(r"[\t\n\f\r ]+", (self._elements.attribute(el, "class") or "").strip()))
@@ -223,27 +226,27 @@ def _words(el: LexborNode) -> str:
 
 
 def _free_texts(el: LexborNode) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
     child = el.first_child
     while child is not None:
         if child.is_text_node:
-            found.append(child.text_content or "")
+            texts.append(child.text_content or "")
         elif child.is_element_node and child.tag not in _VOID:
-            found += _free_texts(child)
+            texts += _free_texts(child)
         child = child.next
-    return found
+    return texts
 
 
 def _details(term: LexborNode) -> list[LexborNode]:
     at = term
     while (following := _next_element(at)) is not None and following.tag == "dt":
         at = following
-    found = []
+    details = []
     following = _next_element(at)
     while following is not None and following.tag == "dd":
-        found.append(following)
+        details.append(following)
         following = _next_element(following)
-    return found
+    return details
 
 
 def _next_element(el: LexborNode) -> LexborNode | None:
@@ -254,9 +257,9 @@ def _next_element(el: LexborNode) -> LexborNode | None:
 
 
 def _siblings_after(el: LexborNode) -> list[LexborNode]:
-    found = []
+    siblings = []
     at = el.next
     while at is not None:
-        found.append(at)
+        siblings.append(at)
         at = at.next
-    return found
+    return siblings

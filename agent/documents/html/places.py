@@ -86,13 +86,13 @@ class Places:
     def _selected(self, query: str, attribute: str | None) -> list[PlaceData]:
         check_selector(query)
         try:
-            found = self._elements.tree.css(query)
+            matches = self._elements.tree.css(query)
         except SelectolaxError as error:
             raise BeyondDocument(f"the selector {query} is not known here") from error
-        if any(el.tag == "input" for el in found) and len(found) > 1:
+        if any(el.tag == "input" for el in matches) and len(matches) > 1:
             raise BeyondDocument("which of several controls holds the value is known to a browser")
-        made = [self.place(el, "selector", attribute) for el in found[:MOST_PLACES]]
-        return [one for one in made if one]
+        made = [self.place(el, "selector", attribute) for el in matches[:MOST_PLACES]]
+        return [place for place in made if place]
 
     def _hit(self, hit: Hit) -> PlaceData:
         if hit.line is not None:
@@ -167,15 +167,15 @@ class Places:
     def _parts(self, el: LexborNode, struck: bool) -> list[Json]:
         if not children(el):
             return []
-        found: list[Json] = []
+        parts: list[Json] = []
         for node in text_nodes(el):
             said = (node.text_content or "").strip(js.TRIMMED)
             around = node.parent
             if said and not (struck and around is not None and self._elements.closest(around, STRUCK)):
-                found.append(said)
-            if len(found) == _MOST_PARTS:
+                parts.append(said)
+            if len(parts) == _MOST_PARTS:
                 break
-        return found if len(found) > 1 else []
+        return parts if len(parts) > 1 else []
 
     def _exact(self, el: LexborNode) -> str:
         elements = self._elements
@@ -245,4 +245,4 @@ class Places:
 
 def fields_of(arg: Mapping[str, Any]) -> list[tuple[str, str, str, str | None]]:
     """Name, kind, query and attribute of each field that a reading asks for."""
-    return [(name, one["kind"], one["query"], one["attribute"]) for name, one in arg["fields"].items()]
+    return [(name, place["kind"], place["query"], place["attribute"]) for name, place in arg["fields"].items()]

@@ -39,7 +39,7 @@ class Grid:
 
     def row_of(self, row: LexborNode) -> int | None:
         """The index of a row."""
-        return next((r for r, one in enumerate(self.rows) if one.mem_id == row.mem_id), None)
+        return next((r for r, other in enumerate(self.rows) if other.mem_id == row.mem_id), None)
 
     def distinct(self, r: int) -> list[Slot]:
         """The cells that reach into a row, in order."""
@@ -151,14 +151,14 @@ class Tables:
     def column(self, asked: str) -> list[LexborNode]:
         """The cells under the header `asked`, in all tables."""
         self.check()
-        found: list[LexborNode] = []
+        cells: list[LexborNode] = []
         for table in self._elements.find(self._elements.root, "table"):
             grid = self.grid(table)
             columns = self._columns(grid, asked)
             for r in range(len(grid.rows)):
                 if columns and grid.is_data[r] and (grid.heads or r > 0):
-                    found += self._cells(grid, r, columns)
-        return found
+                    cells += self._cells(grid, r, columns)
+        return cells
 
     def _called(self, cell: LexborNode) -> list[str]:
         texts = (
@@ -169,26 +169,26 @@ class Tables:
         return [js.fold(text) for text in texts if text]
 
     def _columns(self, grid: Grid, asked: str) -> list[tuple[int, int]]:
-        found: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         rows = grid.heads or (1 if len(grid.slots) > 1 else 0)
         for r in range(rows - 1, -1, -1):
-            found = [(slot.c, slot.c + slot.w - 1) for slot in grid.distinct(r) if asked in self._called(slot.cell)]
-            if found:
-                return found
+            spans = [(slot.c, slot.c + slot.w - 1) for slot in grid.distinct(r) if asked in self._called(slot.cell)]
+            if spans:
+                return spans
         for c in range(max(grid.slots[rows - 1], default=-1) + 1) if rows > 1 else ():
             cells = {id(row[c]): row[c].cell for row in grid.slots[:rows] if c in row}
             if js.fold(" ".join(js.fold(cell.text_lexbor()) for cell in cells.values())) == asked:
-                found.append((c, c))
-        return found
+                spans.append((c, c))
+        return spans
 
     def _cells(self, grid: Grid, r: int, columns: list[tuple[int, int]]) -> list[LexborNode]:
-        found: dict[int, LexborNode] = {}
+        cells: dict[int, LexborNode] = {}
         for first, last in columns:
             for c in range(first, last + 1):
                 slot = grid.slots[r].get(c)
                 if slot is not None and slot.c >= first and slot.c + slot.w - 1 <= last:
-                    found.setdefault(slot.cell.mem_id, slot.cell)
-        return list(found.values())
+                    cells.setdefault(slot.cell.mem_id, slot.cell)
+        return list(cells.values())
 
     def beside(self, cell: LexborNode) -> list[LexborNode]:
         """The cells that a cell with a label labels: those right of it, or below a column's header."""
@@ -199,18 +199,24 @@ class Tables:
         grid = self.grid(table)
         at = grid.row_of(row)
         slot = (
-            next((one for one in grid.distinct(at) if one.cell.mem_id == cell.mem_id), None) if at is not None else None
+            next((candidate for candidate in grid.distinct(at) if candidate.cell.mem_id == cell.mem_id), None)
+            if at is not None
+            else None
         )
         if slot is None:
             return []
         heads_column = self._elements.attribute(cell, "scope") == "col" or (slot.r < grid.heads and self.is_head(cell))
         if heads_column and len(grid.rows) > grid.heads:
             below = [grid.slots[r].get(slot.c) for r in range(len(grid.rows)) if grid.is_data[r]]
-            return [one.cell for one in below if one is not None and one.w <= slot.w and not self.is_head(one.cell)]
+            return [
+                under.cell
+                for under in below
+                if under is not None and under.w <= slot.w and not self.is_head(under.cell)
+            ]
         return self._right_of(grid, slot)
 
     def _right_of(self, grid: Grid, slot: Slot) -> list[LexborNode]:
-        found: dict[int, LexborNode] = {}
+        cells: dict[int, LexborNode] = {}
         for r in range(slot.r, slot.r + slot.h):
             for c in range(slot.c + slot.w, max(grid.slots[r], default=-1) + 1):
                 other = grid.slots[r].get(c)
@@ -218,8 +224,8 @@ class Tables:
                     continue
                 if self.is_head(other.cell):
                     break
-                found.setdefault(other.cell.mem_id, other.cell)
-        return list(found.values())
+                cells.setdefault(other.cell.mem_id, other.cell)
+        return list(cells.values())
 
 
 def _rows(table: LexborNode) -> list[LexborNode]:

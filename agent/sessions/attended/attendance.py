@@ -279,11 +279,11 @@ class Attendance:
         change, self._change = self._change, asyncio.Event()
         change.set()
 
-    async def frames(self, wanted: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
+    async def frames(self, options: FrameOptions = FrameOptions()) -> AsyncGenerator[Frame, None]:
         """Pictures of the page, but for those that may show a secret which was filled in."""
         if self._page is None:
             return
-        async with aclosing(self._page.frames(wanted)) as frames:
+        async with aclosing(self._page.frames(options)) as frames:
             fills = self._fills
             async for frame in frames:
                 shows = self._filling > 0 or self._fills != fills or await self._shows_secret()
