@@ -104,10 +104,13 @@ def basis_of_words(text: str, pages: SessionPages, records: Sequence[Record], gi
     whole = pages.find(text)
     if whole is not None:
         return Basis((Quotation(text, whole.url, whole.where),))
-    spans = [*((one.start, one.end) for one in dates_in(text)), *((one.start, one.end) for one in numbers_in(text))]
+    spans = [
+        *((day.start, day.end) for day in dates_in(text)),
+        *((number.start, number.end) for number in numbers_in(text)),
+    ]
     figures = dict.fromkeys(text[start:end] for start, end in spans)
-    found = [(figure, pages.find(figure)) for figure in figures]
-    return Basis(tuple(Quotation(figure, place.url, place.where) for figure, place in found if place is not None))
+    placed = [(figure, pages.find(figure)) for figure in figures]
+    return Basis(tuple(Quotation(figure, place.url, place.where) for figure, place in placed if place is not None))
 
 
 class _Known:
@@ -131,8 +134,8 @@ class _Known:
             return True
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             return False
-        wanted = {float(value)} if not isinstance(value, str) else set(_readings(value))
-        return bool(wanted & set(_readings(" ; ".join([*self._records, self._given]))))
+        numbers = {float(value)} if not isinstance(value, str) else set(_readings(value))
+        return bool(numbers & set(_readings(" ; ".join([*self._records, self._given]))))
 
     def unproven(self, text: str, computed: Computation | None) -> Iterator[str]:
         """The figures of `text` that nothing gives."""
@@ -145,9 +148,9 @@ class _Known:
             }
         days = list(dates_in(text))
         given = self._days() if days else set()
-        for one in days:
-            if not one.readings & given:
-                yield text[one.start : one.end]
+        for stated_day in days:
+            if not stated_day.readings & given:
+                yield text[stated_day.start : stated_day.end]
         for number in numbers_in(text):
             if any(day.start <= number.start < day.end for day in days):
                 continue
@@ -157,7 +160,7 @@ class _Known:
 
     def _days(self) -> set[date]:
         texts = (*self._pages.texts, *self._records, self._given)
-        return {day for text in texts for one in dates_in(text) for day in one.readings}
+        return {day for text in texts for written in dates_in(text) for day in written.readings}
 
 
 def _computed(said: Json, known: _Known) -> Computation:
@@ -190,17 +193,17 @@ def _compared(values: Sequence[Json]) -> str:
 
 
 def _ordered(value: Json) -> float:
-    days = [day for one in dates_in(value) for day in one.readings] if isinstance(value, str) else []
+    days = [day for written in dates_in(value) for day in written.readings] if isinstance(value, str) else []
     return float(min(days).toordinal()) if days else _number(value)
 
 
 def _number(value: Json) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    found = list(numbers_in(str(value)))
-    if len(found) != 1 or len(found[0].readings) != 1:
+    numbers = list(numbers_in(str(value)))
+    if len(numbers) != 1 or len(numbers[0].readings) != 1:
         raise ReplyProblem("a value of `computed` is no plain number: give it as a JSON number", repr(str(value)[:80]))
-    return float(next(iter(found[0].readings)))
+    return float(next(iter(numbers[0].readings)))
 
 
 def _same(result: Json, right: float | str) -> bool:
@@ -219,8 +222,8 @@ def _same(result: Json, right: float | str) -> bool:
 
 
 def _readings(text: str) -> Iterator[float]:
-    for one in numbers_in(text):
-        yield from one.readings
+    for number in numbers_in(text):
+        yield from number.readings
 
 
 def _texts(value: Json) -> Iterator[str]:

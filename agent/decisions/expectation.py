@@ -144,9 +144,9 @@ class _Looked:
         return PageText([shown]).find(words) is not None
 
     def has(self, name: str) -> bool:
-        wanted = _folded(name)
+        folded = _folded(name)
         return any(
-            element.bid and element.visible and wanted in _folded(element.name or element.text)
+            element.bid and element.visible and folded in _folded(element.name or element.text)
             for element in self._elements
         )
 
@@ -169,7 +169,7 @@ def _without_value(element: Element, children: tuple[Element, ...]) -> Element:
 def _sends(action: Action, root: Element) -> bool:
     """Whether an action may send a form."""
     bid = str(action.args.get("bid", ""))
-    forms = (one for one in _walk(root) if one.tag == "form")
+    forms = (element for element in _walk(root) if element.tag == "form")
     return action.name in _SENDING and any(inside.bid == bid for form in forms for inside in _walk(form))
 
 

@@ -60,12 +60,12 @@ async def validate_records(records: Sequence[Record], extract: ExtractSpec) -> l
     values = [record.value for record in records]
     if extract.many:
         return [_of_list(fault) for fault in await check(extract.json_schema, values)]
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for index, value in enumerate(values):
-        found += [_of_record(fault, index) for fault in await check(extract.json_schema, value)]
-        if len(found) >= _MOST_PROBLEMS:
+        problems += [_of_record(fault, index) for fault in await check(extract.json_schema, value)]
+        if len(problems) >= _MOST_PROBLEMS:
             break
-    return found
+    return problems
 
 
 async def check_records(
@@ -109,16 +109,16 @@ def lacking(records: Sequence[Record], url: str, missing: Sequence[str], awaited
     parts = [f"{url} does not show: {', '.join(absent)}"] if absent else []
     for name, several in candidates.items():
         if name in missing:
-            values = " or ".join(f"{str(one.value)[:60]!r} ({one.where[:80]})" for one in several[:3])
+            values = " or ".join(f"{str(candidate.value)[:60]!r} ({candidate.where[:80]})" for candidate in several[:3])
             parts.append(f"{name} is not certain on {url}, {several[0].why}: {values}")
     return "; ".join([*parts, awaited] if awaited else parts)
 
 
-def not_among(told: Iterable[Record], found: Iterable[Record]) -> tuple[Record, ...]:
-    """Those of `found` that were not told; where a page shows several alike, as many as it shows more by now."""
+def not_among(told: Iterable[Record], shown: Iterable[Record]) -> tuple[Record, ...]:
+    """Those of `shown` that were not told; where a page shows several alike, as many as it shows more by now."""
     before = Counter(map(_identity, told))
     new = []
-    for record in found:
+    for record in shown:
         if before[_identity(record)] > 0:
             before[_identity(record)] -= 1
         else:
@@ -165,7 +165,7 @@ _MOST_FIELDS = 40
 def proposal_schema() -> dict[str, Json]:
     """The JSON Schema of a reply that proposes the fields of a record."""
     text: Json = {"type": "string"}
-    one = {
+    field = {
         "type": "object",
         "additionalProperties": False,
         "required": ["name", "type", "meaning"],
@@ -178,7 +178,7 @@ def proposal_schema() -> dict[str, Json]:
         "properties": {
             "thought": text,
             "many": {"type": "boolean"},
-            "fields": {"type": "array", "items": one, "minItems": 1, "maxItems": _MOST_FIELDS},
+            "fields": {"type": "array", "items": field, "minItems": 1, "maxItems": _MOST_FIELDS},
         },
     }
 
@@ -201,10 +201,10 @@ def schema_from(reply: Json) -> dict[str, Json]:
 
 def extract_schema(extract: ExtractSpec) -> dict[str, Json]:
     """The JSON Schema of an extraction reply: every field of a record may be null, none may be left out."""
-    wanted = extract.record_schema or {"type": "object"}
-    whole = extract.json_schema or wanted
+    record = extract.record_schema or {"type": "object"}
+    whole = extract.json_schema or record
     # The definitions stand at the top of the job's schema, above the items of an array.
-    sent = nullable({**wanted, **_definitions(whole)})
+    sent = nullable({**record, **_definitions(whole)})
     definitions = sent.pop("$defs", None)
     records: dict[str, Json] = {"type": "array", "items": sent}
     if not extract.many and extract.json_schema is not None:
@@ -267,10 +267,10 @@ def merged(parts: Sequence[Sequence[Json]], *, many: bool) -> list[Json]:
             both = [_united(a, b) for a, b in zip(whole[len(whole) - shared :], part, strict=False)]
             whole[len(whole) - shared :] = [*both, *part[shared:]]
         return whole
-    one: dict[str, Json] = {}
+    united: dict[str, Json] = {}
     for record in (record for part in parts for record in part):
-        one = _united(one, record)
-    return [one] if one else []
+        united = _united(united, record)
+    return [united] if united else []
 
 
 def _alike(some: Sequence[Json], others: Sequence[Json]) -> bool:

@@ -134,10 +134,10 @@ def _action(kind: str, shape: StepShape) -> dict[str, Json]:
         }
         fields["errors"] = {"type": "array", "items": error}
     if kind == "CALL":
-        one = [
+        calls = [
             _object({"name": {"type": "string", "enum": [c.name]}, "args": _held(c)}) for c in shape.possible_calls()
         ]
-        fields["call"] = {"anyOf": one}
+        fields["call"] = {"anyOf": calls}
     needed += [name for name in ("option", "call") if name in fields]
     if kind == "TERMINATE":
         needed.append("reasoning")
