@@ -54,10 +54,12 @@ async def _first_page(policy: Policy, extract_spec: ExtractSpec, state: SessionS
     """The records of a list's first page, for a sample: whether the list goes on is looked at, and not followed."""
     if extract_spec.wait_for is not None:
         await wait_for(state.page, extract_spec.wait_for)
-    found = await _page(policy, extract_spec, state)
-    if not found.records or not await goes_on(state.page, extract_spec.next):
-        return found
-    return replace(found, complete=False, why=found.why or "the list may go on, and a sample reads its first page")
+    extraction = await _page(policy, extract_spec, state)
+    if not extraction.records or not await goes_on(state.page, extract_spec.next):
+        return extraction
+    return replace(
+        extraction, complete=False, why=extraction.why or "the list may go on, and a sample reads its first page"
+    )
 
 
 async def _page(policy: Policy, extract_spec: ExtractSpec, state: SessionState) -> Extraction:
@@ -69,8 +71,8 @@ async def _page(policy: Policy, extract_spec: ExtractSpec, state: SessionState) 
     if extract_spec.many:
         return await _list(state, given, extract_spec)
     rest = _rest(extract_spec)
-    found = await _found(policy, state, rest) if rest is not None else None
-    return _record(given, given.records[0], found, extract_spec)
+    beside = await _found(policy, state, rest) if rest is not None else None
+    return _record(given, given.records[0], beside, extract_spec)
 
 
 async def _unplaced(policy: Policy, state: SessionState) -> Extraction:
@@ -121,19 +123,19 @@ def _asking(state: SessionState, extract: ExtractSpec) -> Iterator[None]:
         state.spec = state.spec.model_copy(update={"extract": own.extract})
 
 
-def _record(page: GivenPage, given: GivenRecord, found: Extraction | None, extract_spec: ExtractSpec) -> Extraction:
+def _record(page: GivenPage, given: GivenRecord, beside: Extraction | None, extract_spec: ExtractSpec) -> Extraction:
     """One record of both; what the job gives the place of wins."""
-    other = found.records[0] if found is not None and found.records else Record({})
+    other = beside.records[0] if beside is not None and beside.records else Record({})
     values = {**_object(other.value), **given.value}
     order = [prop.name for prop in properties_of(extract_spec.json_schema or {})]
     value = {name: values[name] for name in sorted(values, key=lambda name: _place_of(name, order))}
     sources = {**other.sources, **given.sources}
-    missing = tuple(name for name in order if name in given.lacking or (found is not None and name in found.missing))
+    missing = tuple(name for name in order if name in given.lacking or (beside is not None and name in beside.missing))
     candidates = {name: several for name, several in other.candidates.items() if name not in given.value}
     record = Record(value, sources, page.url, _stamp(), candidates)
-    if found is None:
+    if beside is None:
         return Extraction((record,), missing=missing)
-    return replace(found, records=(record,), missing=missing, schema=None)
+    return replace(beside, records=(record,), missing=missing, schema=None)
 
 
 def _object(value: Json) -> Mapping[str, Json]:
@@ -153,14 +155,14 @@ async def _list(state: SessionState, page: GivenPage, extract_spec: ExtractSpec)
     beside = await _read_beside(state, page, [prop for prop in properties if prop.name not in extract_spec.fields])
     stamp, records, missing = _stamp(), [], set[str]()
     for position, given in enumerate(page.records):
-        found = beside.get(position, ReadRecord())
-        sources = {**found.sources, **given.sources}
+        read = beside.get(position, ReadRecord())
+        sources = {**read.sources, **given.sources}
         if not sources:
             continue  # an element of the list without any of the fields: a filler between the records
-        values = {**found.value, **given.value}
+        values = {**read.value, **given.value}
         value = {prop.name: values[prop.name] for prop in properties if prop.name in values}
-        records.append(Record(value, sources, page.url, stamp, found.candidates))
-        missing |= {*given.lacking, *found.missing}
+        records.append(Record(value, sources, page.url, stamp, read.candidates))
+        missing |= {*given.lacking, *read.missing}
     shown = stated_count(page.text)
     empty = not records and says_empty(page.text)
     whole = not page.cut and (shown is None or shown <= len(records))

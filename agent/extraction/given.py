@@ -226,7 +226,7 @@ def _read_entries(read: _Reading) -> None:
     assert read.extract.records is not None
     for entry in _entries(read, read.extract.records):
         inner = replace(read, documents=[Document(entry.where, entry.value)], fetched=())
-        places = {name: _in_json(inner, name, one.query) for name, one in read.extract.fields.items()}
+        places = {name: _in_json(inner, name, place.query) for name, place in read.extract.fields.items()}
         _add(read, entry.where, places)
 
 
@@ -236,8 +236,8 @@ def _entries(read: _Reading, path: str) -> list[Place]:
     Raises:
         PlaceAmbiguous: several answers that scripts fetched have such a list.
     """
-    if found := _in_json(replace(read, fetched=()), "records", path):
-        return found
+    if entries := _in_json(replace(read, fetched=()), "records", path):
+        return entries
     lists = [(answer.where, places) for answer in read.fetched if (places := _at(path, [answer], "records"))]
     if len({json.dumps([place.value for place in places], sort_keys=True) for _, places in lists}) > 1:
         answers = ", ".join(where for where, _ in lists[:3])
@@ -257,7 +257,7 @@ def _read_elements(read: _Reading) -> None:
     }
     has_columns = any(place.kind == "column" for place in read.extract.fields.values())
     for record in read.page.records:
-        states_some = any(not place.empty for found in record.places.values() for place in found)
+        states_some = any(not place.empty for several in record.places.values() for place in several)
         if record.may_be_heading and (has_columns or not states_some):
             continue
         _add(read, record.where, {**record.places, **in_json})
@@ -284,18 +284,18 @@ def _add(read: _Reading, where: str, places: Mapping[str, Sequence[Place]]) -> N
     values: dict[str, Json] = {}
     sources: dict[str, FieldSource] = {}
     lacking: dict[str, str] = {}
-    for name, found in places.items():
-        one, prop = read.extract.fields[name], read.properties[name]
-        said = stated(found, one, prop, read.reading)
-        if found:
+    for name, several in places.items():
+        place, prop = read.extract.fields[name], read.properties[name]
+        said = stated(several, place, prop, read.reading)
+        if several:
             read.present.add(name)
         if said.ambiguous is not None:
-            raise _ambiguous(name, one, said, where, read.page.url)
+            raise _ambiguous(name, place, said, where, read.page.url)
         if said.value is not None and said.place is not None:
             values[name] = said.value
             sources[name] = FieldSource("given", said.place.where, True, "certain", Reason.GIVEN)
             continue
-        lacking[name] = said.fault or (f"{said.place.where} is empty" if said.place else f"{one.query} finds nothing")
+        lacking[name] = said.fault or (f"{said.place.where} is empty" if said.place else f"{place.query} finds nothing")
         if prop.nullable and not said.fault:
             values[name] = None
     read.records.append(GivenRecord(where, values, sources, lacking))

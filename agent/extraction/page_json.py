@@ -56,9 +56,9 @@ def places_at(path: str, documents: Sequence[Document]) -> list[Place]:
     Raises:
         JsonPathFault: the path takes too much work on this page.
     """
-    found = [place for document in documents for place in _places(path, document.where, document.value)]
-    if found:
-        return found
+    places = [place for document in documents for place in _places(path, document.where, document.value)]
+    if places:
+        return places
     entries = [(document.where, entry) for document in documents for entry in _entries(document.value)]
     return [place for where, entry in entries for place in _places(path, where, entry)]
 

@@ -24,7 +24,7 @@ class PlacedRecord:
     @classmethod
     def of(cls, said: Mapping[str, Json]) -> Self:
         """The record that the script sent."""
-        places = {name: tuple(map(Place.of, found)) for name, found in said["f"].items()}
+        places = {name: tuple(map(Place.of, several)) for name, several in said["f"].items()}
         return cls(str(said["s"]), places, bool(said["x"]))
 
 

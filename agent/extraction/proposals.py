@@ -67,8 +67,8 @@ async def propose_places(page: Context, extract: ExtractSpec, records: Sequence[
 async def _selectors(page: Context, extract: ExtractSpec, records: Sequence[Record]) -> Mapping[str, Json]:
     """What `proposals.js` finds for the elements at which the values stood."""
     asked = [{name: _element(source.where) for name, source in record.sources.items()} for record in records]
-    found = await page.read(PROPOSALS_JS, {"records": asked, "many": extract.many})
-    data = readable_json(found) if isinstance(found, str) else found
+    answer = await page.read(PROPOSALS_JS, {"records": asked, "many": extract.many})
+    data = readable_json(answer) if isinstance(answer, str) else answer
     if not isinstance(data, Mapping):
         raise BrowserError("the page answered no proposals")
     return data
@@ -103,9 +103,9 @@ def _possible(name: str, record: Record, labels: _Labels, selectors: Mapping[str
         yield FieldPlace(json_path=f"$.{path[1]}")
     if data := _DATA_ATTRIBUTE.match(source.where):
         yield FieldPlace(select=data[1], attribute=data[2])
-    for one in selectors["fields"].get(name, ()):
+    for proposal in selectors["fields"].get(name, ()):
         try:
-            yield FieldPlace(select=str(one["select"]), attribute=one.get("attribute"))
+            yield FieldPlace(select=str(proposal["select"]), attribute=proposal.get("attribute"))
         except ValidationError:  # an empty selector, of an element that is gone
             continue
 
@@ -113,7 +113,7 @@ def _possible(name: str, record: Record, labels: _Labels, selectors: Mapping[str
 async def _of_one(
     page: Context, extract: ExtractSpec, record: Record, labels: _Labels, selectors: Mapping[str, Json], locale: str
 ) -> Proposals:
-    found: dict[str, tuple[FieldPlace, ...]] = {}
+    proposed: dict[str, tuple[FieldPlace, ...]] = {}
     for name in record.sources:
         if name in extract.fields:
             continue
@@ -125,8 +125,8 @@ async def _of_one(
             if len(good) == _MOST_PLACES:
                 break
         if good:
-            found[name] = tuple(good)
-    return Proposals(found)
+            proposed[name] = tuple(good)
+    return Proposals(proposed)
 
 
 async def _of_list(
@@ -147,7 +147,7 @@ async def _of_list(
             return Proposals({name: (place,) for name, place in places.items()})
     for what in [extract.records] if extract.records is not None else selectors["records"]:
         asked = extract.model_copy(update={"records": what})
-        found: dict[str, tuple[FieldPlace, ...]] = {}
+        proposed: dict[str, tuple[FieldPlace, ...]] = {}
         for name in names:
             first = next(record for record in records if name in record.sources)
             column = [FieldPlace(column=columns[name])] if columns[name] else []
@@ -156,10 +156,10 @@ async def _of_list(
                     continue
                 read = await values_at_places(page, asked, {name: place}, locale)
                 if _all_same(read, records, [name]):
-                    found[name] = (place,)
+                    proposed[name] = (place,)
                     break
-        if found:
-            return Proposals(found, str(what))
+        if proposed:
+            return Proposals(proposed, str(what))
     return Proposals()
 
 
@@ -185,9 +185,9 @@ def _all_same(read: Sequence[Mapping[str, Json]] | None, records: Sequence[Recor
         row for row in ({name: row.get(name) for name in names} for row in read) if any(map(_is_value, row.values()))
     ]
     said = [{name: record.value.get(name) if name in record.sources else None for name in names} for record in records]
-    wanted = [row for row in said if any(map(_is_value, row.values()))]
-    return len(given) == len(wanted) and all(
-        _same(one[name], other[name]) for one, other in zip(given, wanted, strict=True) for name in names
+    stated = [row for row in said if any(map(_is_value, row.values()))]
+    return len(given) == len(stated) and all(
+        _same(row[name], other[name]) for row, other in zip(given, stated, strict=True) for name in names
     )
 
 
