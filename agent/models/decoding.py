@@ -41,8 +41,8 @@ def _weakened(schema: Json, depth: int) -> dict[str, Json]:
     if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return {}
     if "$ref" in schema:
-        found = _DEFINITION.fullmatch(str(schema["$ref"]))
-        return {"$ref": f"#/$defs/{found.group(1)}"} if found else {}
+        reference = _DEFINITION.fullmatch(str(schema["$ref"]))
+        return {"$ref": f"#/$defs/{reference.group(1)}"} if reference else {}
     for choice in ("anyOf", "oneOf"):
         if choice in schema:
             return {"anyOf": [_weakened(part, depth + 1) for part in schema[choice]]}
@@ -132,5 +132,5 @@ class _Pruning:
         return self._known[id(schema)]
 
     def _resolved(self, schema: Json) -> Json:
-        found = _DEFINITION.fullmatch(str(schema.get("$ref", ""))) if isinstance(schema, dict) else None
-        return schema if found is None else self._definitions.get(found.group(1), {})
+        reference = _DEFINITION.fullmatch(str(schema.get("$ref", ""))) if isinstance(schema, dict) else None
+        return schema if reference is None else self._definitions.get(reference.group(1), {})

@@ -143,8 +143,8 @@ class OpenAICompatible:
         if not base_urls:
             raise ValueError("a model needs at least one base URL")
         known = {server.url: server for server in self._servers}
-        wanted = dict.fromkeys(base_urls)
-        self._servers = [known.pop(url) if url in known else _Server(url, self._settings) for url in wanted]
+        urls = dict.fromkeys(base_urls)
+        self._servers = [known.pop(url) if url in known else _Server(url, self._settings) for url in urls]
         try:
             await asyncio.gather(*(server.idle.wait() for server in known.values()))
         finally:
@@ -317,8 +317,8 @@ def _fit_images(ask: Ask, grid: Grid) -> Ask:
     """`ask` with every image as the model's grid wants it; one that cannot be read is left out, since servers fail."""
     messages = []
     for message in ask.messages:
-        found = (fitted(image, grid) for image in message.images)
-        messages.append(replace(message, images=tuple(one.image for one in found if one is not None)))
+        pictures = (fitted(image, grid) for image in message.images)
+        messages.append(replace(message, images=tuple(picture.image for picture in pictures if picture is not None)))
     return replace(ask, messages=tuple(messages))
 
 

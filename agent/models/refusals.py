@@ -32,7 +32,7 @@ def unknown_id(given: Json, ids: Sequence[str], disabled: Container[str] = ()) -
 
 def _near(text: str, ids: Sequence[str]) -> str | None:
     alike = get_close_matches(text, ids, n=1, cutoff=0.5)
-    return alike[0] if alike else next((one for one in ids if text and one.endswith(text)), None)
+    return alike[0] if alike else next((known for known in ids if text and known.endswith(text)), None)
 
 
 def refusal(value: Json, schema: Mapping[str, Json], disabled: Container[str] = ()) -> Refusal | None:
@@ -68,7 +68,7 @@ class _Explaining:
         return self._definitions.get(name), name
 
     def _of_choice(self, value: Json, options: Sequence[Json], place: str, depth: int) -> Refusal | None:
-        shapes = [one for one in (self._resolved(option)[0] for option in options) if isinstance(one, Mapping)]
+        shapes = [shape for shape in (self._resolved(option)[0] for option in options) if isinstance(shape, Mapping)]
         if isinstance(value, dict):
             for field in _KINDS:
                 kinds = {kind: shape for shape in shapes for kind in _kinds(shape, field)}
@@ -81,7 +81,7 @@ class _Explaining:
         if value is None and any(shape.get("type") == "null" for shape in shapes):
             return None
         own = [shape for shape in shapes if shape.get("type") != "null"]
-        fitting = [one for one in own if _of_type(value, one.get("type"), place) is None]
+        fitting = [shape for shape in own if _of_type(value, shape.get("type"), place) is None]
         chosen = fitting or own
         return self.of(value, chosen[0], place, depth + 1) if len(chosen) == 1 else None
 
@@ -89,8 +89,8 @@ class _Explaining:
         if value in known:
             return None
         if name == "id":
-            return unknown_id(value, [str(one) for one in known], self._disabled)
-        there = ", ".join(str(one) for one in known[:_SHOWN])
+            return unknown_id(value, [str(possible) for possible in known], self._disabled)
+        there = ", ".join(str(possible) for possible in known[:_SHOWN])
         return f"{place or 'it'} is none of its possible values", f"{str(value)[:_SHOWN_CHARS]!r}; there are {there}"
 
     def _of_object(self, value: dict[str, Json], schema: Mapping[str, Json], place: str, depth: int) -> Refusal | None:
@@ -100,10 +100,10 @@ class _Explaining:
             return f"{_named(place, missing[0])} is missing", ""
         if schema.get("additionalProperties") is False and (unknown := [name for name in value if name not in parts]):
             return f"{place or 'it'} has a field that is not possible there", repr(unknown[0][:_SHOWN_CHARS])
-        found = (
+        refusals = (
             self.of(part, parts[name], _named(place, name), depth + 1) for name, part in value.items() if name in parts
         )
-        return next(filter(None, found), None)
+        return next(filter(None, refusals), None)
 
 
 def _kinds(shape: Mapping[str, Json], field: str) -> Sequence[str]:

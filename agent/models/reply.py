@@ -134,8 +134,8 @@ async def ask_for(
             doubted = Answer(doubt.value, transcript(asked, replies), cut_off)
             if len(replies) > 1 or (cut_off and not doubt_cut):
                 return doubted
-        except ReplyProblem as found:
-            problem = found
+        except ReplyProblem as unusable:
+            problem = unusable
             if doubted is not None:
                 return replace(doubted, transcript=transcript(asked, replies))
             if len(replies) > 1:
@@ -224,7 +224,7 @@ async def check(value: Json, schema: dict[str, Json] | None, disabled: Container
     """
     if schema is None:
         return
-    fault = min(await check_reply(schema, value), key=lambda one: len(one.path), default=None)
+    fault = min(await check_reply(schema, value), key=lambda problem: len(problem.path), default=None)
     if fault is not None:
         if (told := refusal(value, schema, disabled)) is not None:
             raise ReplyProblem(*told)
@@ -280,29 +280,29 @@ class _Outline:
 
     def _walk(self) -> None:
         comma: int | None = None
-        for found in _MARKS.finditer(self._text, self._start):
-            mark = found.group()
+        for match in _MARKS.finditer(self._text, self._start):
+            mark = match.group()
             if mark[0] == '"':
-                if not found["closed"]:
+                if not match["closed"]:
                     return  # an open string: everything after it is part of it
                 comma = None
             elif mark in "{[":
-                self._stack.append(_Open(mark, found.end()))
+                self._stack.append(_Open(mark, match.end()))
                 comma = None
             elif mark in "}]":
                 if not self._stack or _PAIRS[self._stack[-1].kind] != mark:
-                    raise ReplyProblem("its brackets do not match", _near(self._text, found.start()))
+                    raise ReplyProblem("its brackets do not match", _near(self._text, match.start()))
                 if comma is not None:
                     self._commas.append(comma)
                 self._stack.pop()
                 comma = None
                 if not self._stack:
-                    self.end = found.end()
+                    self.end = match.end()
                     return
-                self._stack[-1].complete_to = found.end()
+                self._stack[-1].complete_to = match.end()
             elif mark == ",":
-                self._stack[-1].complete_to = found.start()
-                comma = found.start()
+                self._stack[-1].complete_to = match.start()
+                comma = match.start()
             else:
                 comma = None  # a number, a word, a colon
 
