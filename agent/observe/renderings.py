@@ -74,13 +74,13 @@ def compact(root: Element, *, omitted: int = 0, max_chars: int | None = None) ->
 def _fit(lines: list[str], max_chars: int) -> tuple[list[str], int]:
     """As many lines as fit, the last one in part if it is text only, and how many elements were in the others."""
     kept, left = 0, max_chars
-    for one in lines:
-        if len(one) + 1 > left:
+    for row in lines:
+        if len(row) + 1 > left:
             break
-        left -= len(one) + 1
+        left -= len(row) + 1
         kept += 1
-    begun = [f"{one[: left - 2]}…" for one in lines[kept : kept + 1] if left > 2 and not ELEMENT.search(one)]
-    return lines[:kept] + begun, sum(max(1, len(ELEMENT.findall(one))) for one in lines[kept:])
+    begun = [f"{cut[: left - 2]}…" for cut in lines[kept : kept + 1] if left > 2 and not ELEMENT.search(cut)]
+    return lines[:kept] + begun, sum(max(1, len(ELEMENT.findall(dropped))) for dropped in lines[kept:])
 
 
 class _Lines:
@@ -121,7 +121,7 @@ def _write(element: Element, out: _Lines) -> None:
         inner = _Lines()
         inner.add(words(element.text))
         _write_all(element, inner)
-        out.add(f"(struck out {' '.join(one.strip() for one in inner.finish())})")
+        out.add(f"(struck out {' '.join(part.strip() for part in inner.finish())})")
     elif element.tag in _INLINE:
         if element.tag == "canvas" and element.box is not None:
             out.add(f"({' '.join(filter(None, ('canvas', line(element.name), _extent(element.box))))})")
@@ -185,7 +185,7 @@ def _write_row(element: Element, out: _Lines) -> None:
         _go_on(cells, out.hanging)
         inner = _Lines()
         _write(child, inner)
-        said = " ".join(one.strip() for one in inner.finish())
+        said = " ".join(part.strip() for part in inner.finish())
         across, down = (_span(child, name) for name in ("colspan", "rowspan"))
         if down > 1:
             out.hanging.update((len(cells) + n, down - 1) for n in range(across))
@@ -319,7 +319,7 @@ def _axtree_lines(element: Element, depth: int) -> Iterator[str]:
 def _choices(observation: Observation, max_chars: int | None) -> str:
     """What takes clicks, a line each, under the letter by which SeeAct's notation names it."""
     listed = lettered(clickable_elements(observation.elements))
-    return _clipped("\n".join(f"{letter}. {control_text(one)}" for letter, one in listed.items()), max_chars)
+    return _clipped("\n".join(f"{letter}. {control_text(control)}" for letter, control in listed.items()), max_chars)
 
 
 # --- HTML -------------------------------------------------------------------------------------------------------

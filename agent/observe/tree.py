@@ -11,7 +11,9 @@ import orjson
 
 from shoal.agent.types import Box, Element
 
-WALKER = "\n".join(Path(__file__).with_name(one).read_text(encoding="utf-8") for one in ("walker.js", "changes.js"))
+WALKER = "\n".join(
+    Path(__file__).with_name(script).read_text(encoding="utf-8") for script in ("walker.js", "changes.js")
+)
 """JavaScript that, run once in a document's world, gives that world `shoalWalker` and `shoalChanges`."""
 
 _VISIBLE, _IN_VIEW, _CLICKABLE, _FRAME, _AROUND = 1, 2, 4, 8, 16
@@ -125,8 +127,8 @@ def _element(node: list[Any], walk: FrameWalk, in_view: bool) -> Element:
         if len(node) > 10 and node[10]:
             children = _elements(node[10], walk, in_view)
         if node[6]:
-            options = tuple((one[0], one[1], bool(one[2])) for one in node[6])
-            off = frozenset(index for index, one in enumerate(node[6]) if len(one) > 3)
+            options = tuple((option[0], option[1], bool(option[2])) for option in node[6])
+            off = frozenset(index for index, option in enumerate(node[6]) if len(option) > 3)
     box = node[8]
     return Element(
         bid=f"{walk.prefix}{node[1]}" if node[1] else "",
@@ -174,8 +176,8 @@ def is_cut(walk: FrameWalk) -> bool:
 
 def size(walk: FrameWalk) -> tuple[int, int]:
     """How many elements that take actions a walk lists, and characters of text, over all frames."""
-    inner = [size(one) for one in (walk.inner or {}).values()]
-    return walk.data["count"] + sum(one[0] for one in inner), walk.data["chars"] + sum(one[1] for one in inner)
+    inner = [size(frame) for frame in (walk.inner or {}).values()]
+    return walk.data["count"] + sum(total[0] for total in inner), walk.data["chars"] + sum(total[1] for total in inner)
 
 
 def walk_elements(element: Element) -> Iterator[Element]:
