@@ -74,12 +74,12 @@ def unproven(records: Sequence[Json], extract: ExtractSpec, text: PageText) -> l
     """
     schema = extract.record_schema or {}
     whole = extract.json_schema or {}
-    found: list[Unproven] = []
+    claims: list[Unproven] = []
     for index, record in enumerate(records):
         for path, value, own in _leaves(record, schema, whole, (index,)):
             if not _proven(value, own, text):
-                found.append(Unproven(path, value))
-    return found
+                claims.append(Unproven(path, value))
+    return claims
 
 
 def _leaves(value: Json, schema: Json, root: Json, path: Path) -> Iterator[tuple[Path, Json, Json]]:
@@ -140,7 +140,7 @@ def _written_otherwise(value: str, text: PageText) -> bool:
 
 def without(records: Sequence[Json], doubted: Sequence[Unproven]) -> list[Json]:
     """`records` with those values left out: a field is gone, a list is shorter."""
-    gone = {one.path for one in doubted}
+    gone = {claim.path for claim in doubted}
     return [_pruned(record, gone, (index,)) for index, record in enumerate(records)] if gone else list(records)
 
 
@@ -171,7 +171,7 @@ def stated_count(text: str, things: Sequence[str] | None = None) -> int | None:
         things: only counts of things that these folded words name; None: of whatever a list may hold.
     """
     for form in _COUNTS if things is None else ():
-        counts = [_whole(found) for found in form.findall(text)]
+        counts = [_whole(count) for count in form.findall(text)]
         if counts:
             return max(counts)
     by_thing: dict[str, set[int]] = {}

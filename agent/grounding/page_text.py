@@ -89,8 +89,10 @@ class PageText:
 
     @cached_property
     def _by_number(self) -> Mapping[float, str]:
-        found = ((number, text) for text in reversed(self._shown) for form in _NUMBERS for number in form.findall(text))
-        plain = {reading: _clip(text, number) for number, text in found for reading in readings_of(number)}
+        numbers = (
+            (number, text) for text in reversed(self._shown) for form in _NUMBERS for number in form.findall(text)
+        )
+        plain = {reading: _clip(text, number) for number, text in numbers for reading in readings_of(number)}
         return {**self._by_scaled_number, **plain}
 
     @property
@@ -116,10 +118,10 @@ class PageText:
             return self._by_number.get(float(value)) if abs(value) < 1e300 else None
         if isinstance(value, str):
             return self._find_words(value)
-        found = [self.find(part) for part in (value.values() if isinstance(value, dict) else value)]
-        if not found or None in found:
+        texts = [self.find(part) for part in (value.values() if isinstance(value, dict) else value)]
+        if not texts or None in texts:
             return None
-        return " … ".join(dict.fromkeys(text for text in found if text))[:_WHERE_CHARS]
+        return " … ".join(dict.fromkeys(text for text in texts if text))[:_WHERE_CHARS]
 
     def _find_words(self, value: str) -> str | None:
         words = _plain(value)
@@ -146,7 +148,7 @@ class PageText:
         """Where each field of `record` is shown; `how` is who read it."""
         if not isinstance(record, dict):
             return {}
-        found = {name: self.find(value) for name, value in record.items() if value is not None}
+        places = {name: self.find(value) for name, value in record.items() if value is not None}
         return {
             name: FieldSource(
                 how,
@@ -154,7 +156,7 @@ class PageText:
                 confirmed=where is not None,
                 why=Reason.CONCLUDED if where is None else Reason.QUOTED,
             )
-            for name, where in found.items()
+            for name, where in places.items()
         }
 
 
@@ -197,11 +199,11 @@ def _address(url: str) -> str:
 
 def _dates(value: str) -> Iterator[str]:
     """How pages write the ISO date `value`, if it is one."""
-    found = _ISO_DATE.fullmatch(value)
-    if found is None:
+    match = _ISO_DATE.fullmatch(value)
+    if match is None:
         return
     try:
-        day = date(*(int(part) for part in found.groups()))
+        day = date(*(int(part) for part in match.groups()))
     except ValueError:
         return
     forms = (format_date(day, form, locale=locale) for form in _DATE_FORMS for locale in _DATE_LOCALES)

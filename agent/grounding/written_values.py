@@ -66,38 +66,38 @@ class Written(Generic[T]):
 
 def dates_in(text: str) -> Iterator[Written[date]]:
     """The dates of `text`, each with the days that it may be."""
-    for found in _NUMERIC_DATE.finditer(text):
-        if found["y"]:
-            days = _days([(found["y"], found["ym"], found["yd"])])
+    for match in _NUMERIC_DATE.finditer(text):
+        if match["y"]:
+            days = _days([(match["y"], match["ym"], match["yd"])])
         else:
-            a, b, year = found["a"], found["b"], found["c"]
+            a, b, year = match["a"], match["b"], match["c"]
             days = _days([(year, b, a), (year, a, b)])
         if days:
-            yield Written(found.start(), found.end(), days)
+            yield Written(match.start(), match.end(), days)
     months = _month_numbers()
-    for found in _worded_date().finditer(text):
-        month = months[(found["m1"] or found["m2"]).casefold().rstrip(".")]
-        days = _days([(found["y1"] or found["y2"], str(month), found["d1"] or found["d2"])])
+    for match in _worded_date().finditer(text):
+        month = months[(match["m1"] or match["m2"]).casefold().rstrip(".")]
+        days = _days([(match["y1"] or match["y2"], str(month), match["d1"] or match["d2"])])
         if days:
-            yield Written(found.start(), found.end(), days)
+            yield Written(match.start(), match.end(), days)
 
 
 def quantities_in(text: str) -> Iterator[Written[Quantity]]:
     """The numbers of `text` that have a unit, in base units."""
-    for found in _QUANTITY.finditer(text):
-        word = found[2].casefold()
+    for match in _QUANTITY.finditer(text):
+        word = match[2].casefold()
         kind, scale = _UNITS[_UNIT_WORDS.get(word, word)]
-        amounts = frozenset((kind, round(number * scale, 9)) for number in readings_of(found[1]))
+        amounts = frozenset((kind, round(number * scale, 9)) for number in readings_of(match[1]))
         if amounts:
-            yield Written(found.start(), found.end(), amounts)
+            yield Written(match.start(), match.end(), amounts)
 
 
 def numbers_in(text: str) -> Iterator[Written[float]]:
     """The numbers of `text`."""
-    for found in _NUMBER.finditer(text):
-        numbers = frozenset(readings_of(found.group()))
+    for match in _NUMBER.finditer(text):
+        numbers = frozenset(readings_of(match.group()))
         if numbers:
-            yield Written(found.start(), found.end(), numbers)
+            yield Written(match.start(), match.end(), numbers)
 
 
 def readings_of(text: str) -> Iterator[float]:
