@@ -48,16 +48,16 @@ def _too_much(schema: Schema) -> str | None:
         if deep > MOST_DEEP:
             return f"is nested too deeply: more than {MOST_DEEP} levels"
         below: list[Json] = []
-        for one in level:
+        for node in level:
             parts += 1
-            if isinstance(one, Mapping):
-                patterns += isinstance(one.get("pattern"), str)
-                by_pattern = one.get("patternProperties")
+            if isinstance(node, Mapping):
+                patterns += isinstance(node.get("pattern"), str)
+                by_pattern = node.get("patternProperties")
                 patterns += len(by_pattern) if isinstance(by_pattern, Mapping) else 0
-                names += isinstance(one.get("$id"), str) or isinstance(one.get("id"), str)
-                below += (inner for inner in one.values() if isinstance(inner, dict | list))
+                names += isinstance(node.get("$id"), str) or isinstance(node.get("id"), str)
+                below += (inner for inner in node.values() if isinstance(inner, dict | list))
             else:
-                below += (inner for inner in one if isinstance(inner, dict | list))
+                below += (inner for inner in node if isinstance(inner, dict | list))
         level = below
     for what, number, most in (
         ("objects and arrays", parts, MOST_PARTS),

@@ -91,9 +91,9 @@ def _too_deep(value: Json) -> bool:
     for _ in range(_MOST_DEEP):
         level = [
             inner
-            for one in level
-            if isinstance(one, dict | list | tuple)
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for outer in level
+            if isinstance(outer, dict | list | tuple)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
         ]
         if not level:
             return False

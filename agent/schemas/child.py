@@ -21,10 +21,10 @@ def main() -> None:
         print("fits", flush=True)
         return
     print("misfit", flush=True)
-    found = [
+    misfits = [
         (fault.path, fault.keyword, fault.message, fault.missing) for fault in faults(validator, value, _MOST_FAULTS)
     ]
-    print(json.dumps(found), flush=True)
+    print(json.dumps(misfits), flush=True)
 
 
 if __name__ == "__main__":

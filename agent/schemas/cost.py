@@ -52,15 +52,15 @@ def size_of(value: Json) -> int:
     """Characters of a value, roughly."""
     total, waiting = 0, [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            total += len(one) + 2
-        elif isinstance(one, dict):
-            total += sum(map(len, one)) + 4 * len(one) + 2
-            waiting += one.values()
-        elif isinstance(one, list | tuple):
-            total += len(one) + 2
-            waiting += one
+        part = waiting.pop()
+        if isinstance(part, str):
+            total += len(part) + 2
+        elif isinstance(part, dict):
+            total += sum(map(len, part)) + 4 * len(part) + 2
+            waiting += part.values()
+        elif isinstance(part, list | tuple):
+            total += len(part) + 2
+            waiting += part
         else:
             total += 8
     return total
@@ -117,9 +117,9 @@ class Cost:
         if isinstance(value, dict):
             cost += self._of_object(schema, value, known)
         elif isinstance(value, list | tuple):
-            cost += sum(self._count(part, one, known) for part in _of_items(schema) for one in value)
-            for part, one in zip(_in_front(schema), value, strict=False):
-                cost += self._count(part, one, known)
+            cost += sum(self._count(part, element, known) for part in _of_items(schema) for element in value)
+            for part, item in zip(_in_front(schema), value, strict=False):
+                cost += self._count(part, item, known)
         known[pair] = cost
         return cost
 
@@ -132,10 +132,10 @@ class Cost:
         patterns = schema.get("patternProperties")
         for pattern, part in patterns.items() if isinstance(patterns, dict) else ():
             cost += char_units(pattern) * sum(map(len, value))
-            cost += sum(self._count(part, one, known) for one in value.values())
+            cost += sum(self._count(part, member, known) for member in value.values())
         for keyword in ("additionalProperties", "unevaluatedProperties"):
             if isinstance(part := schema.get(keyword), dict):
-                cost += sum(self._count(part, one, known) for one in value.values())
+                cost += sum(self._count(part, member, known) for member in value.values())
         if isinstance(part := schema.get("propertyNames"), dict):
             cost += sum(self._count(part, name, known) for name in value)
         return cost
@@ -154,7 +154,7 @@ def _own(schema: Schema, value: Json) -> int:
     if isinstance(value, str) and isinstance(pattern := schema.get("pattern"), str):
         cost += char_units(pattern) * len(value)
     if isinstance(options_ := schema.get("enum"), list):
-        cost += len(options_) * (_OPTION_UNITS if any(isinstance(one, dict | list) for one in options_) else 1)
+        cost += len(options_) * (_OPTION_UNITS if any(isinstance(option, dict | list) for option in options_) else 1)
     if isinstance(value, dict | list | tuple) and ("enum" in schema or "const" in schema or "uniqueItems" in schema):
         cost += size_of(value)
     if isinstance(value, dict) and isinstance(required := schema.get("required"), list):

@@ -32,8 +32,10 @@ def all_parts(schema: Schema) -> Iterator[Schema]:
     yield from _found(schema, _ONE_BELOW, _SEVERAL_BELOW, (*_BY_NAME_BELOW, *_ONLY_NAMED))
 
 
-def _found(schema: Schema, one: tuple[str, ...], several: tuple[str, ...], named: tuple[str, ...]) -> Iterator[Schema]:
-    for keyword in one:
+def _found(
+    schema: Schema, single: tuple[str, ...], several: tuple[str, ...], named: tuple[str, ...]
+) -> Iterator[Schema]:
+    for keyword in single:
         if isinstance(part := schema.get(keyword), dict):
             yield part
     for keyword in several:

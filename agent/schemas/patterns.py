@@ -34,7 +34,7 @@ def fitting(pattern: str, text: str) -> str:
         return ""
     if fits(validator, text):
         return text
-    edges = [0, *(found.end() for found in _EDGE.finditer(text))]
+    edges = [0, *(edge.end() for edge in _EDGE.finditer(text))]
     if units * len(text) * len(edges) ** 2 // 6 > _MOST_UNITS:
         return ""
     parts = (text[start:end] for at, start in enumerate(edges) for end in reversed(edges[at + 1 :]))
