@@ -71,9 +71,9 @@ class Question:
         if not view.get("records"):
             return None
         try:
-            found = self.found(view)
+            answered = self.found(view)
         except JsonPathFault:
             return None
-        told = {name: [replace(place, where="") for place in places] for name, places in found.items()}
+        told = {name: [replace(place, where="") for place in places] for name, places in answered.items()}
         facts = [view["facts"][name] for name in _FACTS] if self.asks_facts else []
         return view["url"], view["lang"], told, facts
